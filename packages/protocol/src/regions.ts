@@ -1,0 +1,3 @@
+/** Where apps can live. */
+export const regions = ['us', 'eu', 'in'] as const
+export type Region = (typeof regions)[number]

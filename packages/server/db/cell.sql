@@ -1,0 +1,179 @@
+CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform from leases
+  where job = p_job and worker_id = p_worker and epoch = p_epoch
+  for no key update;
+  if not found or not exists (
+    select from workers where worker_id = p_worker and expires_at > clock_timestamp()
+  ) then
+    raise exception 'lease on % lost', p_job using errcode = 'LQ001';
+  end if;
+end $$;
+
+CREATE FUNCTION public.outbox_assign_xid() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_current_xact_id();
+  return null;
+end $$;
+
+CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+  v_day date := (clock_timestamp() at time zone 'utc')::date;
+begin
+  horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+
+  taken := array(
+    select id from (
+      (select id from outbox where id <= p_old order by id limit p_limit)
+      union all
+      (select id from outbox where id = any (p_gaps) order by id limit p_limit)
+      union all
+      (select id from outbox where id > p_after order by id limit p_limit)
+    ) candidates
+    order by id limit p_limit
+  );
+  -- Idle polls neither write nor use up a transaction id.
+  if cardinality(taken) = 0 then return; end if;
+
+  perform lock_lease('sequencer', p_worker, p_epoch);
+
+  with gone as (
+    delete from outbox where id = any (taken)
+    returning id, app_no, type, key, payload, at
+  ), numbered as (
+    select *, row_number() over (partition by app_no order by id) as nth from gone
+  ), advanced as (
+    insert into positions as p (app_no, position)
+    select app_no, count(*) from gone group by app_no order by app_no
+    on conflict (app_no) do update set position = p.position + excluded.position
+    returning app_no, position
+  ), counted as (
+    select app_no, count(*) as n from gone group by app_no
+  )
+  insert into events (app_no, position, type, key, payload, at, day)
+  select app_no, position - n + nth, type, key, payload, at, v_day
+  from numbered join advanced using (app_no) join counted using (app_no);
+end $$;
+
+CREATE TABLE public.api_keys (
+    app_no integer NOT NULL,
+    key_hash bytea NOT NULL,
+    key_sealed bytea NOT NULL,
+    name text NOT NULL,
+    scope text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT api_keys_scope_check CHECK ((scope = ANY (ARRAY['authOnly'::text, 'fullAccess'::text])))
+);
+
+CREATE TABLE public.apps (
+    app_no integer NOT NULL,
+    app_id text NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.events (
+    app_no integer NOT NULL,
+    "position" bigint NOT NULL,
+    type text NOT NULL,
+    key text NOT NULL,
+    payload json NOT NULL,
+    at timestamp with time zone NOT NULL,
+    day date NOT NULL
+)
+PARTITION BY RANGE (day);
+
+CREATE TABLE public.leases (
+    job text NOT NULL,
+    worker_id uuid NOT NULL,
+    epoch bigint NOT NULL
+);
+
+CREATE TABLE public.migrations (
+    id integer NOT NULL,
+    name character varying(255) NOT NULL,
+    run_on timestamp without time zone NOT NULL
+);
+
+CREATE SEQUENCE public.migrations_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE public.migrations_id_seq OWNED BY public.migrations.id;
+
+CREATE TABLE public.outbox (
+    id bigint NOT NULL,
+    app_no integer NOT NULL,
+    type text NOT NULL,
+    key text NOT NULL,
+    payload json NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_insert_threshold='-1');
+
+ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.outbox_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.positions (
+    app_no integer NOT NULL,
+    "position" bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.workers (
+    worker_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY public.migrations ALTER COLUMN id SET DEFAULT nextval('public.migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (app_no, key_hash);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_app_id_key UNIQUE (app_id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
+
+ALTER TABLE ONLY public.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
+
+ALTER TABLE ONLY public.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.positions
+    ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
+CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION public.outbox_assign_xid();
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

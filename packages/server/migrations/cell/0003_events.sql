@@ -1,0 +1,107 @@
+-- An action inserts its event into outbox in its own transaction, last, after its locks and
+-- writes. The sequencer moves committed rows to events and gives them a position: 1, 2, 3 … per
+-- app, without a hole. docs/decisions/0005-sequencer.md tells why nothing is skipped.
+
+create table outbox (
+  -- cache 1: ids are drawn in order by all sessions.
+  id bigint generated always as identity (cache 1) primary key,
+  app_no int not null,
+  type text not null,
+  -- What must stay in order among its like: the conversation, else the user or group concerned.
+  key text not null,
+  payload json not null,
+  at timestamptz not null default clock_timestamp()
+) with (
+  -- Rows live for milliseconds: clean up by count, not by a share of a table that is empty.
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_insert_threshold = -1
+);
+
+/*
+ * The transaction gets its id before its rows draw theirs: whoever sees that a row id is taken
+ * knows that its transaction can be waited for (sequence_events relies on it).
+ */
+create function outbox_assign_xid() returns trigger
+language plpgsql as $$
+begin
+  perform pg_current_xact_id();
+  return null;
+end $$;
+create trigger outbox_assign_xid before insert on outbox
+for each statement execute function outbox_assign_xid();
+
+create table events (
+  app_no int not null,
+  position bigint not null,
+  type text not null,
+  key text not null,
+  payload json not null,
+  -- When it happened.
+  at timestamptz not null,
+  -- When it was given its position (UTC): the partition.
+  day date not null,
+  primary key (app_no, position, day)
+) partition by range (day);
+
+-- The last position given in each app.
+create table positions (
+  app_no int primary key,
+  position bigint not null
+) with (fillfactor = 50);
+
+/*
+ * One step of the sequencer, one call: a stopped process holds no lock. Takes at most p_limit
+ * committed rows in id order from three places: ids up to p_old (left by whoever sequenced
+ * before), the ids p_gaps, and ids above p_after. So rows taken before, which a long snapshot may
+ * keep in the index, are not visited again.
+ *
+ * Every transaction with an id below `horizon` had ended before the rows were looked for.
+ * Locks: lease, outbox rows, positions by app_no.
+ */
+create function sequence_events(
+  p_worker uuid, p_epoch bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit int,
+  out taken bigint[], out horizon bigint
+)
+language plpgsql
+-- A table that is nearly always empty looks cheap to scan whole, and is not while a backup runs.
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_day date := (clock_timestamp() at time zone 'utc')::date;
+begin
+  horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+
+  taken := array(
+    select id from (
+      (select id from outbox where id <= p_old order by id limit p_limit)
+      union all
+      (select id from outbox where id = any (p_gaps) order by id limit p_limit)
+      union all
+      (select id from outbox where id > p_after order by id limit p_limit)
+    ) candidates
+    order by id limit p_limit
+  );
+  -- Idle polls neither write nor use up a transaction id.
+  if cardinality(taken) = 0 then return; end if;
+
+  perform lock_lease('sequencer', p_worker, p_epoch);
+
+  with gone as (
+    delete from outbox where id = any (taken)
+    returning id, app_no, type, key, payload, at
+  ), numbered as (
+    select *, row_number() over (partition by app_no order by id) as nth from gone
+  ), advanced as (
+    insert into positions as p (app_no, position)
+    select app_no, count(*) from gone group by app_no order by app_no
+    on conflict (app_no) do update set position = p.position + excluded.position
+    returning app_no, position
+  ), counted as (
+    select app_no, count(*) as n from gone group by app_no
+  )
+  insert into events (app_no, position, type, key, payload, at, day)
+  select app_no, position - n + nth, type, key, payload, at, v_day
+  from numbered join advanced using (app_no) join counted using (app_no);
+end $$;

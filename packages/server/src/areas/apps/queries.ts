@@ -1,0 +1,61 @@
+import type { DirectoryRows } from '../../../db/rows.gen.ts'
+import { directoryQuery, query } from '../../platform/db/query.ts'
+import type { Settings } from './settings.ts'
+
+/** The cell of the region that takes new apps and has the fewest. */
+export const findCellForApp = directoryQuery<
+  { region: string },
+  Pick<DirectoryRows['apps'], 'cell_id'>
+>(
+  'apps.findCell',
+  `select cell_id
+   from cells left join apps using (cell_id)
+   where region = :region and accepts_apps
+   group by cell_id
+   order by count(app_no), cell_id
+   limit 1`,
+)
+
+export const insertPlacement = directoryQuery<
+  { appId: string; name: string; cellId: string },
+  Pick<DirectoryRows['apps'], 'app_no'>
+>(
+  'apps.insertPlacement',
+  `insert into apps (app_id, name, cell_id)
+   values (:appId, :name, :cellId)
+   returning app_no`,
+)
+
+/** The oldest app in service with this name. */
+export const findAppByName = directoryQuery<
+  { name: string },
+  Pick<DirectoryRows['apps'], 'app_id'>
+>(
+  'apps.findByName',
+  `select app_id from apps where name = :name and state = 'active' order by app_no limit 1`,
+)
+
+export const activatePlacement = directoryQuery<{ appNo: number }>(
+  'apps.activatePlacement',
+  `update apps set state = 'active' where app_no = :appNo`,
+)
+
+export const insertApp = query<{ appNo: number; appId: string }>(
+  'apps.insert',
+  `insert into apps (app_no, app_id) values (:appNo, :appId)`,
+)
+
+export const lockSettings = query<{ appNo: number }, { settings: Settings }>(
+  'apps.lockSettings',
+  'select settings from apps where app_no = :appNo for no key update',
+)
+
+export const getSettings = query<{ appNo: number }, { settings: Settings }>(
+  'apps.getSettings',
+  'select settings from apps where app_no = :appNo',
+)
+
+export const updateSettings = query<{ appNo: number; settings: Settings }>(
+  'apps.updateSettings',
+  'update apps set settings = :settings::jsonb where app_no = :appNo',
+)

@@ -1,0 +1,83 @@
+/** A setting of an app: what it does, and which values it takes. */
+export type Setting = { description: string } & (
+  | { type: 'boolean'; default: boolean }
+  | { type: 'integer'; default: number; min: number; max: number }
+)
+
+const onOff = (initial: boolean, description: string): Setting => ({
+  type: 'boolean',
+  default: initial,
+  description,
+})
+
+const count = (initial: number, max: number, description: string): Setting => ({
+  type: 'integer',
+  default: initial,
+  min: 1,
+  max,
+  description,
+})
+
+const NO_CEILING = 1_000_000_000
+
+/** Everything that can be set per app. A cell stores only what differs from the default. */
+export const settings = {
+  'core.conversations.updateOnGroupActions': onOff(
+    true,
+    'Membership actions become the last message and count as unread.',
+  ),
+  'core.conversations.updateOnReplies': onOff(
+    true,
+    'Thread replies become the last message; they never count as unread.',
+  ),
+  'core.conversations.updateOnMessageActions': onOff(
+    false,
+    'Edits and deletions become the last message and count as unread.',
+  ),
+  'core.conversations.updateOnCallActivity': onOff(
+    false,
+    'Calls become the last message and count as unread.',
+  ),
+  'core.threads.updateOnMessageActions': onOff(
+    false,
+    'Edits and deletions inside threads become the last message and count as unread.',
+  ),
+  'limits.membersPerGroup': count(100_000, NO_CEILING, 'Members of a group.'),
+  'limits.groupsPerUser': count(2_000, NO_CEILING, 'Groups that a user can be a member of.'),
+  'limits.friendsPerUser': count(1_000, NO_CEILING, 'Friends of a user.'),
+  'limits.authTokensPerUser': count(
+    100,
+    10_000,
+    'Auth tokens of a user that stay valid, newest first.',
+  ),
+  'rate.core': count(
+    10_000,
+    NO_CEILING,
+    'Requests a minute: logins, users created and deleted, groups created, joined and left.',
+  ),
+  'rate.standard': count(20_000, NO_CEILING, 'Requests a minute: everything else.'),
+} satisfies Record<string, Setting>
+
+export type SettingName = keyof typeof settings
+export type SettingValue = boolean | number
+/** Explicit values; what is not named has its default. */
+export type Settings = Partial<Record<SettingName, SettingValue>>
+
+export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
+
+export const defaultOf = (name: SettingName): SettingValue => settings[name].default
+
+/** Reads a value as people write it. Throws an Error whose message completes "NAME …". */
+export function parseSetting(name: SettingName, text: string): SettingValue {
+  const setting: Setting = settings[name]
+  if (setting.type === 'boolean') {
+    if (text !== 'true' && text !== 'false') throw new Error('is true or false')
+    return text === 'true'
+  }
+  const { min, max } = setting
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new Error(`is an integer from ${min} to ${max}`)
+  }
+  return value
+}

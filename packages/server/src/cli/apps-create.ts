@@ -1,0 +1,42 @@
+import { type Region, regions } from '@loquat/protocol'
+import { createApp } from '../areas/apps/actions.ts'
+import { UserError } from '../platform/errors.ts'
+import type { Command } from './command.ts'
+import { withDeps } from './deps.ts'
+
+export const appsCreate: Command = {
+  name: 'apps create',
+  summary: 'Create an app: an isolated set of users, groups, messages and keys.',
+  flags: [
+    { flag: '--name <name>', description: 'what people call it', required: true },
+    {
+      flag: '--region <region>',
+      description: 'where its data lives',
+      default: 'us',
+      choices: regions,
+    },
+    { flag: '--json', description: 'print one JSON object' },
+  ],
+  details:
+    'Prints the base address and two keys: the REST key may do everything and belongs on your\nserver; the auth key may only handle auth tokens. Both can be read again with GET /apikeys.',
+  examples: [
+    'loquat apps create --name "Book club"',
+    'loquat apps create --name Clinic --region eu --json',
+  ],
+  async run(context, flags) {
+    const name = String(flags.name).trim()
+    if (name.length === 0 || name.length > 100)
+      throw new UserError('--name takes 1 to 100 characters.')
+    const region = flags.region as Region
+    const app = await withDeps(context, (deps) => createApp(deps, { name, region }))
+    if (flags.json) return context.print(JSON.stringify(app))
+    context.print(
+      [
+        `App       ${app.appId} in region ${app.region}`,
+        `Address   ${app.baseUrl}`,
+        `REST key  ${app.apiKey}   (fullAccess)`,
+        `Auth key  ${app.authKey}   (authOnly)`,
+      ].join('\n'),
+    )
+  },
+}

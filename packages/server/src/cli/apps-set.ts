@@ -1,0 +1,72 @@
+import { type SettingChanges, setSettings } from '../areas/apps/actions.ts'
+import { getSettings } from '../areas/apps/queries.ts'
+import {
+  defaultOf,
+  isSettingName,
+  parseSetting,
+  type SettingName,
+  type Settings,
+  settings,
+} from '../areas/apps/settings.ts'
+import type { Deps } from '../deps.ts'
+import { UserError } from '../platform/errors.ts'
+import type { Command } from './command.ts'
+import { withDeps } from './deps.ts'
+
+export const appsSet: Command = {
+  name: 'apps set',
+  summary: "Show or change an app's settings, ceilings and rate limits.",
+  args: '<app> [settings...]',
+  details:
+    'A setting is NAME=VALUE; NAME= puts it back to its default. Without any, all are shown.',
+  examples: [
+    'loquat apps set 9f01c2aa77d41b30',
+    'loquat apps set 9f01c2aa77d41b30 core.conversations.updateOnReplies=false rate.standard=50000',
+  ],
+  async run(context, _flags, [appId = '', ...pairs]) {
+    const changes = parseChanges(pairs)
+    const inForce = await withDeps(context, (deps) => apply(deps, appId, changes))
+    for (const name of Object.keys(settings) as SettingName[]) {
+      if (pairs.length > 0 && !(name in changes)) continue
+      const mark = inForce[name] === undefined ? '' : `   (default ${defaultOf(name)})`
+      context.print(`${name}=${inForce[name] ?? defaultOf(name)}${mark}`)
+    }
+  },
+}
+
+async function apply(
+  { directory }: Deps,
+  appId: string,
+  changes: SettingChanges,
+): Promise<Settings> {
+  const app = await directory.find(appId)
+  if (!app?.cell) throw new UserError(`There is no app "${appId}".`)
+  if (Object.keys(changes).length > 0) return setSettings(app, changes)
+  return (await getSettings.one(app.cell.db, { appNo: app.no })).settings
+}
+
+/** All faults at once, like the configuration. */
+function parseChanges(pairs: string[]): SettingChanges {
+  const changes: SettingChanges = {}
+  const faults: string[] = []
+  for (const pair of pairs) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
+    if (name === undefined || value === undefined) {
+      faults.push(`"${pair}" is not of the form NAME=VALUE`)
+    } else if (!isSettingName(name)) {
+      faults.push(`there is no setting "${name}"`)
+    } else {
+      try {
+        changes[name] = value === '' ? undefined : parseSetting(name, value)
+      } catch (error) {
+        faults.push(`${name} ${(error as Error).message}`)
+      }
+    }
+  }
+  if (faults.length > 0) {
+    throw new UserError(
+      `Nothing was changed:\n${faults.map((fault) => `  ${fault}`).join('\n')}\nThe settings: ${Object.keys(settings).join(', ')}`,
+    )
+  }
+  return changes
+}

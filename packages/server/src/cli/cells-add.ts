@@ -1,0 +1,37 @@
+import { type Region, regions } from '@loquat/protocol'
+import { upsertCell } from '../platform/cells/queries.ts'
+import { migrate } from '../platform/db/migrate.ts'
+import { UserError } from '../platform/errors.ts'
+import { keepPartitions } from '../platform/events/partitions.ts'
+import type { Command } from './command.ts'
+import { withDeps } from './deps.ts'
+
+export const cellsAdd: Command = {
+  name: 'cells add',
+  summary: 'Add a cell: a PostgreSQL database that apps can be placed on.',
+  flags: [
+    { flag: '--id <id>', description: 'its name, as in us-1', required: true },
+    { flag: '--region <region>', description: 'where it stands', required: true, choices: regions },
+    {
+      flag: '--url <url>',
+      description: 'postgres:// address of an empty database',
+      required: true,
+    },
+  ],
+  details:
+    'Migrates the database and enters it into the directory. Running processes use it within\nseconds. For a cell that exists, changes its address.',
+  examples: ['loquat cells add --id eu-1 --region eu --url postgres://loquat:secret@db7/loquat'],
+  async run(context, flags) {
+    const [cellId, url] = [String(flags.id), String(flags.url)]
+    if (!/^[a-z0-9-]{1,40}$/.test(cellId)) {
+      throw new UserError('--id takes 1 to 40 of the characters a-z, 0-9 and -.')
+    }
+    await withDeps(context, async ({ config, directory, secrets }) => {
+      await migrate(url, 'cell')
+      await keepPartitions(url, config.service.eventRetentionDays)
+      const region = flags.region as Region
+      await upsertCell.many(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
+    })
+    context.print(`Cell ${cellId} is ready.`)
+  },
+}

@@ -1,0 +1,118 @@
+import { regions } from '@loquat/protocol'
+import { listApiKeys } from '../areas/apikeys/queries.ts'
+import { baseUrl, createApp } from '../areas/apps/actions.ts'
+import { findAppByName } from '../areas/apps/queries.ts'
+import type { Config } from '../config.ts'
+import { closeDeps, type Deps, openDeps } from '../deps.ts'
+import { runningEngines, setPublicUrl, startEngines, stopEngines } from '../engines/engines.ts'
+import { enginesDir } from '../engines/folder.ts'
+import { freePort } from '../engines/process.ts'
+import { upsertCell } from '../platform/cells/queries.ts'
+import { ensureDatabase, migrate } from '../platform/db/migrate.ts'
+import { UserError } from '../platform/errors.ts'
+import { roles, serve } from '../serve.ts'
+import type { Command, Context } from './command.ts'
+import { migrateAll } from './migrate.ts'
+
+export const dev: Command = {
+  name: 'dev',
+  summary: 'Start everything on this machine, with a demo app: the first command to try.',
+  flags: [{ flag: '--port <number>', description: 'port of the REST interface', default: '3000' }],
+  details:
+    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts),\nmigrates, serves every role in one process and prints the address and key of a demo app.\nCtrl-C ends it, and the engines if this command started them.',
+  examples: ['loquat dev', 'loquat dev --port 4000'],
+  async run(context, flags) {
+    const port = Number(flags.port)
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new UserError('--port takes a number from 1 to 65535.')
+    }
+    if ((await freePort(port)) !== port) {
+      throw new UserError(`Port ${port} is in use. Choose another: loquat dev --port ${port + 1}`)
+    }
+    const dir = enginesDir(context.env)
+    const ours = runningEngines(dir) === undefined
+    if (ours) context.note('Starting PostgreSQL, NATS and Redis …')
+    await startEngines({ dir, searchPath: context.env.PATH ?? '' })
+    try {
+      setPublicUrl(dir, `http://localhost:${port}`)
+      await serveDemo(context, port)
+    } finally {
+      setPublicUrl(dir, undefined)
+      if (ours) await stopEngines(dir)
+    }
+  },
+}
+
+async function serveDemo(context: Context, port: number) {
+  const config = context.config({
+    LOQUAT_REGIONS: regions.join(','),
+    LOQUAT_PORT: String(port),
+    LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
+    LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'warn',
+  })
+  context.note('Preparing the databases …')
+  await prepareDatabases(config)
+  const service = await serve(config, roles)
+  const app = await demoApp(service.deps)
+  context.print(welcome(app, port, service.internalPort))
+  await context.stopped()
+  context.note('Stopping …')
+  await service.drain()
+}
+
+/** One cell a region, all on the one PostgreSQL server. */
+async function prepareDatabases(config: Config) {
+  const { directoryUrl } = config.engines
+  await ensureDatabase(directoryUrl)
+  await migrate(directoryUrl, 'directory')
+  const { secrets, directory, ...rest } = openDeps(config)
+  try {
+    for (const region of regions) {
+      const cellId = `${region}-1`
+      const url = new URL(directoryUrl)
+      url.pathname = `/${cellId}`
+      await ensureDatabase(url.href)
+      const urlSealed = secrets.seal(url.href)
+      await upsertCell.many(directory.db, { cellId, region, urlSealed })
+    }
+  } finally {
+    await closeDeps({ secrets, directory, ...rest })
+  }
+  await migrateAll(config, () => {})
+}
+
+interface DemoApp {
+  appId: string
+  baseUrl: string
+  apiKey: string
+}
+
+/** The demo app of an earlier start, or a new one. */
+async function demoApp(deps: Deps): Promise<DemoApp> {
+  const { directory, secrets, config } = deps
+  const known = await findAppByName.maybeOne(directory.db, { name: 'Demo' })
+  const app = known && (await directory.find(known.app_id))
+  if (!app?.cell) return createApp(deps, { name: 'Demo', region: 'us' })
+  const keys = await listApiKeys.many(app.cell.db, { appNo: app.no })
+  const key = keys.find((candidate) => candidate.scope === 'fullAccess')
+  return {
+    appId: app.id,
+    baseUrl: baseUrl(config.service.publicUrl, app.id, app.region),
+    apiKey: key ? secrets.open(key.key_sealed) : '(all fullAccess keys were removed)',
+  }
+}
+
+const welcome = ({ appId, baseUrl: address, apiKey }: DemoApp, port: number, internal: number) => `
+Loquat is ready.
+
+  Base address   ${address}
+  API key        ${apiKey}
+  App            ${appId} (demo), region us
+
+  Try it         curl http://localhost:${port}/health/ready
+  More apps      npx loquat apps create --name "My app"
+  Metrics        http://127.0.0.1:${internal}/metrics
+
+Where *.localhost does not resolve, call http://localhost:${port}/v3 with the header "appId: ${appId}".
+Ctrl-C stops everything; data stays in .engines/.
+`

@@ -1,0 +1,44 @@
+import { regions } from '@loquat/protocol'
+import type { Config } from '../config.ts'
+import { closeDeps, openDeps } from '../deps.ts'
+import { migrate } from '../platform/db/migrate.ts'
+import { keepPartitions } from '../platform/events/partitions.ts'
+import type { Command } from './command.ts'
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: 'Bring the directory and every cell up to date.',
+  details:
+    'Forward only, and safe to repeat. Run it before starting a new version: each version works\nwith the databases of the one before it.',
+  examples: ['loquat migrate'],
+  run: (context) =>
+    migrateAll(context.config({ LOQUAT_REGIONS: regions.join(',') }), (line) =>
+      context.print(line),
+    ),
+}
+
+/** Migrates the directory, then the cells that it names. */
+export async function migrateAll(config: Config, report: (line: string) => void): Promise<void> {
+  await migrateOne('directory', () => migrate(config.engines.directoryUrl, 'directory'), report)
+  const deps = openDeps(config)
+  try {
+    await deps.directory.start()
+    const cells = deps.directory.cells()
+    if (cells.length === 0) report('no cells yet: add one with loquat cells add')
+    for (const { id, url } of cells) {
+      await migrateOne(`cell ${id}`, () => migrate(url, 'cell'), report)
+      await keepPartitions(url, config.service.eventRetentionDays)
+    }
+  } finally {
+    await closeDeps(deps)
+  }
+}
+
+async function migrateOne(
+  what: string,
+  run: () => Promise<string[]>,
+  report: (line: string) => void,
+) {
+  const names = await run()
+  report(`${what}: ${names.length > 0 ? `ran ${names.join(', ')}` : 'up to date'}`)
+}

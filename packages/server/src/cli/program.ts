@@ -1,0 +1,60 @@
+import { Option, Command as Program } from 'commander'
+import { appsCreate } from './apps-create.ts'
+import { appsSet } from './apps-set.ts'
+import { cellsAdd } from './cells-add.ts'
+import type { Command, Context } from './command.ts'
+import { dev } from './dev.ts'
+import { migrateCommand } from './migrate.ts'
+import { serveCommand } from './serve.ts'
+
+export const commands: Command[] = [
+  dev,
+  serveCommand,
+  migrateCommand,
+  cellsAdd,
+  appsCreate,
+  appsSet,
+]
+
+/** The parser of the command line, made from the commands. */
+export function buildProgram(context: Context): Program {
+  const program = new Program('loquat')
+    .description('Loquat, a chat platform: REST interface, live delivery, console.')
+    .showHelpAfterError('Run with --help to see what it takes.')
+    .addHelpText(
+      'after',
+      '\nFirst time here?  loquat dev\nEvery setting of the environment: docs/config.md',
+    )
+  const groups = new Map<string, Program>()
+  for (const command of commands) {
+    const [first = '', second] = command.name.split(' ')
+    const parent = second === undefined ? program : (groups.get(first) ?? addGroup(program, first))
+    if (second !== undefined) groups.set(first, parent)
+    addCommand(parent, second ?? first, command, context)
+  }
+  return program
+}
+
+function addGroup(program: Program, name: string): Program {
+  const names = commands.filter((command) => command.name.startsWith(`${name} `))
+  return program.command(name).description(names.map((command) => command.summary).join(' '))
+}
+
+function addCommand(parent: Program, word: string, command: Command, context: Context) {
+  const { summary, args, flags = [], details, examples } = command
+  const program = parent
+    .command(args ? `${word} ${args}` : word)
+    .summary(summary)
+    .description(details ? `${summary}\n\n${details}` : summary)
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`)
+    .action(async (...given) => {
+      const self = given.at(-1) as Program
+      await command.run(context, self.opts(), self.args)
+    })
+  for (const { flag, description, default: initial, required = false, choices } of flags) {
+    const option = new Option(flag, description).makeOptionMandatory(required)
+    if (initial !== undefined) option.default(initial)
+    if (choices) option.choices(choices)
+    program.addOption(option)
+  }
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import { launch } from './process.ts'
+
+export interface BrokerOptions {
+  binaries: Binaries
+  dir: string
+  port: number
+  password: string
+}
+
+/** Core NATS only: nothing is kept on disk. */
+export async function startNats({ binaries, dir, port, password }: BrokerOptions) {
+  const conf = join(dir, 'nats.conf')
+  writeConf(conf, [
+    'host: 127.0.0.1',
+    `port: ${port}`,
+    `authorization { user: loquat, password: "${password}" }`,
+  ])
+  const pid = await launch({
+    name: 'NATS',
+    command: binaries.natsServer,
+    args: ['-c', conf],
+    logFile: join(dir, 'nats.log'),
+    probe: () => accepts(port),
+  })
+  return { pid, mark: conf, url: `nats://loquat:${password}@127.0.0.1:${port}` }
+}
+
+/** What Redis holds may be lost at any time, so it is never written to disk. */
+export async function startRedis({ binaries, dir, port, password }: BrokerOptions) {
+  const conf = join(dir, 'redis.conf')
+  writeConf(conf, [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(dir)}`,
+    'save ""',
+    'appendonly no',
+    // Redis replaces its arguments in the process list: keep the path there, it tells us ours.
+    `proc-title-template ${JSON.stringify(`redis-server ${conf}`)}`,
+  ])
+  const pid = await launch({
+    name: 'Redis',
+    command: binaries.redisServer,
+    args: [conf],
+    logFile: join(dir, 'redis.log'),
+    probe: () => accepts(port),
+  })
+  return { pid, mark: conf, url: `redis://:${password}@127.0.0.1:${port}` }
+}
+
+function writeConf(path: string, lines: string[]) {
+  writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 })
+}
+
+function accepts(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+    socket.once('error', reject)
+  })
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findBinaries } from './binaries.ts'
+import { startNats, startRedis } from './brokers.ts'
+import { startPostgres } from './postgres.ts'
+import { freePort, isRunning, stopProcess } from './process.ts'
+
+interface EngineState {
+  pid: number
+  mark: string
+  url: string
+}
+
+const ENGINES = ['postgres', 'nats', 'redis'] as const
+type EngineName = (typeof ENGINES)[number]
+
+/** What `.engines/engines.json` remembers from one start to the next. */
+interface State {
+  password: string
+  secret: string
+  engines: Partial<Record<EngineName, EngineState>>
+  /** Where the development server can be reached, while it runs. */
+  publicUrl?: string
+}
+
+export interface EnginesOptions {
+  dir: string
+  /** The PATH to look for the engines' programs on. */
+  searchPath: string
+  durable?: boolean
+}
+
+/** The settings by which every command finds the engines. */
+export type EnginesEnv = Record<string, string>
+
+/** Starts whatever of PostgreSQL, NATS and Redis does not run yet in this folder. */
+export async function startEngines({ dir, searchPath, durable = true }: EnginesOptions) {
+  const binaries = findBinaries(searchPath)
+  mkdirSync(dir, { recursive: true })
+  const state = readState(dir) ?? {
+    password: randomBytes(16).toString('hex'),
+    secret: randomBytes(32).toString('base64'),
+    engines: {},
+  }
+  writeState(dir, state)
+  for (const name of ENGINES) {
+    const last = state.engines[name]
+    if (last && isRunning(last.pid, last.mark)) continue
+    const port = await freePort(last ? Number(new URL(last.url).port) : 0)
+    const options = { binaries, dir, port, password: state.password, durable }
+    state.engines[name] =
+      name === 'postgres'
+        ? await startPostgres(options)
+        : await (name === 'nats' ? startNats : startRedis)(options)
+    writeState(dir, state)
+  }
+  return toEnv(state)
+}
+
+/** The running engines of this folder; undefined unless all of them run. */
+export function runningEngines(dir: string): EnginesEnv | undefined {
+  const state = readState(dir)
+  return state && ENGINES.every((name) => alive(state.engines[name])) ? toEnv(state) : undefined
+}
+
+/** Stops the engines of this folder and keeps their data. Returns whether any ran. */
+export async function stopEngines(dir: string): Promise<boolean> {
+  const engines = ENGINES.map((name) => readState(dir)?.engines[name]).filter(alive)
+  await Promise.all(
+    // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes everything down.
+    engines.map((engine) => engine && stopProcess(engine.pid, engine.mark, 'SIGINT')),
+  )
+  return engines.length > 0
+}
+
+/** Stops the engines and removes their data: for engines of a test run. */
+export async function removeEngines(dir: string) {
+  const postgres = readState(dir)?.engines.postgres
+  await stopEngines(dir)
+  if (postgres) rmSync(dirname(postgres.mark), { recursive: true, force: true })
+  rmSync(dir, { recursive: true, force: true })
+}
+
+/** Lets other commands name the addresses of the development server that runs on these engines. */
+export function setPublicUrl(dir: string, publicUrl: string | undefined) {
+  const state = readState(dir)
+  if (!state) return
+  if (publicUrl === undefined) delete state.publicUrl
+  else state.publicUrl = publicUrl
+  writeState(dir, state)
+}
+
+const alive = (engine: EngineState | undefined) =>
+  engine !== undefined && isRunning(engine.pid, engine.mark)
+
+const stateFile = (dir: string) => join(dir, 'engines.json')
+
+function readState(dir: string): State | undefined {
+  return existsSync(stateFile(dir)) ? JSON.parse(readFileSync(stateFile(dir), 'utf8')) : undefined
+}
+
+function writeState(dir: string, state: State) {
+  writeFileSync(stateFile(dir), JSON.stringify(state, null, 2), { mode: 0o600 })
+}
+
+function toEnv({ secret, engines, publicUrl }: State): EnginesEnv {
+  const url = (name: EngineName) => engines[name]?.url ?? ''
+  return {
+    LOQUAT_DIRECTORY_URL: `${url('postgres')}/directory`,
+    LOQUAT_NATS_URL: url('nats'),
+    LOQUAT_REDIS_URL: url('redis'),
+    LOQUAT_SECRET: secret,
+    ...(publicUrl && { LOQUAT_PUBLIC_URL: publicUrl }),
+  }
+}

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Binaries, postgresUser, type SystemUser } from './binaries.ts'
+import { launch } from './process.ts'
+
+export interface PostgresOptions {
+  binaries: Binaries
+  dir: string
+  port: number
+  password: string
+  /** false gives up safety against a power cut for speed: tests only. */
+  durable: boolean
+}
+
+export interface PostgresServer {
+  pid: number
+  /** Appears in the process's arguments. */
+  mark: string
+  /** Without a database name. */
+  url: string
+}
+
+/**
+ * The data folder of a cluster. Root's own folders are often closed to others (`/root`), and the
+ * server can't run as root: there, data stands below /var/tmp, named after the folder it stands for.
+ */
+export function dataFolder(dir: string, user: SystemUser | undefined): string {
+  if (!user || reachable(dir, user)) return join(dir, 'postgres')
+  const name = createHash('sha256').update(dir).digest('hex').slice(0, 12)
+  return join('/var/tmp', `loquat-${name}`, 'postgres')
+}
+
+function reachable(dir: string, user: SystemUser): boolean {
+  try {
+    execFileSync('test', ['-x', dir], { ...user, cwd: '/', stdio: 'pipe' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Starts a private cluster on loopback, made on the first start. */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const { binaries, dir, port, password } = options
+  const user = postgresUser()
+  const data = dataFolder(dir, user)
+  if (!existsSync(join(data, 'PG_VERSION'))) initialize(options, data, user)
+
+  const url = `postgres://loquat:${password}@127.0.0.1:${port}`
+  const pid = await launch({
+    name: 'PostgreSQL',
+    command: binaries.postgres,
+    args: ['-D', data, '-p', String(port), ...settings(options.durable)],
+    logFile: join(dir, 'postgres.log'),
+    user,
+    probe: async () => {
+      const client = new pg.Client({ connectionString: `${url}/postgres` })
+      await client.connect()
+      await client.end()
+    },
+  })
+  return { pid, mark: data, url }
+}
+
+function initialize({ binaries, password }: PostgresOptions, data: string, user?: SystemUser) {
+  const parent = join(data, '..')
+  mkdirSync(parent, { recursive: true })
+  mkdirSync(data, { mode: 0o700 })
+  const passwordFile = join(parent, 'postgres.password')
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  for (const path of user ? [data, passwordFile] : [])
+    chownSync(path, user?.uid ?? 0, user?.gid ?? 0)
+  try {
+    execFileSync(
+      binaries.initdb,
+      [
+        ...['-D', data, '--username=loquat', `--pwfile=${passwordFile}`],
+        // C.UTF-8: keys sort by bytes, and lower() and trigrams still know every script.
+        ...['--auth=scram-sha-256', '--locale=C.UTF-8', '--encoding=UTF8', '--no-sync'],
+      ],
+      { ...user, cwd: '/', stdio: 'pipe' },
+    )
+  } catch (error) {
+    rmSync(data, { recursive: true, force: true })
+    throw error
+  } finally {
+    rmSync(passwordFile)
+  }
+}
+
+function settings(durable: boolean): string[] {
+  const values = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300,
+    shared_buffers: '256MB',
+    max_wal_size: '4GB',
+    jit: 'off',
+    log_min_messages: 'warning',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}

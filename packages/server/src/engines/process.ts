@@ -1,0 +1,94 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UserError } from '../platform/errors.ts'
+import type { SystemUser } from './binaries.ts'
+
+export interface Launch {
+  name: string
+  command: string
+  args: string[]
+  logFile: string
+  user?: SystemUser | undefined
+  /** Resolves once the engine answers; rejects while it does not. */
+  probe: () => Promise<unknown>
+}
+
+const START_TIMEOUT_MS = 30_000
+
+/** Starts an engine that outlives us, and waits until it answers. Returns its process id. */
+export async function launch({
+  name,
+  command,
+  args,
+  logFile,
+  user,
+  probe,
+}: Launch): Promise<number> {
+  const log = openSync(logFile, 'a')
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], ...user })
+  closeSync(log)
+  let ended: string | undefined
+  child.once('error', (error) => {
+    ended = error.message
+  })
+  child.once('exit', (code, signal) => {
+    ended = `exit ${code ?? signal}`
+  })
+  child.unref()
+
+  const deadline = Date.now() + START_TIMEOUT_MS
+  for (;;) {
+    const refused = await probe().then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    if (refused === undefined && child.pid !== undefined) return child.pid
+    if (ended !== undefined || Date.now() > deadline) {
+      if (ended === undefined && child.pid) process.kill(child.pid, 'SIGKILL')
+      throw new UserError(
+        `${name} did not start (${ended ?? refused}). The end of ${logFile}:\n${tail(logFile)}`,
+      )
+    }
+    await sleep(20)
+  }
+}
+
+function tail(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-8).join('\n')
+}
+
+/** Whether `pid` is still the engine we started: process ids are used again. */
+export function isRunning(pid: number, mark: string): boolean {
+  try {
+    const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { stdio: 'pipe' })
+    return args.toString().includes(mark)
+  } catch {
+    return false
+  }
+}
+
+/** Asks a process to end and waits for it; kills it when it does not. */
+export async function stopProcess(pid: number, mark: string, signal: NodeJS.Signals) {
+  if (!isRunning(pid, mark)) return
+  process.kill(pid, signal)
+  for (let waited = 0; isRunning(pid, mark); waited += 50) {
+    if (waited === 20_000) process.kill(pid, 'SIGKILL')
+    await sleep(50)
+  }
+}
+
+/** The wished-for port if nobody listens there, else one that the system picks. */
+export async function freePort(wished = 0): Promise<number> {
+  const server = createServer()
+  const port = await new Promise<number | undefined>((resolve) => {
+    server.once('error', () => resolve(undefined))
+    server.listen(wished, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : undefined)
+    })
+  })
+  await new Promise((resolve) => server.close(resolve))
+  return port ?? freePort()
+}

@@ -1,0 +1,92 @@
+import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node'
+import type { Logger } from '../log/log.ts'
+
+/**
+ * Live messages between processes. What goes through here may be lost at any time: everything
+ * that must arrive is read from PostgreSQL as well.
+ */
+export interface Bus {
+  publish(subject: string, data?: string): void
+  /** Returns a function that ends the subscription. */
+  subscribe(subject: string, listener: (data: string) => void): () => void
+  close(): Promise<void>
+}
+
+export interface BusOptions {
+  url: string
+  /** Keeps installations that share a NATS cluster apart. */
+  prefix: string
+  log: Logger
+}
+
+const RETRY_MS = 500
+
+/** Usable at once: connects in the background, and again after every loss. */
+export function openBus({ url, prefix, log }: BusOptions): Bus {
+  const wanted = new Map<number, { subject: string; listener: (data: string) => void }>()
+  const active = new Map<number, Subscription>()
+  let connection: NatsConnection | undefined
+  let connected = false
+  let closing = false
+  let nextId = 0
+
+  const { protocol, host, username, password } = new URL(url)
+  const started = connect({
+    servers: `${protocol}//${host}`,
+    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    name: 'loquat',
+    maxReconnectAttempts: -1,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: RETRY_MS,
+  }).then(
+    (opened) => {
+      if (closing) return opened.close()
+      connection = opened
+      connected = true
+      for (const [id] of wanted) activate(id)
+      void watch(opened)
+      return undefined
+    },
+    (error: Error) =>
+      log.error({ err: error }, 'NATS refuses us: live delivery falls back to polling'),
+  )
+
+  async function watch(opened: NatsConnection) {
+    for await (const { type } of opened.status()) {
+      if (type === 'disconnect') connected = false
+      if (type === 'reconnect') connected = true
+      if (type === 'disconnect' || type === 'reconnect') log.warn(`NATS: ${type}`)
+    }
+  }
+
+  function activate(id: number) {
+    const entry = wanted.get(id)
+    if (!entry || !connection) return
+    const callback = (error: Error | null, received: { string(): string }) => {
+      if (!error) entry.listener(received.string())
+    }
+    active.set(id, connection.subscribe(`${prefix}.${entry.subject}`, { callback }))
+  }
+
+  return {
+    publish(subject, data = '') {
+      // While disconnected the client would queue without end; our readers poll anyway.
+      if (connected) connection?.publish(`${prefix}.${subject}`, data)
+    },
+    subscribe(subject, listener) {
+      const id = nextId++
+      wanted.set(id, { subject, listener })
+      activate(id)
+      return () => {
+        wanted.delete(id)
+        active.get(id)?.unsubscribe()
+        active.delete(id)
+      }
+    },
+    async close() {
+      closing = true
+      if (connection) await connection.close()
+      else await Promise.race([started, new Promise((resolve) => setTimeout(resolve, RETRY_MS))])
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { DirectoryRows } from '../../../db/rows.gen.ts'
+import { directoryQuery } from '../db/query.ts'
+
+export type CellRow = Pick<DirectoryRows['cells'], 'cell_id' | 'region' | 'url_sealed'>
+
+export const listCells = directoryQuery<Record<string, never>, CellRow>(
+  'directory.listCells',
+  `select cell_id, region, url_sealed from cells order by cell_id`,
+)
+
+export const upsertCell = directoryQuery<{ cellId: string; region: string; urlSealed: Buffer }>(
+  'directory.upsertCell',
+  `insert into cells (cell_id, region, url_sealed)
+   values (:cellId, :region, :urlSealed)
+   on conflict (cell_id) do update set url_sealed = excluded.url_sealed`,
+)
+
+export type PlacementRow = Pick<DirectoryRows['apps'], 'app_no' | 'app_id' | 'cell_id'> &
+  Pick<CellRow, 'region'>
+
+/** The apps that are served; unknown ids and apps still being created are left out. */
+export const listPlacements = directoryQuery<{ appIds: string[] }, PlacementRow>(
+  'directory.listPlacements',
+  `select app_no, app_id, region, cell_id
+   from apps join cells using (cell_id)
+   where app_id = any(:appIds::text[]) and state = 'active'`,
+)

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Histogram } from '@opentelemetry/api'
+import pg from 'pg'
+import type { Logger } from '../log/log.ts'
+import type { Executor, Statement } from './query.ts'
+
+/** A transaction under way. */
+export interface Tx extends Executor {
+  /** Set by `announce`: there is work for the sequencer once this commits. */
+  announced: boolean
+}
+
+/** A pool of connections to one database. */
+export interface Db extends Executor {
+  /**
+   * Runs `work` in one transaction. Serialization failures and deadlocks run it again, so it
+   * must be repeatable: SQL only, nothing sent anywhere.
+   */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface DbOptions {
+  url: string
+  /** Tells this database from others in metrics and logs: a cell's id, or `directory`. */
+  label: string
+  poolSize: number
+  log: Logger
+  /** Takes the seconds of each statement, by name. */
+  timings: Histogram
+  /** Called after the commit of a transaction that announced an event. */
+  onAnnounced?: () => void
+}
+
+const TX_TRIES = 6
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+
+/** PostgreSQL's error code, where the error has one. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+/** How every connection of ours behaves, pooled or single. */
+export function connectionConfig(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'loquat',
+    types: { getTypeParser },
+    connectionTimeoutMillis: 1_500,
+    // A process that hangs between two statements must not keep its locks.
+    idle_in_transaction_session_timeout: 10_000,
+    statement_timeout: 30_000,
+    keepAlive: true,
+  }
+}
+
+/** bigint as number, all of ours stay below 2^53; date as it is written, it has no time zone. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) => {
+  if (oid === pg.types.builtins.INT8) return Number
+  if (oid === pg.types.builtins.DATE) return String
+  return pg.types.getTypeParser(oid, format as Parameters<typeof pg.types.getTypeParser>[1])
+}
+
+export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOptions): Db {
+  const pool = new pg.Pool({ ...connectionConfig(url), max: poolSize, idleTimeoutMillis: 30_000 })
+  // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
+  pool.on('error', (error) => log.warn({ db: label, err: error }, 'idle connection lost'))
+
+  async function timed<R>(statement: Statement, run: () => Promise<R>): Promise<R> {
+    const started = performance.now()
+    try {
+      return await run()
+    } finally {
+      const seconds = (performance.now() - started) / 1000
+      timings.record(seconds, { statement: statement.name, db: label })
+    }
+  }
+
+  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('begin')
+      const tx: Tx = {
+        announced: false,
+        query: (statement) => timed(statement, () => client.query(statement)),
+      }
+      const result = await work(tx)
+      await client.query('commit')
+      if (tx.announced) onAnnounced?.()
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((cause: Error) => {
+        broken = cause
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  return {
+    query: (statement) => timed(statement, () => pool.query(statement)),
+    close: () => pool.end(),
+    async tx(work) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt(work)
+        } catch (error) {
+          const state = sqlState(error)
+          const again = state === SERIALIZATION_FAILURE || state === DEADLOCK
+          if (!again || tries === TX_TRIES) throw error
+          log.debug({ db: label, state, tries }, 'transaction runs again')
+          // Rivals that met once should not meet again in step.
+          await sleep(Math.random() * 5 * 2 ** tries)
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { QueryResultRow } from 'pg'
+
+/** A pool, a transaction or a single connection: a query does not care which. */
+export interface Executor {
+  query<R extends QueryResultRow>(statement: Statement): Promise<{ rows: R[] }>
+}
+
+export interface Statement {
+  name: string
+  text: string
+  values: unknown[]
+}
+
+export interface Query<P, R> {
+  readonly name: string
+  readonly text: string
+  /** Every row. */
+  many(db: Executor, params: P): Promise<R[]>
+  /** The first row, or undefined. */
+  maybeOne(db: Executor, params: P): Promise<R | undefined>
+  /** The first row; none is a fault of the program. */
+  one(db: Executor, params: P): Promise<R>
+}
+
+/** The databases that a statement can be meant for. */
+export type Schema = 'directory' | 'cell'
+
+/** Every statement of the program, so that one test can PREPARE them all. */
+export const statements = new Map<string, { text: string; schema: Schema }>()
+
+type Params = Record<string, unknown>
+
+/** Declares a statement for cells once, at load time. */
+export const query = <P extends Params, R extends QueryResultRow = never>(
+  name: string,
+  source: string,
+) => declare<P, R>('cell', name, source)
+
+/** Declares a statement for the directory once, at load time. */
+export const directoryQuery = <P extends Params, R extends QueryResultRow = never>(
+  name: string,
+  source: string,
+) => declare<P, R>('directory', name, source)
+
+/**
+ * `:param` becomes `$n`, and the name lets PostgreSQL keep the parsed plan for the life of the
+ * connection. Colons inside quoted text are not told apart: keep them out of statements.
+ */
+function declare<P extends Params, R extends QueryResultRow>(
+  schema: Schema,
+  name: string,
+  source: string,
+): Query<P, R> {
+  if (statements.has(name)) throw new Error(`statement ${name} is declared twice`)
+  const order: string[] = []
+  const text = source.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, key: string) => {
+    const known = order.indexOf(key)
+    return `$${known >= 0 ? known + 1 : order.push(key)}`
+  })
+  statements.set(name, { text, schema })
+
+  const many = async (db: Executor, params: P) =>
+    (await db.query<R>({ name, text, values: order.map((key) => params[key]) })).rows
+  const maybeOne = async (db: Executor, params: P) => (await many(db, params))[0]
+  const one = async (db: Executor, params: P) => {
+    const row = await maybeOne(db, params)
+    if (row === undefined) throw new Error(`${name} returned no row`)
+    return row
+  }
+  return { name, text, many, maybeOne, one }
+}

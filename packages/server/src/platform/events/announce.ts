@@ -1,0 +1,28 @@
+import type { EventPayload, EventType } from '@loquat/protocol'
+import type { Tx } from '../db/db.ts'
+import { query } from '../db/query.ts'
+
+const insertOutbox = query<{ appNo: number; type: string; key: string; payload: string }>(
+  'events.announce',
+  `insert into outbox (app_no, type, key, payload)
+   values (:appNo, :type, :key, :payload::json)`,
+)
+
+export interface Announcement<T extends EventType> {
+  appNo: number
+  type: T
+  /** What must stay in order among its like: the conversation, else the user or group concerned. */
+  key: string
+  payload: EventPayload<T>
+}
+
+/**
+ * Records an event with the change itself; the sequencer gives it its position. Call it last in a
+ * transaction, after its locks and writes: events then get their positions in the order of the
+ * changes they tell of.
+ */
+export async function announce<T extends EventType>(tx: Tx, event: Announcement<T>): Promise<void> {
+  const { appNo, type, key, payload } = event
+  await insertOutbox.many(tx, { appNo, type, key, payload: JSON.stringify(payload) })
+  tx.announced = true
+}

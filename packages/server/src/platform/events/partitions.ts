@@ -1,0 +1,69 @@
+import pg from 'pg'
+import { connectionConfig } from '../db/db.ts'
+
+const DAY_MS = 86_400_000
+const DAYS_AHEAD = 7
+
+const partitionName = (day: string) => `events_${day.replaceAll('-', '')}`
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+interface Partition {
+  name: string
+  /** false: made or detached, and then cut off. */
+  attached: boolean
+  detaching: boolean
+}
+
+/**
+ * Makes the event partitions of today and the week ahead, and drops those past the retention.
+ * Can be repeated, and ended at any point; neither side blocks readers or the sequencer: a
+ * partition is attached and detached beside them (`partition of` and a plain detach would lock
+ * the whole log).
+ */
+export async function keepPartitions(url: string, retentionDays: number, now = Date.now()) {
+  const client = new pg.Client(connectionConfig(url))
+  await client.connect()
+  try {
+    await client.query(`set lock_timeout = '5s'`)
+    const known = await listPartitions(client)
+    const made: string[] = []
+    for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+      const day = dayOf(now + ahead * DAY_MS)
+      if (known.some(({ name, attached }) => name === partitionName(day) && attached)) continue
+      await attach(client, day, dayOf(now + (ahead + 1) * DAY_MS))
+      made.push(day)
+    }
+    const oldest = partitionName(dayOf(now - retentionDays * DAY_MS))
+    const past = known.filter(({ name }) => name < oldest)
+    for (const partition of past) await drop(client, partition)
+    return { made, dropped: past.map(({ name }) => name) }
+  } finally {
+    await client.end()
+  }
+}
+
+async function listPartitions(client: pg.Client): Promise<Partition[]> {
+  const { rows } = await client.query<Partition>(`
+    select c.relname as name, i.inhrelid is not null as attached,
+      coalesce(i.inhdetachpending, false) as detaching
+    from pg_class c
+    left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = 'events'::regclass
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+      and c.relname ~ '^events_\\d{8}$'
+    order by c.relname`)
+  return rows
+}
+
+async function attach(client: pg.Client, day: string, next: string) {
+  const name = partitionName(day)
+  await client.query(`create table if not exists ${name} (like events including all)`)
+  await client.query(
+    `alter table events attach partition ${name} for values from ('${day}') to ('${next}')`,
+  )
+}
+
+async function drop(client: pg.Client, { name, attached, detaching }: Partition) {
+  if (detaching) await client.query(`alter table events detach partition ${name} finalize`)
+  else if (attached) await client.query(`alter table events detach partition ${name} concurrently`)
+  await client.query(`drop table ${name}`)
+}

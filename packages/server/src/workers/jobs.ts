@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import type { Cell } from '../platform/cells/directory.ts'
+import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
+import { runSequencer } from './sequencer.ts'
+import { runUpkeep } from './upkeep.ts'
+
+/** What a job is given; it ends when `signal` aborts, and throws when it can't go on. */
+export interface JobContext {
+  deps: Deps
+  cell: Cell
+  lease: Lease
+  signal: AbortSignal
+}
+
+/** Everything that runs once per cell. */
+const jobs: Record<string, (context: JobContext) => Promise<void>> = {
+  sequencer: runSequencer,
+  upkeep: runUpkeep,
+}
+
+const RETRY_MS = 500
+
+/** Runs every job of every cell for which this process gets the lease. */
+export function startWorkers(deps: Deps): { close(): Promise<void> } {
+  const stop = new AbortController()
+  const started = new Map<string, Promise<void>>()
+
+  // Cells are rows: new ones appear while we run.
+  const look = () => {
+    for (const cell of deps.directory.cells()) {
+      if (!started.has(cell.id)) started.set(cell.id, serveCell(deps, cell.id, stop.signal))
+    }
+  }
+  look()
+  const timer = setInterval(look, 1_000)
+
+  return {
+    async close() {
+      clearInterval(timer)
+      stop.abort()
+      await Promise.all(started.values())
+    },
+  }
+}
+
+async function serveCell(deps: Deps, cellId: string, signal: AbortSignal): Promise<void> {
+  const cell = () => deps.directory.cell(cellId)
+  const worker = new Worker(() => cell().db, deps.log)
+  worker.start()
+  await Promise.all(
+    Object.keys(jobs).map(async (job) => {
+      while (!signal.aborted) {
+        await tryJob({ deps, cell: cell(), worker, job, signal })
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+      }
+    }),
+  )
+  await worker.close()
+}
+
+interface Attempt {
+  deps: Deps
+  cell: Cell
+  worker: Worker
+  job: string
+  signal: AbortSignal
+}
+
+async function tryJob({ deps, cell, worker, job, signal }: Attempt): Promise<void> {
+  const log = deps.log.child({ job, cell: cell.id })
+  try {
+    const lease = await worker.take(job)
+    if (!lease) return
+    log.info({ epoch: lease.epoch }, 'job taken')
+    await jobs[job]?.({ deps, cell, lease, signal })
+  } catch (error) {
+    if (isLeaseLost(error)) log.warn('job lost to another worker')
+    else log.error({ err: error }, 'job failed, will be tried again')
+  }
+}

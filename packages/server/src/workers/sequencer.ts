@@ -1,0 +1,112 @@
+import pg from 'pg'
+import { wakeSubject } from '../platform/cells/directory.ts'
+import { connectionConfig } from '../platform/db/db.ts'
+import { query } from '../platform/db/query.ts'
+import type { Lease } from '../platform/leases/leases.ts'
+import type { JobContext } from './jobs.ts'
+import { OutboxProgress, type Step } from './outbox-progress.ts'
+
+/** Rows a step; larger batches gain little and hold the counters' locks longer. */
+export const SEQUENCER_BATCH = 1_000
+const POLL_MS = 50
+/** However wrong its memory of the outbox might be, nothing waits longer than this. */
+const START_OVER_MS = 60_000
+
+const lastOutboxId = query<Record<string, never>, { last: number }>(
+  'sequencer.lastId',
+  'select last_value - (not is_called)::int as last from outbox_id_seq',
+)
+
+const drawXid = query<Record<string, never>, { xid: number }>(
+  'sequencer.drawXid',
+  'select pg_current_xact_id()::text::bigint as xid',
+)
+
+interface StepParams extends Record<string, unknown> {
+  workerId: string
+  epoch: number
+  old: number | null
+  after: number
+  gaps: number[]
+  limit: number
+}
+
+const sequenceEvents = query<StepParams, { taken: string[]; horizon: number }>(
+  'sequencer.step',
+  `select taken, horizon from sequence_events(
+     :workerId::uuid, :epoch::bigint, :old::bigint, :after::bigint, :gaps::bigint[], :limit::int)`,
+)
+
+/**
+ * Gives every committed event of a cell its position. Works on a connection of its own: what it
+ * remembers of the outbox is true only of the server it was read from, so it ends with the
+ * connection (a failover can bring a sequence that went back).
+ */
+export async function runSequencer({ deps, cell, lease, signal }: JobContext): Promise<void> {
+  const client = new pg.Client({ ...connectionConfig(cell.url), query_timeout: 10_000 })
+  // Without a listener a broken connection would end the process; the next query reports it.
+  client.on('error', () => {})
+  await client.connect()
+  const wakes = new Wakes()
+  const unsubscribe = deps.bus.subscribe(wakeSubject(cell.id), () => wakes.wake())
+  signal.addEventListener('abort', () => wakes.wake())
+  try {
+    while (!signal.aborted) await sequence(client, lease, signal, wakes)
+  } finally {
+    unsubscribe()
+    await client.end()
+  }
+}
+
+/** Sequences until its memory of the outbox is due for renewal. */
+async function sequence(client: pg.Client, lease: Lease, signal: AbortSignal, wakes: Wakes) {
+  const { last } = await lastOutboxId.one(client, {})
+  const progress = new OutboxProgress(last, await newXid(client))
+  const deadline = Date.now() + START_OVER_MS
+  while (!signal.aborted && Date.now() < deadline) {
+    const step = await sequenceStep(client, lease, progress)
+    const complete = step.taken.length < SEQUENCER_BATCH
+    const verdict = progress.record(step, complete)
+    if (verdict === 'start over') return
+    if (verdict === 'stamp') progress.stamp(await newXid(client))
+    if (complete) await wakes.wait(POLL_MS)
+  }
+}
+
+export async function sequenceStep(
+  client: pg.Client,
+  { workerId, epoch }: Lease,
+  { old, after, gaps }: OutboxProgress,
+): Promise<Step> {
+  const limit = SEQUENCER_BATCH
+  const params = { workerId, epoch, old, after, gaps, limit }
+  const { taken, horizon } = await sequenceEvents.one(client, params)
+  return { taken: taken.map(Number), horizon }
+}
+
+const newXid = async (client: pg.Client) => (await drawXid.one(client, {})).xid
+
+/** Ends a wait early; a wake that comes while nobody waits is kept for the next wait. */
+class Wakes {
+  #pending = false
+  #resume: (() => void) | undefined
+
+  wake(): void {
+    this.#pending = true
+    this.#resume?.()
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (!this.#pending) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#resume = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#pending = false
+    this.#resume = undefined
+  }
+}

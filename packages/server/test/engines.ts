@@ -1,0 +1,44 @@
+/** Engines of a test or bench run: private, on free ports, removed at the end. */
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EnginesEnv, removeEngines, startEngines } from '../src/engines/engines.ts'
+import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
+import { keepPartitions } from '../src/platform/events/partitions.ts'
+
+export const TEMPLATES = { directory: 'template_directory', cell: 'template_cell' } as const
+
+/** The server that all test databases stand on, by the address of one of them. */
+export function databaseUrl(env: NodeJS.ProcessEnv | EnginesEnv, name: string): string {
+  const url = new URL(env.LOQUAT_DIRECTORY_URL ?? '')
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Makes the migrated databases that test files clone. */
+export async function makeTemplates(env: EnginesEnv) {
+  for (const schema of ['directory', 'cell'] as const) {
+    const url = databaseUrl(env, TEMPLATES[schema])
+    await ensureDatabase(url)
+    await migrate(url, schema)
+    if (schema === 'cell') await keepPartitions(url, 14)
+  }
+}
+
+/** Runs `work` beside private engines, and removes them whatever happens. */
+export async function withEngines<T>(
+  options: { durable: boolean },
+  work: (env: EnginesEnv) => Promise<T>,
+): Promise<T> {
+  const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engines')
+  mkdirSync(dir)
+  const stop = () => void removeEngines(dir).finally(() => process.exit(130))
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  try {
+    const env = await startEngines({ dir, searchPath: process.env.PATH ?? '', ...options })
+    return await work(env)
+  } finally {
+    await removeEngines(dir)
+  }
+}

@@ -1,0 +1,137 @@
+/** The files that are made from the code or the migrated databases, as they should be now. */
+
+import { execFileSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { events } from '@loquat/protocol'
+import pg from 'pg'
+import { options } from '../src/config.ts'
+import { findBinaries } from '../src/engines/binaries.ts'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import type { Schema } from '../src/platform/db/query.ts'
+import { databaseUrl, TEMPLATES } from './engines.ts'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+export interface GeneratedFile {
+  path: string
+  content: string
+}
+
+export async function generatedFiles(
+  env: NodeJS.ProcessEnv | EnginesEnv,
+): Promise<GeneratedFile[]> {
+  const url = (schema: Schema) => databaseUrl(env, TEMPLATES[schema])
+  const files = {
+    'packages/server/db/directory.sql': dump(url('directory')),
+    'packages/server/db/cell.sql': dump(url('cell')),
+    'packages/server/db/rows.gen.ts': await rowTypes(url),
+    'docs/config.md': configPage(),
+    'docs/events.md': eventsPage(),
+  }
+  return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
+}
+
+/** The schema as pg_dump writes it, less what changes with its version or the day. */
+function dump(url: string): string {
+  const { postgres } = findBinaries(process.env.PATH ?? '')
+  const args = ['--schema-only', '--no-owner', '--no-privileges', '--exclude-table=events_*', url]
+  return execFileSync(join(dirname(postgres), 'pg_dump'), args, { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => !/^(--|SET |SELECT pg_catalog\.set_config|\\(un)?restrict )/.test(line))
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+    .concat('\n')
+}
+
+const TYPES: Record<string, string> = {
+  int4: 'number',
+  int8: 'number',
+  text: 'string',
+  uuid: 'string',
+  date: 'string',
+  bool: 'boolean',
+  bytea: 'Buffer',
+  timestamptz: 'Date',
+  json: 'unknown',
+  jsonb: 'unknown',
+}
+
+async function rowTypes(url: (schema: Schema) => string): Promise<string> {
+  const parts = ['// Made by `npm run generate` from the migrated databases. Do not edit.\n']
+  for (const schema of ['directory', 'cell'] as const) {
+    parts.push(`/** Rows of the tables of ${schema === 'cell' ? 'a cell' : 'the directory'}. */`)
+    parts.push(`export interface ${schema === 'cell' ? 'Cell' : 'Directory'}Rows {`)
+    for (const [table, columns] of await tables(url(schema))) {
+      parts.push(`  ${table}: {`)
+      for (const { column, type, nullable } of columns) {
+        const known = TYPES[type]
+        if (!known) throw new Error(`${table}.${column}: no TypeScript type for ${type}`)
+        parts.push(`    ${column}: ${known}${nullable ? ' | null' : ''}`)
+      }
+      parts.push('  }')
+    }
+    parts.push('}\n')
+  }
+  return parts.join('\n')
+}
+
+interface Column {
+  table: string
+  column: string
+  type: string
+  nullable: boolean
+}
+
+async function tables(url: string): Promise<[string, Column[]][]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Column>(`
+      select c.relname as "table", a.attname as "column", t.typname as type,
+        not a.attnotnull as nullable
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      join pg_type t on t.oid = a.atttypid
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        and not c.relispartition and c.relname <> 'migrations'
+      order by c.relname, a.attnum`)
+    return Object.entries(Object.groupBy(rows, (row) => row.table)) as [string, Column[]][]
+  } finally {
+    await client.end()
+  }
+}
+
+const NOTE = '<!-- Made by `npm run generate`. Do not edit. -->'
+
+function configPage(): string {
+  const intro = 'The service is configured by its environment. All faults are reported together.'
+  const groups = Object.entries(options).flatMap(([group, members]) => [
+    `\n## ${group}\n`,
+    '| variable | value | default | meaning |',
+    '| --- | --- | --- | --- |',
+    ...Object.values(members).map((option) => {
+      const initial = 'default' in option ? `\`${option.default}\`` : 'required'
+      return `| \`${option.env}\` | ${option.type} | ${initial} | ${option.description} |`
+    }),
+  ])
+  const checkout =
+    '\n## In a checkout\n\n`LOQUAT_ENGINES_DIR` moves the data of `npm run engines` and `loquat dev` from `.engines/`.'
+  return `# Configuration\n\n${NOTE}\n\n${intro}\n${groups.join('\n')}\n${checkout}\n`
+}
+
+function eventsPage(): string {
+  const rows = Object.entries(events).map(([type, { summary, payload }]) => {
+    const fields = Object.keys(payload.properties).map((name) => `\`${name}\``)
+    return `| \`${type}\` | ${summary} | ${fields.join(', ')} |`
+  })
+  return [
+    '# Events',
+    NOTE,
+    'Every change of a fact is one event in the log of its app, with a position: 1, 2, 3 …',
+    ['| type | when | payload |', '| --- | --- | --- |', ...rows].join('\n'),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
