@@ -1,13 +1,16 @@
-/** npm run check: format, lint and types. No engine needed. */
+/** npm run check: format, lint, types and the OpenAPI file. No engine needed. */
 import { spawnSync } from 'node:child_process'
 
 const steps: [string, ...string[]][] = [
   ['biome', 'check', '--error-on-warnings', '.'],
   ['tsc', '-p', '.'],
+  ['redocly', 'lint', 'packages/server/openapi.json'],
 ]
+
+const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
 for (const [command, ...args] of steps) {
   console.error(`> ${command} ${args.join(' ')}`)
-  const { status } = spawnSync(command, args, { stdio: 'inherit' })
+  const { status } = spawnSync(command, args, { stdio: 'inherit', env })
   if (status !== 0) process.exit(status ?? 1)
 }

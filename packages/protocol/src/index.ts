@@ -1,2 +1,3 @@
+export { type ErrorCode, errors } from './errors.ts'
 export { type EventPayload, type EventType, events } from './events.ts'
 export { type Region, regions } from './regions.ts'

@@ -69,7 +69,7 @@ CREATE TABLE public.api_keys (
     key_sealed bytea NOT NULL,
     name text NOT NULL,
     scope text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT api_keys_scope_check CHECK ((scope = ANY (ARRAY['authOnly'::text, 'fullAccess'::text])))
 );
 
@@ -90,6 +90,16 @@ CREATE TABLE public.events (
     day date NOT NULL
 )
 PARTITION BY RANGE (day);
+
+CREATE TABLE public.idempotency (
+    app_no integer NOT NULL,
+    credential bytea NOT NULL,
+    uid text NOT NULL,
+    key text NOT NULL,
+    request_hash bytea NOT NULL,
+    answer_sealed bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.leases (
     job text NOT NULL,
@@ -138,6 +148,13 @@ CREATE TABLE public.positions (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.revocations (
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    app_no integer NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL
+);
+
 CREATE TABLE public.workers (
     worker_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL
@@ -158,6 +175,9 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
 
+ALTER TABLE ONLY public.idempotency
+    ADD CONSTRAINT idempotency_pkey PRIMARY KEY (app_no, credential, uid, key);
+
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
@@ -172,6 +192,10 @@ ALTER TABLE ONLY public.positions
 
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
+CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
+
+CREATE INDEX revocations_at ON public.revocations USING btree (at);
 
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION public.outbox_assign_xid();
 

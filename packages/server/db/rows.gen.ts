@@ -47,6 +47,15 @@ export interface CellRows {
     at: Date
     day: string
   }
+  idempotency: {
+    app_no: number
+    credential: Buffer
+    uid: string
+    key: string
+    request_hash: Buffer
+    answer_sealed: Buffer | null
+    created_at: Date
+  }
   leases: {
     job: string
     worker_id: string
@@ -63,6 +72,12 @@ export interface CellRows {
   positions: {
     app_no: number
     position: number
+  }
+  revocations: {
+    at: Date
+    app_no: number
+    kind: string
+    id: string
   }
   workers: {
     worker_id: string

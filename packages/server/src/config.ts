@@ -129,9 +129,14 @@ export const options = {
       description:
         'The port of `/metrics` and `/health`, for the operator alone; 0: system’s choice.',
     }),
+    drainNoticeSeconds: integer('LOQUAT_DRAIN_NOTICE_SECONDS', 0, 600, {
+      default: '2',
+      description:
+        'After SIGTERM, requests are still taken for this long while `/health/ready` says 503: time for load balancers to look away.',
+    }),
     drainSeconds: integer('LOQUAT_DRAIN_SECONDS', 0, 600, {
       default: '20',
-      description: 'After SIGTERM, requests under way have this long to finish.',
+      description: 'After that, requests under way have this long to finish.',
     }),
   },
   log: {

@@ -1,6 +1,8 @@
 import type { Config } from './config.ts'
 import { type Bus, openBus } from './platform/bus/bus.ts'
+import { type Cache, openCache } from './platform/cache/cache.ts'
 import { Directory } from './platform/cells/directory.ts'
+import { Revocations } from './platform/cells/revocations.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
@@ -12,7 +14,9 @@ export interface Deps {
   metrics: Metrics
   secrets: Secrets
   bus: Bus
+  cache: Cache
   directory: Directory
+  revocations: Revocations
 }
 
 /** Opens everything; only the directory is waited for, by `deps.directory.start()`. */
@@ -20,8 +24,9 @@ export function openDeps(config: Config): Deps {
   const log = openLog(config.log.level)
   const metrics = openMetrics()
   const secrets = openSecrets(config.service.secret)
-  const { natsUrl, directoryUrl, poolSize, prefix } = config.engines
+  const { natsUrl, redisUrl, directoryUrl, poolSize, prefix } = config.engines
   const bus = openBus({ url: natsUrl, prefix, log })
+  const cache = openCache({ url: redisUrl, prefix, log })
   const { regions } = config.service
   const directory = new Directory({
     url: directoryUrl,
@@ -32,11 +37,15 @@ export function openDeps(config: Config): Deps {
     metrics,
     secrets,
   })
-  return { config, log, metrics, secrets, bus, directory }
+  const revocations = new Revocations(directory, log)
+  return { config, log, metrics, secrets, bus, cache, directory, revocations }
 }
 
-export async function closeDeps({ directory, bus, metrics }: Deps): Promise<void> {
+export async function closeDeps(deps: Deps): Promise<void> {
+  const { revocations, directory, bus, cache, metrics } = deps
+  revocations.close()
   await directory.close()
   await bus.close()
+  await cache.close()
   await metrics.close()
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApi } from './api.ts'
 import type { Config } from './config.ts'
 import { closeDeps, type Deps, openDeps } from './deps.ts'
@@ -20,29 +21,27 @@ export interface Service {
 /** Starts the given roles in this process. */
 export async function serve(config: Config, wanted: readonly Role[]): Promise<Service> {
   const deps = openDeps(config)
-  const { log } = deps
-  const { host, port, internalPort, drainSeconds } = config.http
   try {
     await deps.directory.start()
-    const internal = await listenInternal(deps, internalPort)
+    deps.revocations.start()
+    const internal = await listenInternal(deps)
     const workers = wanted.includes('worker') ? startWorkers(deps) : undefined
-    const api = wanted.includes('api') ? buildApi(deps) : undefined
-    await api?.listen({ host, port })
-    const apiPort = api && (api.server.address() as AddressInfo).port
-    log.info({ roles: wanted, host, port: apiPort, internalPort: portOf(internal) }, 'ready')
+    const api = wanted.includes('api') ? await listenApi(deps) : undefined
+    const apiPort = api?.port
+    const internalPort = portOf(internal)
+    deps.log.info({ roles: wanted, apiPort, internalPort }, 'ready')
 
     return {
       deps,
       apiPort,
-      internalPort: portOf(internal),
+      internalPort,
       async drain() {
-        log.info('draining')
-        const late = new Promise((resolve) => setTimeout(resolve, drainSeconds * 1000).unref())
-        await Promise.race([Promise.all([api?.close(), workers?.close()]), late])
+        deps.log.info('draining')
+        await Promise.all([api?.drain(), workers?.close()])
         internal.closeAllConnections()
         internal.close()
-        await Promise.race([closeDeps(deps), late])
-        log.info('drained')
+        await closeDeps(deps)
+        deps.log.info('drained')
       },
     }
   } catch (error) {
@@ -53,16 +52,37 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-/** Metrics and health for the operator alone: loopback unless the service listens wider. */
-function listenInternal(deps: Deps, port: number): Promise<Server> {
+async function listenApi(deps: Deps) {
+  const { host, port, drainNoticeSeconds, drainSeconds } = deps.config.http
+  let draining = false
+  const app = await buildApi(deps, { draining: () => draining })
+  await app.listen({ host, port })
+  return {
+    port: portOf(app.server as Server),
+    /**
+     * First every answer says `connection: close`, so that callers come back elsewhere; then no
+     * connection is taken any more; what is still under way at the end is cut off.
+     */
+    async drain() {
+      draining = true
+      await sleep(drainNoticeSeconds * 1000)
+      const late = setTimeout(() => app.server.closeAllConnections(), drainSeconds * 1000)
+      await app.close()
+      clearTimeout(late)
+    },
+  }
+}
+
+/** Metrics and health, on a port of their own: for the operator alone. */
+function listenInternal({ config, metrics }: Deps): Promise<Server> {
   const server = createServer((request, response) => {
-    if (request.url === '/metrics') return deps.metrics.handler(request, response)
+    if (request.url === '/metrics') return metrics.handler(request, response)
     const live = request.url === '/health/live'
     response.writeHead(live ? 200 : 404, { 'content-type': 'application/json' })
     return response.end(live ? '{"status":"live"}' : '{"status":"unknown path"}')
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, deps.config.http.host, () => resolve(server))
+    server.listen(config.http.internalPort, config.http.host, () => resolve(server))
   })
 }

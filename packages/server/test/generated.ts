@@ -3,9 +3,11 @@
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { events } from '@loquat/protocol'
+import { errors, events } from '@loquat/protocol'
 import pg from 'pg'
-import { options } from '../src/config.ts'
+import { buildApi } from '../src/api.ts'
+import { options, readConfig } from '../src/config.ts'
+import { closeDeps, openDeps } from '../src/deps.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { Schema } from '../src/platform/db/query.ts'
@@ -26,7 +28,9 @@ export async function generatedFiles(
     'packages/server/db/directory.sql': dump(url('directory')),
     'packages/server/db/cell.sql': dump(url('cell')),
     'packages/server/db/rows.gen.ts': await rowTypes(url),
+    'packages/server/openapi.json': await openApi(env),
     'docs/config.md': configPage(),
+    'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
   }
   return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
@@ -103,6 +107,16 @@ async function tables(url: string): Promise<[string, Column[]][]> {
   }
 }
 
+async function openApi(env: NodeJS.ProcessEnv | EnginesEnv): Promise<string> {
+  const deps = openDeps(readConfig({ ...env, LOQUAT_LOG_LEVEL: 'silent' }))
+  const app = await buildApi(deps)
+  await app.ready()
+  const document = app.swagger()
+  await app.close()
+  await closeDeps(deps)
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
 const NOTE = '<!-- Made by `npm run generate`. Do not edit. -->'
 
 function configPage(): string {
@@ -119,6 +133,21 @@ function configPage(): string {
   const checkout =
     '\n## In a checkout\n\n`LOQUAT_ENGINES_DIR` moves the data of `npm run engines` and `loquat dev` from `.engines/`.'
   return `# Configuration\n\n${NOTE}\n\n${intro}\n${groups.join('\n')}\n${checkout}\n`
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errors).map(
+    ([code, { status, retry, when }]) =>
+      `| \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} | ${when} |`,
+  )
+  return [
+    '# Errors',
+    NOTE,
+    'A failed request answers `{"error": {"code", "message", "devMessage"?, "details"?}}`. The code decides; texts may change. `details` gives for each field at fault what is wrong with it.',
+    ['| code | status | worth a retry | when |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+  ]
+    .join('\n\n')
+    .concat('\n')
 }
 
 function eventsPage(): string {

@@ -7,6 +7,7 @@ import type { Deps } from '../src/deps.ts'
 import type { App, Cell } from '../src/platform/cells/directory.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Role, type Service, serve } from '../src/serve.ts'
+import { assertConforms } from './conformity.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
 
 /** Cells of a test server, by id; the part before the dash is the region. */
@@ -16,8 +17,26 @@ export interface TestApp extends App {
   cell: Cell
   apiKey: string
   authKey: string
+  /** Calls the app with its fullAccess key, or as `options` say; every answer is checked. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** Types of the events announced so far, sequenced or not, in order. */
   announced(): Promise<string[]>
+}
+
+export interface CallOptions {
+  body?: unknown
+  /** Another API key; null sends none. */
+  apiKey?: string | null
+  headers?: Record<string, string>
+  /** Another process that serves the same databases. */
+  port?: number
+}
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
+  body: any
+  headers: Headers
 }
 
 export interface TestServer {
@@ -93,8 +112,26 @@ export function useServer({
     get env() {
       return env
     },
-    newApp: (region = 'us') => newApp(service.deps, region),
+    newApp: (region = 'us') => newApp(service, region),
   }
+}
+
+/** One request over HTTP. The answer must be one that openapi.json allows. */
+export async function call(
+  port: number,
+  method: string,
+  path: string,
+  { headers, body }: { headers: Record<string, string>; body?: unknown },
+): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const answer = { status: response.status, body: JSON.parse(text), headers: response.headers }
+  assertConforms(method, path, answer.status, answer.body)
+  return answer
 }
 
 /** Everything that a process of the test's own needs to serve these databases. */
@@ -108,6 +145,7 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
     LOQUAT_PORT: '0',
     LOQUAT_INTERNAL_PORT: '0',
     LOQUAT_LOG_LEVEL: 'silent',
+    LOQUAT_DRAIN_NOTICE_SECONDS: '0',
     ...extra,
   }
 }
@@ -121,7 +159,10 @@ export async function insertCell(directoryUrl: string, cellId: string, url: stri
   )
 }
 
-export async function newApp(deps: Deps, region: 'us' | 'eu' | 'in' = 'us'): Promise<TestApp> {
+export async function newApp(
+  { deps, apiPort }: Pick<Service, 'deps' | 'apiPort'>,
+  region: 'us' | 'eu' | 'in' = 'us',
+): Promise<TestApp> {
   const { appId, apiKey, authKey } = await createApp(deps, { name: 'Test', region })
   const app = await deps.directory.find(appId)
   if (!app?.cell) throw new Error('the new app is not served here')
@@ -136,6 +177,10 @@ export async function newApp(deps: Deps, region: 'us' | 'eu' | 'in' = 'us'): Pro
     cell,
     apiKey,
     authKey,
+    call(method, path, { body, apiKey: key = apiKey, headers = {}, port = apiPort ?? 0 } = {}) {
+      const own = { appid: appId, ...(key !== null && { apikey: key }), ...headers }
+      return call(port, method, path, { headers: own, body })
+    },
     async announced() {
       const statement = { name: 'test.announced', text, values: [app.no] }
       const { rows } = await cell.db.query<{ type: string }>(statement)

@@ -4,7 +4,7 @@
 create table apps (
   app_no int primary key,
   app_id text not null unique,
-  -- Only what differs from the defaults (areas/apps/settings.ts).
+  -- Only what differs from the defaults (areas/settings/settings.ts).
   settings jsonb not null default '{}',
   created_at timestamptz not null default now()
 );

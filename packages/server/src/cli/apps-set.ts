@@ -1,5 +1,5 @@
-import { type SettingChanges, setSettings } from '../areas/apps/actions.ts'
-import { getSettings } from '../areas/apps/queries.ts'
+import { type SettingChanges, setSettings } from '../areas/settings/actions.ts'
+import { getSettings } from '../areas/settings/queries.ts'
 import {
   defaultOf,
   isSettingName,
@@ -7,7 +7,7 @@ import {
   type SettingName,
   type Settings,
   settings,
-} from '../areas/apps/settings.ts'
+} from '../areas/settings/settings.ts'
 import type { Deps } from '../deps.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command } from './command.ts'
@@ -34,14 +34,10 @@ export const appsSet: Command = {
   },
 }
 
-async function apply(
-  { directory }: Deps,
-  appId: string,
-  changes: SettingChanges,
-): Promise<Settings> {
-  const app = await directory.find(appId)
+async function apply(deps: Deps, appId: string, changes: SettingChanges): Promise<Settings> {
+  const app = await deps.directory.find(appId)
   if (!app?.cell) throw new UserError(`There is no app "${appId}".`)
-  if (Object.keys(changes).length > 0) return setSettings(app, changes)
+  if (Object.keys(changes).length > 0) return setSettings(deps, app, changes)
   return (await getSettings.one(app.cell.db, { appNo: app.no })).settings
 }
 

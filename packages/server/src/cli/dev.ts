@@ -93,8 +93,11 @@ async function demoApp(deps: Deps): Promise<DemoApp> {
   const known = await findAppByName.maybeOne(directory.db, { name: 'Demo' })
   const app = known && (await directory.find(known.app_id))
   if (!app?.cell) return createApp(deps, { name: 'Demo', region: 'us' })
-  const keys = await listApiKeys.many(app.cell.db, { appNo: app.no })
-  const key = keys.find((candidate) => candidate.scope === 'fullAccess')
+  const [key] = await listApiKeys.many(app.cell.db, {
+    appNo: app.no,
+    scope: 'fullAccess',
+    searchKey: null,
+  })
   return {
     appId: app.id,
     baseUrl: baseUrl(config.service.publicUrl, app.id, app.region),
@@ -109,7 +112,7 @@ Loquat is ready.
   API key        ${apiKey}
   App            ${appId} (demo), region us
 
-  Try it         curl http://localhost:${port}/health/ready
+  Try it         curl -H 'apikey: ${apiKey}' ${address}/apikeys
   More apps      npx loquat apps create --name "My app"
   Metrics        http://127.0.0.1:${internal}/metrics
 

@@ -1,23 +1,104 @@
 import { randomBytes } from 'node:crypto'
-import type { Executor } from '../../platform/db/query.ts'
+import type { EventType } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
-import { insertApiKey } from './queries.ts'
+import type { Actor, KeyScope } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import {
+  type ApiKeyRow,
+  countApiKeys,
+  insertApiKey,
+  lockKeys,
+  removeApiKey,
+  updateApiKey,
+} from './queries.ts'
+import type { ApiKey, ApiKeyChanges, NewApiKey } from './schema.ts'
 
-export type KeyScope = 'authOnly' | 'fullAccess'
+const KEYS_PER_APP = 25
 
-export interface NewKey {
-  appNo: number
-  name: string
-  scope: KeyScope
+/** The record that callers see. */
+export function toApiKey(secrets: Secrets, row: ApiKeyRow): ApiKey {
+  return {
+    apiKey: secrets.open(row.key_sealed),
+    name: row.name,
+    scope: row.scope,
+    createdAt: Math.floor(row.created_at.getTime() / 1000),
+  }
 }
 
-/** Makes a key and stores it as its keyed hash and its sealed value. Returns the value. */
-export async function addApiKey(tx: Executor, secrets: Secrets, key: NewKey): Promise<string> {
+/** Makes a key and stores it as its keyed hash and its sealed value. */
+export async function addApiKey(
+  tx: Tx,
+  secrets: Secrets,
+  key: { appNo: number; name: string; scope: KeyScope },
+): Promise<ApiKey> {
   const apiKey = randomBytes(20).toString('hex')
-  await insertApiKey.many(tx, {
-    ...key,
-    keyHash: secrets.hash(apiKey),
-    keySealed: secrets.seal(apiKey),
-  })
-  return apiKey
+  const stored = { keyHash: secrets.hash(apiKey), keySealed: secrets.seal(apiKey) }
+  return toApiKey(secrets, await insertApiKey.one(tx, { ...key, ...stored }))
 }
+
+export function createApiKey(
+  deps: Deps,
+  actor: Actor,
+  { name, scope }: NewApiKey,
+): Promise<ApiKey> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockKeys.many(tx, { appNo })
+    const { count } = await countApiKeys.one(tx, { appNo })
+    if (count >= KEYS_PER_APP) {
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_APP, what: 'API keys' })
+    }
+    const key = await addApiKey(tx, deps.secrets, { appNo, name, scope })
+    await announceKey(tx, appNo, 'apikey.created', key)
+    return key
+  })
+}
+
+export function editApiKey(
+  deps: Deps,
+  actor: Actor,
+  apiKey: string,
+  { name = null, scope = null }: { [K in keyof ApiKeyChanges]: ApiKeyChanges[K] | null },
+): Promise<ApiKey> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const keyHash = otherKey(deps, actor, apiKey)
+    const row = await updateApiKey.maybeOne(tx, { appNo, keyHash, name, scope })
+    if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
+    await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
+    await announceKey(tx, appNo, 'apikey.updated', row)
+    return toApiKey(deps.secrets, row)
+  })
+}
+
+export function deleteApiKey(deps: Deps, actor: Actor, apiKey: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const keyHash = otherKey(deps, actor, apiKey)
+    const row = await removeApiKey.maybeOne(tx, { appNo, keyHash })
+    if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
+    await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
+    await announceKey(tx, appNo, 'apikey.deleted', row)
+    return { success: true as const, message: 'API key removed.' }
+  })
+}
+
+/** The hash of a key that the actor may change: any but its own. */
+function otherKey({ secrets }: Deps, { credential }: Actor, apiKey: string): Buffer {
+  const hash = secrets.hash(apiKey)
+  if (hash.equals(credential)) throw fail('ERR_APIKEY_NO_SELF_ACTION')
+  return hash
+}
+
+type KeyEvent = Extract<EventType, `apikey.${string}`>
+
+const announceKey = (
+  tx: Tx,
+  appNo: number,
+  type: KeyEvent,
+  { name, scope }: Pick<ApiKey, 'name' | 'scope'>,
+) => announce(tx, { appNo, type, key: 'apikeys', payload: { name, scope } })

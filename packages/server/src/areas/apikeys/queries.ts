@@ -1,22 +1,64 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import type { KeyScope } from '../access/actor.ts'
 
-export const insertApiKey = query<{
-  appNo: number
-  keyHash: Buffer
-  keySealed: Buffer
-  name: string
-  scope: string
-}>(
-  'apikeys.insert',
-  `insert into api_keys (app_no, key_hash, key_sealed, name, scope)
-   values (:appNo, :keyHash, :keySealed, :name, :scope)`,
+export type ApiKeyRow = Pick<CellRows['api_keys'], 'key_sealed' | 'name' | 'created_at'> & {
+  scope: KeyScope
+}
+
+/** Creators of keys of one app come one after the other: the count below is then exact. */
+export const lockKeys = query<{ appNo: number }>(
+  'apikeys.lock',
+  'select from apps where app_no = :appNo for no key update',
 )
 
+export const countApiKeys = query<{ appNo: number }, { count: number }>(
+  'apikeys.count',
+  'select count(*) from api_keys where app_no = :appNo',
+)
+
+export const insertApiKey = query<
+  { appNo: number; keyHash: Buffer; keySealed: Buffer; name: string; scope: KeyScope },
+  ApiKeyRow
+>(
+  'apikeys.insert',
+  `insert into api_keys (app_no, key_hash, key_sealed, name, scope)
+   values (:appNo, :keyHash, :keySealed, :name, :scope)
+   returning key_sealed, name, scope, created_at`,
+)
+
+/** Newest first. An app has at most 25, so all are read and paged together. */
 export const listApiKeys = query<
-  { appNo: number },
-  Pick<CellRows['api_keys'], 'key_sealed' | 'scope'>
+  { appNo: number; scope: string | null; searchKey: string | null },
+  ApiKeyRow
 >(
   'apikeys.list',
-  `select key_sealed, scope from api_keys where app_no = :appNo order by created_at, key_hash`,
+  `select key_sealed, name, scope, created_at
+   from api_keys
+   where app_no = :appNo
+     and (:scope::text is null or scope = :scope)
+     and (:searchKey::text is null or strpos(lower(name), lower(:searchKey)) > 0)
+   order by created_at desc, key_hash`,
+)
+
+export const findApiKey = query<{ appNo: number; keyHash: Buffer }, ApiKeyRow>(
+  'apikeys.find',
+  `select key_sealed, name, scope, created_at
+   from api_keys where app_no = :appNo and key_hash = :keyHash`,
+)
+
+export const updateApiKey = query<
+  { appNo: number; keyHash: Buffer; name: string | null; scope: KeyScope | null },
+  ApiKeyRow
+>(
+  'apikeys.update',
+  `update api_keys set name = coalesce(:name, name), scope = coalesce(:scope, scope)
+   where app_no = :appNo and key_hash = :keyHash
+   returning key_sealed, name, scope, created_at`,
+)
+
+export const removeApiKey = query<{ appNo: number; keyHash: Buffer }, ApiKeyRow>(
+  'apikeys.remove',
+  `delete from api_keys where app_no = :appNo and key_hash = :keyHash
+   returning key_sealed, name, scope, created_at`,
 )

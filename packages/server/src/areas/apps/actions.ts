@@ -1,19 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Region } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
-import type { App } from '../../platform/cells/directory.ts'
 import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { addApiKey } from '../apikeys/actions.ts'
-import {
-  activatePlacement,
-  findCellForApp,
-  insertApp,
-  insertPlacement,
-  lockSettings,
-  updateSettings,
-} from './queries.ts'
-import { defaultOf, type SettingName, type Settings, type SettingValue } from './settings.ts'
+import { activatePlacement, findCellForApp, insertApp, insertPlacement } from './queries.ts'
 
 export interface NewApp {
   name: string
@@ -56,34 +47,11 @@ export async function createApp(deps: Deps, { name, region }: NewApp): Promise<C
 
   const keys = await cell.db.tx(async (tx) => {
     await insertApp.many(tx, { appNo, appId })
-    const apiKey = await addApiKey(tx, secrets, { appNo, name: 'REST key', scope: 'fullAccess' })
-    const authKey = await addApiKey(tx, secrets, { appNo, name: 'Auth key', scope: 'authOnly' })
+    const rest = await addApiKey(tx, secrets, { appNo, name: 'REST key', scope: 'fullAccess' })
+    const auth = await addApiKey(tx, secrets, { appNo, name: 'Auth key', scope: 'authOnly' })
     await announce(tx, { appNo, type: 'app.created', key: 'app', payload: { appId, name, region } })
-    return { apiKey, authKey }
+    return { apiKey: rest.apiKey, authKey: auth.apiKey }
   })
   await activatePlacement.many(directory.db, { appNo })
   return { appId, region, baseUrl: baseUrl(config.service.publicUrl, appId, region), ...keys }
-}
-
-/** `undefined` puts a setting back to its default. */
-export type SettingChanges = Partial<Record<SettingName, SettingValue | undefined>>
-
-/** Changes settings of an app together; returns the explicit values that are now in force. */
-export function setSettings(app: App, changes: SettingChanges): Promise<Settings> {
-  const { cell, no: appNo } = app
-  if (!cell) throw new UserError(`App ${app.id} lives in region ${app.region}, not served here.`)
-  return cell.db.tx(async (tx) => {
-    const { settings: stored } = await lockSettings.one(tx, { appNo })
-    const next: Settings = { ...stored }
-    const announced: Record<string, SettingValue> = {}
-    for (const [name, value] of Object.entries(changes) as [SettingName, SettingValue?][]) {
-      if (value === undefined || value === defaultOf(name)) delete next[name]
-      else next[name] = value
-      announced[name] = value ?? defaultOf(name)
-    }
-    await updateSettings.many(tx, { appNo, settings: next })
-    const payload = { settings: announced }
-    await announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload })
-    return next
-  })
 }

@@ -1,6 +1,5 @@
 import type { DirectoryRows } from '../../../db/rows.gen.ts'
 import { directoryQuery, query } from '../../platform/db/query.ts'
-import type { Settings } from './settings.ts'
 
 /** The cell of the region that takes new apps and has the fewest. */
 export const findCellForApp = directoryQuery<
@@ -43,19 +42,4 @@ export const activatePlacement = directoryQuery<{ appNo: number }>(
 export const insertApp = query<{ appNo: number; appId: string }>(
   'apps.insert',
   `insert into apps (app_no, app_id) values (:appNo, :appId)`,
-)
-
-export const lockSettings = query<{ appNo: number }, { settings: Settings }>(
-  'apps.lockSettings',
-  'select settings from apps where app_no = :appNo for no key update',
-)
-
-export const getSettings = query<{ appNo: number }, { settings: Settings }>(
-  'apps.getSettings',
-  'select settings from apps where app_no = :appNo',
-)
-
-export const updateSettings = query<{ appNo: number; settings: Settings }>(
-  'apps.updateSettings',
-  'update apps set settings = :settings::jsonb where app_no = :appNo',
 )

@@ -8,6 +8,8 @@ import type { Executor, Statement } from './query.ts'
 export interface Tx extends Executor {
   /** Set by `announce`: there is work for the sequencer once this commits. */
   announced: boolean
+  /** Runs something once this has committed; it must not fail. */
+  afterCommit(then: () => void): void
 }
 
 /** A pool of connections to one database. */
@@ -82,13 +84,16 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
     let broken: Error | undefined
     try {
       await client.query('begin')
+      const followers: (() => void)[] = []
       const tx: Tx = {
         announced: false,
+        afterCommit: (then) => followers.push(then),
         query: (statement) => timed(statement, () => client.query(statement)),
       }
       const result = await work(tx)
       await client.query('commit')
       if (tx.announced) onAnnounced?.()
+      for (const then of followers) then()
       return result
     } catch (error) {
       await client.query('rollback').catch((cause: Error) => {
@@ -118,4 +123,19 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
       }
     },
   }
+}
+
+const CONNECTION_FAULT = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+/** Shutdown, start-up, too many connections, a cancelled or timed out statement. */
+const SERVER_AWAY = /^(57P0[1-5]|57014|53300|08\w{3}|25P03)$/
+const DRIVER_AWAY =
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout)/
+
+/** Whether the database was out of reach, rather than asked something wrong. */
+export function isDatabaseDown(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state !== undefined) return SERVER_AWAY.test(state)
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseDown)
+  const { code, message = '' } = error as Partial<NodeJS.ErrnoException>
+  return (code !== undefined && CONNECTION_FAULT.has(code)) || DRIVER_AWAY.test(message)
 }

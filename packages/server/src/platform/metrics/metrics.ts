@@ -7,6 +7,8 @@ export interface Metrics {
   meter: Meter
   /** Seconds of each statement, by name and database. */
   statements: Histogram
+  /** Seconds of each request, by operation, method and status. */
+  requests: Histogram
   /** Answers in Prometheus' text format. */
   handler: RequestListener
   close(): Promise<void>
@@ -22,6 +24,11 @@ export function openMetrics(): Metrics {
     meter,
     statements: meter.createHistogram('loquat_db_statement_seconds', {
       description: 'Time of a statement as the service sees it, by name and database.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: SECONDS },
+    }),
+    requests: meter.createHistogram('loquat_http_request_seconds', {
+      description: 'Time of a request from its arrival to its answer.',
       unit: 's',
       advice: { explicitBucketBoundaries: SECONDS },
     }),

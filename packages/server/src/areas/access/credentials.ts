@@ -1,0 +1,57 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
+import { getSettings } from '../settings/queries.ts'
+import {
+  defaultOf,
+  type SettingName,
+  type Settings,
+  type SettingValue,
+} from '../settings/settings.ts'
+import type { KeyScope, ServedApp } from './actor.ts'
+import { findKey } from './queries.ts'
+
+export interface KnownKey {
+  hash: Buffer
+  scope: KeyScope
+}
+
+/** API keys and settings of apps, read once and kept until they are revoked. */
+export class Credentials {
+  readonly #deps: Pick<Deps, 'secrets' | 'revocations'>
+  readonly #keys = new Map<string, KnownKey>()
+  readonly #settings = new Map<number, Settings>()
+
+  constructor(deps: Pick<Deps, 'secrets' | 'revocations'>) {
+    this.#deps = deps
+    deps.revocations.listen(({ appNo, kind, id }) => {
+      if (kind === 'apikey') this.#keys.delete(cacheKey(appNo, id))
+      else this.#settings.delete(appNo)
+    })
+  }
+
+  /** The key with this value; undefined when the app has none such. */
+  async key({ no: appNo, cell }: ServedApp, value: string): Promise<KnownKey | undefined> {
+    const hash = this.#deps.secrets.hash(value)
+    const id = cacheKey(appNo, hash.toString('hex'))
+    const trusted = this.#deps.revocations.trusted(cell)
+    const known = trusted ? this.#keys.get(id) : undefined
+    if (known && timingSafeEqual(known.hash, hash)) return known
+    const row = await findKey.maybeOne(cell.db, { appNo, keyHash: hash })
+    if (!row || !timingSafeEqual(row.key_hash, hash)) return undefined
+    const key = { hash, scope: row.scope }
+    this.#keys.set(id, key)
+    return key
+  }
+
+  /** The value in force of a setting. */
+  async setting({ no: appNo, cell }: ServedApp, name: SettingName): Promise<SettingValue> {
+    let explicit = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
+    if (!explicit) {
+      explicit = (await getSettings.one(cell.db, { appNo })).settings
+      this.#settings.set(appNo, explicit)
+    }
+    return explicit[name] ?? defaultOf(name)
+  }
+}
+
+const cacheKey = (appNo: number, hash: string) => `${appNo}:${hash}`

@@ -1,0 +1,53 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+import type { KeyScope } from './actor.ts'
+
+export const findKey = query<
+  { appNo: number; keyHash: Buffer },
+  { key_hash: Buffer; scope: KeyScope }
+>(
+  'access.findKey',
+  'select key_hash, scope from api_keys where app_no = :appNo and key_hash = :keyHash',
+)
+
+type IdempotencyKey = { appNo: number; credential: Buffer; uid: string; key: string }
+
+/**
+ * A row means that the request is ours to run. A twin under way makes this wait for its end; no row
+ * then means that its answer is stored. What is older than a day is as good as gone.
+ */
+export const claimIdempotency = query<IdempotencyKey & { requestHash: Buffer }, { claimed: true }>(
+  'access.claimIdempotency',
+  `insert into idempotency as i (app_no, credential, uid, key, request_hash)
+   values (:appNo, :credential, :uid, :key, :requestHash)
+   on conflict (app_no, credential, uid, key) do update
+   set request_hash = excluded.request_hash, answer_sealed = null, created_at = now()
+   where i.created_at < now() - interval '24 hours'
+   returning true as claimed`,
+)
+
+export const getIdempotency = query<
+  IdempotencyKey,
+  Pick<CellRows['idempotency'], 'request_hash' | 'answer_sealed'>
+>(
+  'access.getIdempotency',
+  `select request_hash, answer_sealed from idempotency
+   where app_no = :appNo and credential = :credential and uid = :uid and key = :key`,
+)
+
+export const completeIdempotency = query<IdempotencyKey & { answerSealed: Buffer }>(
+  'access.completeIdempotency',
+  `update idempotency set answer_sealed = :answerSealed
+   where app_no = :appNo and credential = :credential and uid = :uid and key = :key`,
+)
+
+/** In batches: after a busy day there are millions. */
+export const removeOldIdempotency = query<{ limit: number }, { removed: number }>(
+  'access.removeOldIdempotency',
+  `with old as (
+     select ctid from idempotency where created_at < now() - interval '24 hours' limit :limit
+   ), gone as (
+     delete from idempotency where ctid = any (array(select ctid from old)) returning 1
+   )
+   select count(*) as removed from gone`,
+)

@@ -1,0 +1,34 @@
+import type { Deps } from '../../deps.ts'
+import type { App } from '../../platform/cells/directory.ts'
+import { UserError } from '../../platform/errors.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { lockSettings, updateSettings } from './queries.ts'
+import { defaultOf, type SettingName, type Settings, type SettingValue } from './settings.ts'
+
+/** `undefined` puts a setting back to its default. */
+export type SettingChanges = Partial<Record<SettingName, SettingValue | undefined>>
+
+/** Changes settings of an app together; returns the explicit values that are now in force. */
+export function setSettings(
+  { revocations }: Pick<Deps, 'revocations'>,
+  app: App,
+  changes: SettingChanges,
+): Promise<Settings> {
+  const { cell, no: appNo } = app
+  if (!cell) throw new UserError(`App ${app.id} lives in region ${app.region}, not served here.`)
+  return cell.db.tx(async (tx) => {
+    const { settings: stored } = await lockSettings.one(tx, { appNo })
+    const next: Settings = { ...stored }
+    const announced: Record<string, SettingValue> = {}
+    for (const [name, value] of Object.entries(changes) as [SettingName, SettingValue?][]) {
+      if (value === undefined || value === defaultOf(name)) delete next[name]
+      else next[name] = value
+      announced[name] = value ?? defaultOf(name)
+    }
+    await updateSettings.many(tx, { appNo, settings: next })
+    await revocations.revoke(tx, { appNo, kind: 'app', id: '' })
+    const payload = { settings: announced }
+    await announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload })
+    return next
+  })
+}

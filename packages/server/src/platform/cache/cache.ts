@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis'
+import type { Logger } from '../log/log.ts'
+
+/** Shared counters and the like. Everything in it may be lost at any time, or not be there at all. */
+export interface Cache {
+  /** Adds to a counter and returns its new value; rejects at once while Redis is out of reach. */
+  add(key: string, amount: number, seconds: number): Promise<number>
+  close(): Promise<void>
+}
+
+export interface CacheOptions {
+  url: string
+  /** Keeps installations that share a Redis apart. */
+  prefix: string
+  log: Logger
+}
+
+export function openCache({ url, prefix, log }: CacheOptions): Cache {
+  const redis = new Redis(url, {
+    keyPrefix: `${prefix}:`,
+    // Callers have another way: they would rather know at once than wait.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 250,
+    retryStrategy: (tries) => Math.min(tries * 50, 1_000),
+  })
+  let down = false
+  redis.on('error', (error: Error) => {
+    if (!down) log.warn({ err: error }, 'Redis is out of reach: limits hold per process')
+    down = true
+  })
+  redis.on('ready', () => {
+    down = false
+  })
+  return {
+    async add(key, amount, seconds) {
+      const results = await redis.multi().incrby(key, amount).expire(key, seconds).exec()
+      const [error, value] = results?.[0] ?? [new Error('no answer')]
+      if (error) throw error
+      return Number(value)
+    },
+    async close() {
+      redis.disconnect()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { Tx } from '../db/db.ts'
+import { query } from '../db/query.ts'
+import type { Logger } from '../log/log.ts'
+import type { Cell, Directory } from './directory.ts'
+
+/** Something that processes may have cached and must no longer trust. */
+export interface Revocation {
+  appNo: number
+  kind: 'apikey' | 'app'
+  /** Of a key its hash in hex; of an app nothing. */
+  id: string
+}
+
+type Listener = (revoked: Revocation) => void
+
+const READ_MS = 500
+/** A cached credential is good only while the log was read this recently. */
+const TRUST_MS = 2_000
+
+const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
+  'revocations.insert',
+  'insert into revocations (app_no, kind, id) values (:appNo, :kind, :id)',
+)
+
+/** Half a minute: no transaction of ours stays open for longer. Reading a row twice does no harm. */
+const listRevocations = query<
+  Record<string, never>,
+  { app_no: number; kind: Revocation['kind']; id: string }
+>(
+  'revocations.list',
+  `select app_no, kind, id from revocations where at > clock_timestamp() - interval '30 seconds'`,
+)
+
+export const removeOldRevocations = query<Record<string, never>>(
+  'revocations.removeOld',
+  `delete from revocations where at < now() - interval '1 hour'`,
+)
+
+/**
+ * Makes every process forget what was revoked, within a second, by the database alone: NATS may be
+ * down. A process that can't read the log trusts nothing it has cached.
+ */
+export class Revocations {
+  readonly #directory: Directory
+  readonly #log: Logger
+  readonly #listeners: Listener[] = []
+  /** When each cell's log was last read, by the monotonic clock. */
+  readonly #readAt = new Map<string, number>()
+  readonly #reading = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(directory: Directory, log: Logger) {
+    this.#directory = directory
+    this.#log = log
+  }
+
+  start(): void {
+    const readAll = () => {
+      for (const cell of this.#directory.cells()) void this.#read(cell)
+    }
+    readAll()
+    this.#timer = setInterval(readAll, READ_MS)
+  }
+
+  listen(listener: Listener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Whether what is cached of this cell's apps may be believed. */
+  trusted(cell: Cell): boolean {
+    const readAt = this.#readAt.get(cell.id)
+    return readAt !== undefined && performance.now() - readAt < TRUST_MS
+  }
+
+  /** Records it with the change itself; this process forgets as soon as that has committed. */
+  async revoke(tx: Tx, revoked: Revocation): Promise<void> {
+    await insertRevocation.many(tx, { ...revoked })
+    tx.afterCommit(() => this.#tell(revoked))
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tell(revoked: Revocation): void {
+    for (const listener of this.#listeners) listener(revoked)
+  }
+
+  async #read(cell: Cell): Promise<void> {
+    if (this.#reading.has(cell.id)) return
+    this.#reading.add(cell.id)
+    const startedAt = performance.now()
+    try {
+      for (const { app_no: appNo, kind, id } of await listRevocations.many(cell.db, {})) {
+        this.#tell({ appNo, kind, id })
+      }
+      this.#readAt.set(cell.id, startedAt)
+    } catch (error) {
+      this.#log.warn({ err: error, cell: cell.id }, 'the revocation log was not read')
+    } finally {
+      this.#reading.delete(cell.id)
+    }
+  }
+}

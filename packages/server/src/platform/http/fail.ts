@@ -1,0 +1,40 @@
+import { type ErrorCode, errors } from '@loquat/protocol'
+
+/** Texts by field: what is wrong with it. */
+export type Details = Record<string, string[]>
+
+export interface FailOptions {
+  /** For the developer of the caller. */
+  devMessage?: string
+  details?: Details
+}
+
+/** An answer of the catalogue. Only the error handler knows its wire shape. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly devMessage: string | undefined
+  readonly details: Details | undefined
+
+  constructor(code: ErrorCode, values: Record<string, string | number>, options: FailOptions) {
+    const { status, message } = errors[code]
+    super(message.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')))
+    this.code = code
+    this.status = status
+    this.devMessage = options.devMessage
+    this.details = options.details
+  }
+}
+
+/** `throw fail('ERR_X', { id })`: the values fill the message of the catalogue. */
+export function fail(
+  code: ErrorCode,
+  values: Record<string, string | number> = {},
+  options: FailOptions = {},
+): ApiError {
+  return new ApiError(code, values, options)
+}
+
+/** A request whose fields are at fault. */
+export const badRequest = (details: Details, reason = 'Validation failed.') =>
+  fail('ERR_BAD_REQUEST', { reason }, { details })

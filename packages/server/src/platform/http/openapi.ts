@@ -1,0 +1,30 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+
+/** Collects the routes registered after it; `app.swagger()` then gives the document. */
+export async function addOpenApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Loquat',
+        version: '3',
+        description: 'The REST interface of the chat platform, for server applications.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [
+        {
+          url: 'https://{appId}.api-{region}.{host}',
+          variables: {
+            appId: { default: 'app', description: 'The id of the app.' },
+            region: { default: 'us', enum: ['us', 'eu', 'in'] },
+            host: { default: 'example.com', description: 'The host of the service.' },
+          },
+        },
+      ],
+      components: {
+        securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
+      },
+    },
+  })
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { badRequest } from './fail.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Bodies are JSON in UTF-8, and nothing else. An empty one is no body. */
+export function addParsers(app: FastifyInstance) {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      if (body.length === 0) return done(null, undefined)
+      let text: string
+      try {
+        text = utf8.decode(body)
+      } catch {
+        return done(badRequest({ body: ['body is not valid UTF-8'] }))
+      }
+      return parseJson(request, text, (error, value) =>
+        error ? done(badRequest({ body: ['body is not valid JSON'] })) : done(null, value),
+      )
+    },
+  )
+  app.addContentTypeParser('*', (_request, _body, done) =>
+    done(badRequest({ 'Content-Type': ['Content-Type must be application/json'] })),
+  )
+}

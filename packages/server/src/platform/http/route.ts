@@ -1,0 +1,49 @@
+import type { ErrorCode } from '@loquat/protocol'
+import type { FastifyReply, RouteOptions } from 'fastify'
+import type { TSchema } from 'typebox'
+import { COMMON_ERRORS, failures, WRITE_ERRORS } from './schemas.ts'
+
+/** An operation on its way out. */
+export interface Deprecation {
+  /** The day it was deprecated, `YYYY-MM-DD`; it goes away a year later. */
+  since: string
+  /** The path of the operation to use instead, `/v3/…`. */
+  successor: string
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The errors of this operation, beyond those that all share. */
+    errors?: readonly ErrorCode[]
+    deprecated?: Deprecation
+  }
+}
+
+/** The errors that an operation can answer with, as its route declares it. */
+export function errorsOf({ method, config }: Pick<RouteOptions, 'method' | 'config'>): ErrorCode[] {
+  const shared = method === 'GET' ? COMMON_ERRORS : [...COMMON_ERRORS, ...WRITE_ERRORS]
+  return [...shared, ...(config?.errors ?? [])]
+}
+
+/** Completes what a route declares with what all operations share. */
+export function completeRoute(route: RouteOptions): void {
+  const schema = route.schema
+  if (!schema) throw new Error(`${route.url} has no schema`)
+  const answers = schema.response as Record<string, TSchema>
+  schema.response = { ...answers, ...failures(errorsOf(route)) }
+  schema.security = [{ apikey: [] }]
+  schema.deprecated = route.config?.deprecated !== undefined
+  if (route.config?.deprecated) schema.description = guidance(route.config.deprecated)
+}
+
+const guidance = ({ since, successor }: Deprecation) =>
+  `Deprecated since ${since}, available until ${sunset(since)}. Use ${successor} instead.`
+
+const sunset = (since: string) => `${Number(since.slice(0, 4)) + 1}${since.slice(4)}`
+
+/** The three headers by which a caller learns that an operation goes away. */
+export function addDeprecation(reply: FastifyReply, { since, successor }: Deprecation): void {
+  reply.header('deprecation', `@${Date.parse(since) / 1000}`)
+  reply.header('sunset', new Date(sunset(since)).toUTCString())
+  reply.header('link', `<${successor}>; rel="successor-version"`)
+}

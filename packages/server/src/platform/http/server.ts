@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Histogram } from '@opentelemetry/api'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { isDatabaseDown } from '../db/db.ts'
+import type { Logger } from '../log/log.ts'
+import { ApiError, fail } from './fail.ts'
+import { addParsers } from './parsing.ts'
+import { validatorCompiler } from './validation.ts'
+
+export interface HttpOptions {
+  log: Logger
+  /** Takes the seconds of each request, by operation and status. */
+  timings: Histogram
+  /** While true, every answer asks the caller to open another connection, elsewhere. */
+  draining: () => boolean
+}
+
+/** Enough for every operation that does not say otherwise. */
+export const BODY_LIMIT = 10_240
+/** Auth tokens and conversation ids are long. */
+const LONGEST_PARAM = 1_000
+
+/** A server that knows nothing of what it serves: parsing, validation, errors, ids, logs. */
+export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // One line a request, written by the hook below.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+    clientErrorHandler,
+  })
+  app.setValidatorCompiler(validatorCompiler())
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler(handleNotFound)
+  addParsers(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (draining()) reply.header('connection', 'close')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The pattern, never the path: paths can hold keys and tokens.
+    const { url: route = '(none)', schema } = request.routeOptions
+    const operation = (schema as { operationId?: string } | undefined)?.operationId ?? route
+    const { statusCode: status, elapsedTime: ms } = reply
+    timings.record(ms / 1000, { operation, method: request.method, status })
+    request.log.info({ method: request.method, route, status, ms: Math.round(ms) }, 'answered')
+  })
+  return app
+}
+
+/** The caller's own id where it is harmless, so that both sides' logs can be joined. */
+function requestId({ headers }: { headers: Record<string, string | string[] | undefined> }) {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const known = toApiError(error, request)
+  if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected')
+  if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'database out of reach')
+  return reply.code(known.status).type('application/json').send(wireError(known))
+}
+
+const wireError = ({ code, message, devMessage, details }: ApiError) => ({
+  error: { code, message, ...(devMessage && { devMessage }), ...(details && { details }) },
+})
+
+function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  const { code, statusCode } = error as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
+  }
+  // Its own text repeats the path, which can hold a key.
+  if (code === 'FST_ERR_BAD_URL')
+    return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
+  if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
+    return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })
+  }
+  return fail(isDatabaseDown(error) ? 'ERR_MISSION_FAILED' : 'ERR_EXCEPTION')
+}
+
+function handleNotFound(request: FastifyRequest, reply: FastifyReply) {
+  const [, version = ''] = request.url.split(/[/?]/)
+  const error =
+    version === 'v3'
+      ? fail('ERR_API_NOT_FOUND', { method: request.method })
+      : fail('ERR_INVALID_API_VERSION', { version: version.slice(0, 20) })
+  return reply.code(error.status).send(wireError(error))
+}
+
+/** Requests that are not even HTTP get the error shape too. */
+function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const reason =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'This is not HTTP.'
+  const body = JSON.stringify(wireError(fail('ERR_BAD_REQUEST', { reason })))
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
