@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import type { Deps } from './deps.ts'
-import { addOpenApi } from './platform/http/openapi.ts'
+import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 
 /** Every area of the REST interface. */
@@ -19,7 +19,8 @@ export async function buildApi(
   deps: Deps,
   { draining = () => false, more = [] }: ApiOptions = {},
 ): Promise<FastifyInstance> {
-  const app = openHttp({ log: deps.log, timings: deps.metrics.requests, draining })
+  const { log, metrics, tracing } = deps
+  const app = openHttp({ log, timings: metrics.requests, tracing, draining })
   addHealth(app, draining)
   await addOpenApi(app)
   const v3: FastifyPluginAsync = async (scope) => {
@@ -27,7 +28,7 @@ export async function buildApi(
     for (const area of [...areas, ...more]) await scope.register(area(deps))
   }
   await app.register(v3, { prefix: '/v3' })
-  app.get('/v3/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  await addReference(app, '/v3')
   return app
 }
 

@@ -55,6 +55,12 @@ const oneOf = (env: string, values: string[], details: Details): Option<string> 
   },
 })
 
+const optional = (option: Option<string>): Option<string> => ({
+  ...option,
+  default: '',
+  parse: (value) => value && option.parse(value),
+})
+
 /** The whole configuration of the service, in the groups of docs/config.md. */
 export const options = {
   engines: {
@@ -144,6 +150,11 @@ export const options = {
       default: 'info',
       description: 'The least severe entries to write.',
     }),
+    tracesUrl: optional(
+      url('LOQUAT_TRACES_URL', ['http', 'https'], {
+        description: 'Where traces go (OTLP over HTTP, `…/v1/traces`); nowhere if empty.',
+      }),
+    ),
   },
 } satisfies Record<string, Record<string, Option<unknown>>>
 

@@ -6,12 +6,14 @@ import { Revocations } from './platform/cells/revocations.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
+import { openTracing, type Tracing } from './platform/tracing/tracing.ts'
 
 /** What actions and jobs work with. Built once, passed as an argument. */
 export interface Deps {
   config: Config
   log: Logger
   metrics: Metrics
+  tracing: Tracing
   secrets: Secrets
   bus: Bus
   cache: Cache
@@ -23,6 +25,7 @@ export interface Deps {
 export function openDeps(config: Config): Deps {
   const log = openLog(config.log.level)
   const metrics = openMetrics()
+  const tracing = openTracing(config.log.tracesUrl)
   const secrets = openSecrets(config.service.secret)
   const { natsUrl, redisUrl, directoryUrl, poolSize, prefix } = config.engines
   const bus = openBus({ url: natsUrl, prefix, log })
@@ -35,17 +38,19 @@ export function openDeps(config: Config): Deps {
     bus,
     log,
     metrics,
+    tracing,
     secrets,
   })
   const revocations = new Revocations(directory, log)
-  return { config, log, metrics, secrets, bus, cache, directory, revocations }
+  return { config, log, metrics, tracing, secrets, bus, cache, directory, revocations }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, directory, bus, cache, metrics } = deps
+  const { revocations, directory, bus, cache, metrics, tracing } = deps
   revocations.close()
   await directory.close()
   await bus.close()
   await cache.close()
   await metrics.close()
+  await tracing.close()
 }

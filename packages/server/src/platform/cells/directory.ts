@@ -1,9 +1,10 @@
 import type { Region } from '@loquat/protocol'
 import type { Bus } from '../bus/bus.ts'
-import { type Db, openDb } from '../db/db.ts'
+import { type Db, type DbOptions, openDb } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { listCells, listPlacements, type PlacementRow } from './queries.ts'
 
 /** A PostgreSQL cluster with everything of the apps placed on it. */
@@ -31,6 +32,7 @@ export interface DirectoryOptions {
   bus: Bus
   log: Logger
   metrics: Metrics
+  tracing: Tracing
   secrets: Secrets
 }
 
@@ -60,8 +62,7 @@ export class Directory {
 
   constructor(options: DirectoryOptions) {
     this.#options = options
-    const { url, log, metrics } = options
-    this.db = openDb({ url, label: 'directory', poolSize: 4, log, timings: metrics.statements })
+    this.db = this.#open(options.url, 'directory', { poolSize: 4 })
   }
 
   /** Reads the cells for the first time, and from then on keeps them and the known apps fresh. */
@@ -146,7 +147,7 @@ export class Directory {
   }
 
   async #loadCells(): Promise<void> {
-    const { regions, secrets, bus, log, metrics, poolSize } = this.#options
+    const { regions, secrets, bus, poolSize } = this.#options
     for (const row of await listCells.many(this.db, {})) {
       const region = row.region as Region
       if (!regions.includes(region)) continue
@@ -155,9 +156,14 @@ export class Directory {
       const known = this.#cells.get(id)
       if (known?.url === url) continue
       const onAnnounced = () => bus.publish(wakeSubject(id))
-      const db = openDb({ url, label: id, poolSize, log, timings: metrics.statements, onAnnounced })
+      const db = this.#open(url, id, { poolSize, onAnnounced })
       this.#cells.set(id, { id, region, url, db })
       if (known) void known.db.close()
     }
+  }
+
+  #open(url: string, label: string, options: Pick<DbOptions, 'poolSize' | 'onAnnounced'>): Db {
+    const { log, metrics, tracing } = this.#options
+    return openDb({ url, label, log, timings: metrics.statements, tracing, ...options })
   }
 }

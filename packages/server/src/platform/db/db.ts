@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Histogram } from '@opentelemetry/api'
 import pg from 'pg'
 import type { Logger } from '../log/log.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { Executor, Statement } from './query.ts'
 
 /** A transaction under way. */
@@ -30,6 +31,7 @@ export interface DbOptions {
   log: Logger
   /** Takes the seconds of each statement, by name. */
   timings: Histogram
+  tracing: Tracing
   /** Called after the commit of a transaction that announced an event. */
   onAnnounced?: () => void
 }
@@ -64,7 +66,8 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unkn
   return pg.types.getTypeParser(oid, format as Parameters<typeof pg.types.getTypeParser>[1])
 }
 
-export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOptions): Db {
+export function openDb(options: DbOptions): Db {
+  const { url, label, poolSize, log, timings, tracing, onAnnounced } = options
   const pool = new pg.Pool({ ...connectionConfig(url), max: poolSize, idleTimeoutMillis: 30_000 })
   // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
   pool.on('error', (error) => log.warn({ db: label, err: error }, 'idle connection lost'))
@@ -72,7 +75,7 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
   async function timed<R>(statement: Statement, run: () => Promise<R>): Promise<R> {
     const started = performance.now()
     try {
-      return await run()
+      return await tracing.statement(statement.name, run)
     } finally {
       const seconds = (performance.now() - started) / 1000
       timings.record(seconds, { statement: statement.name, db: label })

@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import reference from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 
 /** Collects the routes registered after it; `app.swagger()` then gives the document. */
@@ -25,6 +26,27 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       components: {
         securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
       },
+    },
+  })
+}
+
+/** The document as a page to read, and as the file it is made from. Nothing is loaded from elsewhere. */
+export async function addReference(app: FastifyInstance, prefix: `/${string}`): Promise<void> {
+  app.get(`${prefix}/openapi.json`, { schema: { hide: true } }, async () => app.swagger())
+  await app.register(reference, {
+    routePrefix: `${prefix}/docs`,
+    logLevel: 'silent',
+    configuration: {
+      url: `${prefix}/openapi.json`,
+      pageTitle: 'Loquat',
+      withDefaultFonts: false,
+      hideClientButton: true,
+      hideTestRequestButton: true,
+      telemetry: false,
+      // Buttons that lead to services of the page's makers.
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   })
 }

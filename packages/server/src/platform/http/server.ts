@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { Histogram } from '@opentelemetry/api'
+import type { Histogram, Span } from '@opentelemetry/api'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -11,14 +11,22 @@ import Fastify, {
 } from 'fastify'
 import { isDatabaseDown } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { ApiError, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
 import { validatorCompiler } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    span: Span | undefined
+  }
+}
 
 export interface HttpOptions {
   log: Logger
   /** Takes the seconds of each request, by operation and status. */
   timings: Histogram
+  tracing: Tracing
   /** While true, every answer asks the caller to open another connection, elsewhere. */
   draining: () => boolean
 }
@@ -29,7 +37,7 @@ export const BODY_LIMIT = 10_240
 const LONGEST_PARAM = 1_000
 
 /** A server that knows nothing of what it serves: parsing, validation, errors, ids, logs. */
-export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstance {
+export function openHttp({ log, timings, tracing, draining }: HttpOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // One line a request, written by the hook below.
@@ -45,9 +53,11 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(handleNotFound)
   addParsers(app)
-  app.addHook('onRequest', async (request, reply) => {
+  app.decorateRequest('span')
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     if (draining()) reply.header('connection', 'close')
+    request.span = tracing.request(request.headers, done)
   })
   app.addHook('onResponse', async (request, reply) => {
     // The pattern, never the path: paths can hold keys and tokens.
@@ -55,6 +65,7 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
     const operation = (schema as { operationId?: string } | undefined)?.operationId ?? route
     const { statusCode: status, elapsedTime: ms } = reply
     timings.record(ms / 1000, { operation, method: request.method, status })
+    request.span?.updateName(operation).setAttribute('http.response.status_code', status).end()
     request.log.info({ method: request.method, route, status, ms: Math.round(ms) }, 'answered')
   })
   return app
