@@ -80,6 +80,11 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
+    // The pool listens only while a connection is idle: a loss under way would end the process.
+    const onLost = (error: Error) => {
+      broken = error
+    }
+    client.on('error', onLost)
     try {
       await client.query('begin')
       const tx: Tx = {
@@ -96,6 +101,7 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
       })
       throw error
     } finally {
+      client.off('error', onLost)
       client.release(broken)
     }
   }
