@@ -1,0 +1,60 @@
+/** The real command, in processes of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
+
+export interface Outcome {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Running {
+  readonly pid: number
+  /** The first match in what it has printed or will print; fails when it ends without one. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  signal(name: NodeJS.Signals): void
+  readonly ended: Promise<Outcome>
+}
+
+type Env = Record<string, string>
+
+/** Starts a command; nothing but `env` and the PATH reaches it. */
+export function startLoquat(args: string[], env: Env): Running {
+  const child = spawn(process.execPath, [LOQUAT, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return follow(child)
+}
+
+/** Runs a command to its end. */
+export const loquat = (args: string[], env: Env): Promise<Outcome> => startLoquat(args, env).ended
+
+export function follow(child: ChildProcess): Running {
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  const ended = once(child, 'close').then(([code]) => ({ code, ...output }))
+  const over = ended.then(() => 'over')
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    signal: (name) => void child.kill(name),
+    async printed(pattern) {
+      for (;;) {
+        const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr)
+        if (match) return match
+        const news = [child.stdout, child.stderr].map((stream) => stream && once(stream, 'data'))
+        if ((await Promise.race([...news, over])) === 'over') {
+          throw new Error(`ended without ${pattern}:\n${output.stdout}${output.stderr}`)
+        }
+      }
+    },
+  }
+}
