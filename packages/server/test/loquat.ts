@@ -1,6 +1,7 @@
 /** The real command, in processes of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 export const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
@@ -19,6 +20,12 @@ export interface Running {
   readonly ended: Promise<Outcome>
 }
 
+/** A test that fails must not leave processes that keep its file from ending. */
+const children = new Set<ChildProcess>()
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
 type Env = Record<string, string>
 
 /** Starts a command; nothing but `env` and the PATH reaches it. */
@@ -34,6 +41,8 @@ export function startLoquat(args: string[], env: Env): Running {
 export const loquat = (args: string[], env: Env): Promise<Outcome> => startLoquat(args, env).ended
 
 export function follow(child: ChildProcess): Running {
+  children.add(child)
+  child.once('exit', () => children.delete(child))
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
