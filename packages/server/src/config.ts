@@ -100,7 +100,7 @@ export const options = {
       type: `list of ${regions.join(', ')}`,
       default: 'us',
       description: 'The regions that this process serves, separated by commas.',
-      parse(value: string): Region[] {
+      parse(value: string): readonly Region[] {
         const names = value.split(',').map((name) => name.trim())
         const unknown = names.filter((name) => !regions.includes(name as Region))
         if (unknown.length > 0) {
@@ -181,7 +181,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       return undefined
     }
     try {
-      return option.parse(value)
+      return Object.freeze(option.parse(value))
     } catch (error) {
       faults.push(`${option.env} ${(error as Error).message}`)
       return undefined

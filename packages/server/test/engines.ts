@@ -1,7 +1,7 @@
 /** Engines of a test or bench run: private, on free ports, removed at the end. */
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type EnginesEnv, removeEngines, startEngines } from '../src/engines/engines.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
 import { keepPartitions } from '../src/platform/events/partitions.ts'
@@ -32,13 +32,17 @@ export async function withEngines<T>(
 ): Promise<T> {
   const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engines')
   mkdirSync(dir)
-  const stop = () => void removeEngines(dir).finally(() => process.exit(130))
+  const remove = async () => {
+    await removeEngines(dir)
+    rmSync(dirname(dir), { recursive: true, force: true })
+  }
+  const stop = () => void remove().finally(() => process.exit(130))
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   try {
     const env = await startEngines({ dir, searchPath: process.env.PATH ?? '', ...options })
     return await work(env)
   } finally {
-    await removeEngines(dir)
+    await remove()
   }
 }

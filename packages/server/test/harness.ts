@@ -48,8 +48,12 @@ export interface TestServer {
 }
 
 /** Runs SQL on the test run's server, beside all pools. */
-export async function admin(sql: string, values: unknown[] = [], database = 'postgres') {
-  const client = new pg.Client({ connectionString: databaseUrl(process.env, database) })
+export const admin = (sql: string, values: unknown[] = [], database = 'postgres') =>
+  queryAt(databaseUrl(process.env, database), sql, values)
+
+/** Runs SQL on a connection of its own. */
+export async function queryAt(url: string, sql: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     return await client.query(sql, values)
@@ -152,10 +156,10 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
 
 export async function insertCell(directoryUrl: string, cellId: string, url: string) {
   const sealed = openSecrets(process.env.LOQUAT_SECRET ?? '').seal(url)
-  await admin(
+  await queryAt(
+    directoryUrl,
     'insert into cells (cell_id, region, url_sealed) values ($1, $2, $3)',
     [cellId, cellId.split('-')[0], sealed],
-    new URL(directoryUrl).pathname.slice(1),
   )
 }
 

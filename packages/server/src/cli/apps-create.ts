@@ -18,7 +18,7 @@ export const appsCreate: Command = {
     { flag: '--json', description: 'print one JSON object' },
   ],
   details:
-    'Prints the base address and two keys: the REST key may do everything and belongs on your\nserver; the auth key may only handle auth tokens. Both can be read again with GET /apikeys.',
+    'Prints the base address and two keys: the REST key may do everything and belongs on your server; the auth key may only handle auth tokens. Both can be read again with GET /apikeys.',
   examples: [
     'loquat apps create --name "Book club"',
     'loquat apps create --name Clinic --region eu --json',

@@ -1,15 +1,18 @@
 import { regions } from '@loquat/protocol'
 import { closeDeps, type Deps, openDeps } from '../deps.ts'
 import type { Context } from './command.ts'
+import { explained } from './explain.ts'
 
 /** Opens what a one-shot command needs, in every region, and closes it after. */
 export async function withDeps<T>(context: Context, work: (deps: Deps) => Promise<T>): Promise<T> {
   const config = context.config({ LOQUAT_REGIONS: regions.join(','), LOQUAT_LOG_LEVEL: 'warn' })
-  const deps = openDeps(config)
-  try {
-    await deps.directory.start()
-    return await work(deps)
-  } finally {
-    await closeDeps(deps)
-  }
+  return explained(config, async () => {
+    const deps = openDeps(config)
+    try {
+      await deps.directory.start()
+      return await work(deps)
+    } finally {
+      await closeDeps(deps)
+    }
+  })
 }

@@ -12,6 +12,7 @@ import { ensureDatabase, migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
 import { roles, serve } from '../serve.ts'
 import type { Command, Context } from './command.ts'
+import { explained } from './explain.ts'
 import { migrateAll } from './migrate.ts'
 
 export const dev: Command = {
@@ -19,7 +20,7 @@ export const dev: Command = {
   summary: 'Start everything on this machine, with a demo app: the first command to try.',
   flags: [{ flag: '--port <number>', description: 'port of the REST interface', default: '3000' }],
   details:
-    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts),\nmigrates, serves every role in one process and prints the address and key of a demo app.\nCtrl-C ends it, and the engines if this command started them.',
+    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app. Ctrl-C ends it, and the engines if this command started them.',
   examples: ['loquat dev', 'loquat dev --port 4000'],
   async run(context, flags) {
     const port = Number(flags.port)
@@ -29,33 +30,43 @@ export const dev: Command = {
     if ((await freePort(port)) !== port) {
       throw new UserError(`Port ${port} is in use. Choose another: loquat dev --port ${port + 1}`)
     }
-    const dir = enginesDir(context.env)
-    const ours = runningEngines(dir) === undefined
-    if (ours) context.note('Starting PostgreSQL, NATS and Redis …')
-    await startEngines({ dir, searchPath: context.env.PATH ?? '' })
-    try {
-      setPublicUrl(dir, `http://localhost:${port}`)
-      await serveDemo(context, port)
-    } finally {
-      setPublicUrl(dir, undefined)
-      if (ours) await stopEngines(dir)
-    }
+    // From here on: a Ctrl-C while things start must not leave the engines behind.
+    const stopped = context.stopped()
+    if (context.env.LOQUAT_DIRECTORY_URL) return serveDemo(context, port, stopped)
+    await withOwnEngines(context, port, () => serveDemo(context, port, stopped))
   },
 }
 
-async function serveDemo(context: Context, port: number) {
+async function withOwnEngines(context: Context, port: number, work: () => Promise<void>) {
+  const dir = enginesDir(context.env)
+  const ours = runningEngines(dir) === undefined
+  if (ours) context.note('Starting PostgreSQL, NATS and Redis …')
+  try {
+    await startEngines({ dir, searchPath: context.env.PATH ?? '' })
+    setPublicUrl(dir, `http://localhost:${port}`)
+    await work()
+  } finally {
+    setPublicUrl(dir, undefined)
+    if (ours) await stopEngines(dir)
+  }
+}
+
+async function serveDemo(context: Context, port: number, stopped: Promise<void>) {
   const config = context.config({
     LOQUAT_REGIONS: regions.join(','),
     LOQUAT_PORT: String(port),
+    LOQUAT_PUBLIC_URL: context.env.LOQUAT_PUBLIC_URL ?? `http://localhost:${port}`,
     LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
     LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'warn',
   })
   context.note('Preparing the databases …')
-  await prepareDatabases(config)
-  const service = await serve(config, roles)
+  const service = await explained(config, async () => {
+    await prepareDatabases(config)
+    return serve(config, roles)
+  })
   const app = await demoApp(service.deps)
   context.print(welcome(app, port, service.internalPort))
-  await context.stopped()
+  await stopped
   context.note('Stopping …')
   await service.drain()
 }
@@ -117,5 +128,5 @@ Loquat is ready.
   Metrics        http://127.0.0.1:${internal}/metrics
 
 Where *.localhost does not resolve, call http://localhost:${port}/v3 with the header "appId: ${appId}".
-Ctrl-C stops everything; data stays in .engines/.
+Ctrl-C stops everything; the data stays for the next start.
 `

@@ -4,17 +4,18 @@ import { closeDeps, openDeps } from '../deps.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { keepPartitions } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
+import { explained } from './explain.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
   summary: 'Bring the directory and every cell up to date.',
   details:
-    'Forward only, and safe to repeat. Run it before starting a new version: each version works\nwith the databases of the one before it.',
+    'Forward only, and safe to repeat. Run it before starting a new version: each version works with the databases of the one before it.',
   examples: ['loquat migrate'],
-  run: (context) =>
-    migrateAll(context.config({ LOQUAT_REGIONS: regions.join(',') }), (line) =>
-      context.print(line),
-    ),
+  run(context) {
+    const config = context.config({ LOQUAT_REGIONS: regions.join(',') })
+    return explained(config, () => migrateAll(config, (line) => context.print(line)))
+  },
 }
 
 /** Migrates the directory, then the cells that it names. */

@@ -1,6 +1,7 @@
 import { UserError } from '../platform/errors.ts'
 import { type Role, roles, serve } from '../serve.ts'
 import type { Command } from './command.ts'
+import { explained } from './explain.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -13,7 +14,7 @@ export const serveCommand: Command = {
     },
   ],
   details:
-    'Configured by the environment (docs/config.md). SIGTERM drains: no new work is taken, requests\nunder way finish, then the process ends.',
+    'Configured by the environment (docs/config.md). SIGTERM drains: no new work is taken, requests under way finish, then the process ends.',
   examples: ['loquat serve', 'loquat serve --roles api', 'loquat serve --roles gateway,worker'],
   async run(context, flags) {
     const wanted = String(flags.roles).split(',')
@@ -21,7 +22,8 @@ export const serveCommand: Command = {
     if (unknown.length > 0) {
       throw new UserError(`No role "${unknown.join('", "')}". There are ${roles.join(', ')}.`)
     }
-    const service = await serve(context.config(), wanted as Role[])
+    const config = context.config()
+    const service = await explained(config, () => serve(config, wanted as Role[]))
     await context.stopped()
     await service.drain()
   },

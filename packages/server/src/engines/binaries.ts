@@ -3,21 +3,28 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { UserError } from '../platform/errors.ts'
 
-const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin']
+/** Where programs stand that are not on everybody's PATH. */
+export interface SystemFolders {
+  programs: string[]
+  /** Debian and Homebrew keep the server programs of PostgreSQL apart, a folder a version. */
+  postgresVersions: string[]
+}
 
-/** Debian and Homebrew keep the server programs of PostgreSQL off the PATH, a folder a version. */
-function postgresFolders(): string[] {
-  const versions = (parent: string, suffix: string) => {
-    try {
-      return readdirSync(parent)
-        .filter((name) => /^(postgresql@)?\d+$/.test(name))
-        .sort((a, b) => Number(b.replace(/\D/g, '')) - Number(a.replace(/\D/g, '')))
-        .map((name) => join(parent, name, suffix))
-    } catch {
-      return []
-    }
+const SYSTEM_FOLDERS: SystemFolders = {
+  programs: ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
+  postgresVersions: ['/usr/lib/postgresql', '/opt/homebrew/opt'],
+}
+
+/** The newest version first. */
+function postgresFolders(parent: string): string[] {
+  try {
+    return readdirSync(parent)
+      .filter((name) => /^(postgresql@)?\d+$/.test(name))
+      .sort((a, b) => Number(b.replace(/\D/g, '')) - Number(a.replace(/\D/g, '')))
+      .map((name) => join(parent, name, 'bin'))
+  } catch {
+    return []
   }
-  return [...versions('/usr/lib/postgresql', 'bin'), ...versions('/opt/homebrew/opt', 'bin')]
 }
 
 function find(name: string, folders: string[]): string | undefined {
@@ -41,9 +48,9 @@ export interface Binaries {
 }
 
 /** Finds the engines' programs, or says how to get those that are missing. */
-export function findBinaries(searchPath: string): Binaries {
-  const common = [...searchPath.split(delimiter).filter(Boolean), ...SYSTEM_FOLDERS]
-  const postgres = [...postgresFolders(), ...common]
+export function findBinaries(searchPath: string, system = SYSTEM_FOLDERS): Binaries {
+  const common = [...searchPath.split(delimiter).filter(Boolean), ...system.programs]
+  const postgres = [...system.postgresVersions.flatMap(postgresFolders), ...common]
   const found = {
     initdb: find('initdb', postgres),
     postgres: find('postgres', postgres),

@@ -25,12 +25,13 @@ export interface PostgresServer {
 
 /**
  * The data folder of a cluster. Root's own folders are often closed to others (`/root`), and the
- * server can't run as root: there, data stands below /var/tmp, named after the folder it stands for.
+ * server can't run as root: there, data stands below /var/lib, which only root can write, named after
+ * the folder it stands for.
  */
 export function dataFolder(dir: string, user: SystemUser | undefined): string {
   if (!user || reachable(dir, user)) return join(dir, 'postgres')
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 12)
-  return join('/var/tmp', `loquat-${name}`, 'postgres')
+  return join('/var/lib/loquat', name, 'postgres')
 }
 
 function reachable(dir: string, user: SystemUser): boolean {

@@ -27,7 +27,13 @@ export async function launch({
   probe,
 }: Launch): Promise<number> {
   const log = openSync(logFile, 'a')
-  const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], ...user })
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    // Ours may be closed to the user, or removed while the engine runs.
+    cwd: '/',
+    ...user,
+  })
   closeSync(log)
   let ended: string | undefined
   child.once('error', (error) => {
@@ -62,11 +68,16 @@ function tail(file: string): string {
 /** Whether `pid` is still the engine we started: process ids are used again. */
 export function isRunning(pid: number, mark: string): boolean {
   try {
-    const args = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { stdio: 'pipe' })
-    return args.toString().includes(mark)
+    return argumentsOf(pid).includes(mark)
   } catch {
     return false
   }
+}
+
+/** Small Linux images have no `ps`; other systems have no /proc. */
+function argumentsOf(pid: number): string {
+  if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
 }
 
 /** Asks a process to end and waits for it; kills it when it does not. */

@@ -40,7 +40,7 @@ export async function createApp(deps: Deps, { name, region }: NewApp): Promise<C
       `No cell takes new apps in region ${region}. Add one: loquat cells add --region ${region} --url postgres://…`,
     )
   }
-  const cell = directory.cell(place.cell_id)
+  const cell = await directory.getCell(place.cell_id)
   const appId = randomBytes(8).toString('hex')
   const placement = { appId, name, cellId: cell.id }
   const { app_no: appNo } = await insertPlacement.one(directory.db, placement)

@@ -1,11 +1,12 @@
 import type { Region } from '@loquat/protocol'
 import type { Bus } from '../bus/bus.ts'
 import { type Db, type DbOptions, openDb } from '../db/db.ts'
+import { UserError } from '../errors.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { listCells, listPlacements, type PlacementRow } from './queries.ts'
+import { type CellRow, listCells, listPlacements, type PlacementRow } from './queries.ts'
 
 /** A PostgreSQL cluster with everything of the apps placed on it. */
 export interface Cell {
@@ -81,6 +82,12 @@ export class Directory {
     return cell
   }
 
+  /** The same, for a cell that may be newer than the last look at the directory. */
+  async getCell(id: string): Promise<Cell> {
+    if (!this.#cells.has(id)) await this.#loadCells()
+    return this.cell(id)
+  }
+
   /** The app with this id; undefined when there is none. Fails only for unknown apps, while the directory is down. */
   find(appId: string): App | Promise<App | undefined> | undefined {
     const known = this.#apps.get(appId)
@@ -139,26 +146,44 @@ export class Directory {
   #place(row: PlacementRow): App {
     const cell = this.#cells.get(row.cell_id)
     const known = this.#apps.get(row.app_id)
-    if (known && known.cell === cell) return known
-    const app = { no: row.app_no, id: row.app_id, region: row.region as Region, cell }
+    const region = row.region as Region
+    if (known && known.cell === cell && known.region === region) return known
+    const app = { no: row.app_no, id: row.app_id, region, cell }
     this.#apps.set(app.id, app)
     this.#unknown.delete(app.id)
     return app
   }
 
   async #loadCells(): Promise<void> {
-    const { regions, secrets, bus, poolSize } = this.#options
+    const { regions, bus, poolSize } = this.#options
     for (const row of await listCells.many(this.db, {})) {
       const region = row.region as Region
       if (!regions.includes(region)) continue
       const id = row.cell_id
-      const url = secrets.open(row.url_sealed)
+      const url = this.#openUrl(row)
       const known = this.#cells.get(id)
       if (known?.url === url) continue
       const onAnnounced = () => bus.publish(wakeSubject(id))
       const db = this.#open(url, id, { poolSize, onAnnounced })
-      this.#cells.set(id, { id, region, url, db })
-      if (known) void known.db.close()
+      if (known) this.#readdress(known, url, db)
+      else this.#cells.set(id, { id, region, url, db })
+    }
+  }
+
+  /** Changed in place: the apps placed on the cell point at it. */
+  #readdress(cell: Cell, url: string, db: Db): void {
+    void cell.db.close()
+    cell.url = url
+    cell.db = db
+  }
+
+  #openUrl({ cell_id, url_sealed }: CellRow): string {
+    try {
+      return this.#options.secrets.open(url_sealed)
+    } catch {
+      throw new UserError(
+        `The address of cell ${cell_id} was sealed with another LOQUAT_SECRET: every process needs the same.`,
+      )
     }
   }
 

@@ -51,7 +51,8 @@ export function connectionConfig(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'loquat',
     types: { getTypeParser },
-    connectionTimeoutMillis: 1_500,
+    // A server that is down refuses at once; this is for one that hangs, or a pool that is exhausted.
+    connectionTimeoutMillis: 4_000,
     // A process that hangs between two statements must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     statement_timeout: 30_000,
@@ -85,6 +86,11 @@ export function openDb(options: DbOptions): Db {
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
+    // The pool listens only while a connection is idle: a loss under way would end the process.
+    const onLost = (error: Error) => {
+      broken = error
+    }
+    client.on('error', onLost)
     try {
       await client.query('begin')
       const followers: (() => void)[] = []
@@ -104,6 +110,7 @@ export function openDb(options: DbOptions): Db {
       })
       throw error
     } finally {
+      client.off('error', onLost)
       client.release(broken)
     }
   }

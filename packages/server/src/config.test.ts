@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type Config, ConfigError, options, readConfig } from './config.ts'
+import { UserError } from './platform/errors.ts'
+
+const REQUIRED = {
+  LOQUAT_DIRECTORY_URL: 'postgres://loquat:pw@db/directory',
+  LOQUAT_NATS_URL: 'nats://nats:4222',
+  LOQUAT_REDIS_URL: 'redis://redis:6379',
+  LOQUAT_SECRET: Buffer.alloc(32, 7).toString('base64'),
+}
+
+/** The message about this environment. */
+function faultsOf(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError && error instanceof UserError)
+    return error.message
+  }
+  throw new assert.AssertionError({ message: 'the configuration was accepted' })
+}
+
+suite('configuration', () => {
+  test('the required settings are enough; everything else has its default', () => {
+    const config = readConfig(REQUIRED)
+    const expected: Config = {
+      engines: {
+        directoryUrl: REQUIRED.LOQUAT_DIRECTORY_URL,
+        natsUrl: REQUIRED.LOQUAT_NATS_URL,
+        redisUrl: REQUIRED.LOQUAT_REDIS_URL,
+        poolSize: 20,
+        prefix: 'loquat',
+      },
+      service: {
+        secret: REQUIRED.LOQUAT_SECRET,
+        regions: ['us'],
+        publicUrl: 'http://localhost:3000',
+        eventRetentionDays: 14,
+      },
+      http: {
+        host: '127.0.0.1',
+        port: 3000,
+        internalPort: 9464,
+        drainNoticeSeconds: 2,
+        drainSeconds: 20,
+      },
+      log: { level: 'info', tracesUrl: '' },
+    }
+    assert.deepEqual(config, expected)
+  })
+
+  test('every missing setting is named, with what it is for', () => {
+    const message = faultsOf({})
+    for (const name of Object.keys(REQUIRED))
+      assert.match(message, new RegExp(`${name} is missing\\. \\w`))
+    assert.match(message, /docs\/config\.md/)
+  })
+
+  test('all faults are reported together, missing and wrong ones, and no secret is repeated', () => {
+    const message = faultsOf({
+      LOQUAT_DIRECTORY_URL: 'mysql://root:hush@db/x',
+      LOQUAT_NATS_URL: 'nats://nats',
+      LOQUAT_SECRET: 'dG9vIHNob3J0',
+      LOQUAT_REGIONS: 'us, mars',
+      LOQUAT_PORT: '65536',
+      LOQUAT_POOL_SIZE: '1e3',
+      LOQUAT_DRAIN_SECONDS: '-1',
+      LOQUAT_LOG_LEVEL: 'loud',
+      LOQUAT_PUBLIC_URL: 'localhost:3000',
+    })
+    for (const fault of [
+      /LOQUAT_DIRECTORY_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\//,
+      /LOQUAT_REDIS_URL is missing/,
+      /LOQUAT_SECRET must be base64 of at least 32 bytes/,
+      /LOQUAT_REGIONS has no region "mars"; there are us, eu, in/,
+      /LOQUAT_PORT must be an integer from 0 to 65535/,
+      /LOQUAT_POOL_SIZE must be an integer/,
+      /LOQUAT_DRAIN_SECONDS must be an integer/,
+      /LOQUAT_LOG_LEVEL must be one of trace/,
+      /LOQUAT_PUBLIC_URL must be a URL that begins with http/,
+    ]) {
+      assert.match(message, fault)
+    }
+    assert.doesNotMatch(message, /LOQUAT_NATS_URL|hush|dG9vIHNob3J0/)
+  })
+
+  test('an empty variable counts as not set', () => {
+    assert.equal(readConfig({ ...REQUIRED, LOQUAT_PORT: '' }).http.port, 3000)
+    assert.match(faultsOf({ ...REQUIRED, LOQUAT_SECRET: '' }), /LOQUAT_SECRET is missing/)
+  })
+
+  test('a list of regions is read with and without blanks', () => {
+    const config = readConfig({ ...REQUIRED, LOQUAT_REGIONS: 'us, eu,in' })
+    assert.deepEqual(config.service.regions, ['us', 'eu', 'in'])
+  })
+
+  test('nothing in it can be changed', () => {
+    const config = readConfig(REQUIRED)
+    const change = (target: object) => () => Object.assign(target, { port: 1 })
+    assert.throws(change(config), TypeError)
+    assert.throws(change(config.http), TypeError)
+    assert.throws(() => (config.service.regions as string[]).push('eu'), TypeError)
+  })
+
+  test('every option is named LOQUAT_… and only once', () => {
+    const names = Object.values(options).flatMap((group) =>
+      Object.values(group).map((option) => option.env),
+    )
+    assert.equal(new Set(names).size, names.length)
+    assert.deepEqual(
+      names.filter((name) => !/^LOQUAT_[A-Z_]+$/.test(name)),
+      [],
+    )
+  })
+})

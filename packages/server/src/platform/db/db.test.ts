@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, suite, test } from 'node:test'
+import pg from 'pg'
+import { cloneDatabase, dropDatabase, useServer } from '../../../test/harness.ts'
+import { openLog } from '../log/log.ts'
+import { openMetrics } from '../metrics/metrics.ts'
+import { openTracing } from '../tracing/tracing.ts'
+import { connectionConfig, type Db, openDb, sqlState } from './db.ts'
+import { query } from './query.ts'
+
+const none = {} as Record<string, never>
+const getPid = query<typeof none, { pid: number }>('test.pid', 'select pg_backend_pid() as pid')
+const increment = query<{ id: number }>('test.add', 'update tally set n = n + 1 where id = :id')
+const getTally = query<{ id: number }, { n: number }>(
+  'test.n',
+  'select n from tally where id = :id',
+)
+const repeatable = query<typeof none>(
+  'test.repeatable',
+  'set transaction isolation level repeatable read',
+)
+
+let url: string
+let rival: pg.Client
+before(async () => {
+  url = await cloneDatabase('cell')
+  rival = new pg.Client({ connectionString: url })
+  await rival.connect()
+  await rival.query('create table tally (id int primary key, n bigint not null default 0)')
+})
+after(async () => {
+  await rival?.end()
+  await dropDatabase(url)
+})
+
+/** A pool of its own, closed after the test. */
+async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '') {
+  const metrics = openMetrics()
+  const db = openDb({
+    url: options ? `${url}?options=${encodeURIComponent(options)}` : url,
+    label: 'test',
+    poolSize,
+    log: openLog('silent'),
+    timings: metrics.statements,
+    tracing: openTracing(''),
+  })
+  try {
+    await work(db)
+  } finally {
+    await db.close()
+    await metrics.close()
+  }
+}
+
+async function newTally(): Promise<number> {
+  const { rows } = await rival.query<{ id: number }>(
+    'insert into tally (id) select coalesce(max(id), 0) + 1 from tally returning id',
+  )
+  return rows[0]?.id ?? 0
+}
+
+const rivalIncrement = (id: number) => rival.query('update tally set n = n + 1 where id = $1', [id])
+
+suite('db.tx', () => {
+  test('commits what the work did and returns what it returned', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      const result = await db.tx(async (tx) => {
+        await increment.many(tx, { id })
+        return 'done'
+      })
+      assert.equal(result, 'done')
+      assert.deepEqual(await getTally.one(db, { id }), { n: 1 })
+    }))
+
+  test('rolls back when the work throws, and does not run it again', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      let runs = 0
+      const work = db.tx(async (tx) => {
+        runs++
+        await increment.many(tx, { id })
+        throw new Error('changed my mind')
+      })
+      await assert.rejects(work, /changed my mind/)
+      assert.equal(runs, 1)
+      assert.deepEqual(await getTally.one(db, { id }), { n: 0 })
+    }, 1))
+
+  test('a serialization failure runs the work again', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      let runs = 0
+      await db.tx(async (tx) => {
+        await repeatable.many(tx, none)
+        await getTally.one(tx, { id })
+        if (++runs === 1) await rivalIncrement(id)
+        await increment.many(tx, { id })
+      })
+      assert.equal(runs, 2)
+      assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
+    }))
+
+  test('gives up on a rival that always wins, with its error', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      let runs = 0
+      const work = db.tx(async (tx) => {
+        runs++
+        await repeatable.many(tx, none)
+        await getTally.one(tx, { id })
+        await rivalIncrement(id)
+        await increment.many(tx, { id })
+      })
+      await assert.rejects(work, (error) => sqlState(error) === '40001')
+      assert.equal(runs, 6)
+      assert.deepEqual(await getTally.one(db, { id }), { n: 6 })
+    }))
+
+  test('of two transactions that lock in opposite order, both succeed', () =>
+    withDb(
+      async (db) => {
+        const [first, second] = [await newTally(), await newTally()]
+        let runs = 0
+        const meeting = new EventTarget()
+        const bothLocked = once(meeting, 'both')
+        const lock = (ids: number[]) =>
+          db.tx(async (tx) => {
+            runs++
+            for (const id of ids) {
+              await increment.many(tx, { id })
+              if (id === ids[0] && runs === 2) meeting.dispatchEvent(new Event('both'))
+              if (id === ids[0]) await bothLocked
+            }
+          })
+        await Promise.all([lock([first, second]), lock([second, first])])
+        assert.ok(runs > 2, 'they met')
+        assert.deepEqual(await getTally.one(db, { id: first }), { n: 2 })
+        assert.deepEqual(await getTally.one(db, { id: second }), { n: 2 })
+      },
+      2,
+      '-c deadlock_timeout=20ms',
+    ))
+
+  test('a connection lost between two statements fails the transaction and nothing else', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      let lost = 0
+      const work = db.tx(async (tx) => {
+        await increment.many(tx, { id })
+        lost = (await getPid.one(tx, none)).pid
+        await rival.query('select pg_terminate_backend($1, 5000)', [lost])
+        await increment.many(tx, { id })
+      })
+      await assert.rejects(work, /terminat|connection error/i)
+      const { pid } = await getPid.one(db, none)
+      assert.notEqual(pid, lost, 'the pool of one has a new connection')
+      assert.deepEqual(await getTally.one(db, { id }), { n: 0 })
+    }, 1))
+
+  test('a connection lost while idle is replaced', () =>
+    withDb(async (db) => {
+      const { pid: lost } = await getPid.one(db, none)
+      await rival.query('select pg_terminate_backend($1, 5000)', [lost])
+      // The pool hears of it a moment later; until then it may hand the dead one out once.
+      const again = () => getPid.one(db, none)
+      const { pid } = await again().catch(again)
+      assert.notEqual(pid, lost)
+    }, 1))
+
+  test('all connections come back: as many failures as the pool is wide block nobody', () =>
+    withDb(async (db) => {
+      for (let nth = 0; nth < 5; nth++) {
+        await assert.rejects(
+          db.tx(async () => {
+            throw new Error('no')
+          }),
+        )
+      }
+      await db.tx((tx) => getPid.one(tx, none))
+    }, 2))
+})
+
+suite('connections', () => {
+  test('bigint comes as number, date as it is written', async () => {
+    const client = new pg.Client(connectionConfig(url))
+    await client.connect()
+    try {
+      const { rows } = await client.query(
+        `select 9007199254740991 as big, date '2026-03-01' as day, true as yes, 1.5::float8 as half`,
+      )
+      const values = { big: 9007199254740991, day: '2026-03-01', yes: true, half: 1.5 }
+      assert.deepEqual(rows, [values])
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('a session that hangs in a transaction is ended by the server', () =>
+    withDb(async (db) => {
+      const get = query<typeof none, { idle: string; statement: string }>(
+        'test.timeouts',
+        `select current_setting('idle_in_transaction_session_timeout') as idle,
+           current_setting('statement_timeout') as statement`,
+      )
+      const expected = { idle: '10s', statement: '30s' }
+      assert.deepEqual(await get.one(db, none), expected)
+      assert.deepEqual(await db.tx((tx) => get.one(tx, none)), expected)
+    }))
+})
+
+suite('timings', () => {
+  const server = useServer()
+
+  test('each statement is timed by name and database at /metrics of the internal port', async () => {
+    await server.newApp()
+    const address = `http://127.0.0.1:${server.service.internalPort}/metrics`
+    const page = await (await fetch(address)).text()
+    const count = (statement: string, db: string) =>
+      page
+        .split('\n')
+        .filter((line) => line.startsWith('loquat_db_statement_seconds_count'))
+        .find((line) => line.includes(`statement="${statement}"`) && line.includes(`db="${db}"`))
+        ?.split(' ')[1]
+    assert.equal(count('apps.insertPlacement', 'directory'), '1')
+    assert.equal(count('apps.insert', 'us-1'), '1', 'in a transaction')
+    assert.equal(count('apikeys.insert', 'us-1'), '2')
+  })
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import pg from 'pg'
+import { cloneDatabase, dropDatabase } from '../../../test/harness.ts'
+import { connectionConfig } from './db.ts'
+import { directoryQuery, query, statements } from './query.ts'
+
+suite('query', () => {
+  let url: string
+  let client: pg.Client
+  before(async () => {
+    url = await cloneDatabase('cell')
+    client = new pg.Client(connectionConfig(url))
+    await client.connect()
+  })
+  after(async () => {
+    await client?.end()
+    await dropDatabase(url)
+  })
+
+  test('parameters are bound by name, a repeated one once, and casts are left alone', async () => {
+    const add = query<{ b: number; a: number }, { sum: number; text: string }>(
+      'test.add',
+      'select (:a::int + :b::int + :a)::int as sum, :b::text as text',
+    )
+    assert.equal(add.text, 'select ($1::int + $2::int + $1)::int as sum, $2::text as text')
+    assert.deepEqual(await add.one(client, { b: 3, a: 20 }), { sum: 43, text: '3' })
+  })
+
+  test('a parameter that begins another is a parameter of its own', async () => {
+    const pair = query<{ user: string; userId: string }, { both: string }>(
+      'test.prefix',
+      `select :user::text || '/' || :userId::text as both`,
+    )
+    assert.deepEqual(await pair.one(client, { user: 'ann', userId: '7' }), { both: 'ann/7' })
+  })
+
+  test('an array is one parameter, and slices of SQL arrays stay as they are', async () => {
+    const slice = query<{ list: number[] }, { part: number[] }>(
+      'test.slice',
+      'select (:list::int[])[2:3] as part',
+    )
+    assert.deepEqual(await slice.one(client, { list: [1, 2, 3, 4] }), { part: [2, 3] })
+  })
+
+  test('a name is declared once, for whichever database', () => {
+    query('test.once', 'select 1')
+    assert.throws(() => query('test.once', 'select 2'), /test\.once is declared twice/)
+    assert.throws(() => directoryQuery('test.once', 'select 2'), /declared twice/)
+    assert.deepEqual(statements.get('test.once'), { text: 'select 1', schema: 'cell' })
+  })
+
+  test('many, maybeOne and one differ in what no row means', async () => {
+    const rows = query<{ upTo: number }, { n: number }>(
+      'test.rows',
+      'select n from generate_series(1, :upTo::int) n',
+    )
+    assert.deepEqual(await rows.many(client, { upTo: 2 }), [{ n: 1 }, { n: 2 }])
+    assert.deepEqual(await rows.maybeOne(client, { upTo: 2 }), { n: 1 })
+    assert.deepEqual(await rows.many(client, { upTo: 0 }), [])
+    assert.equal(await rows.maybeOne(client, { upTo: 0 }), undefined)
+    await assert.rejects(rows.one(client, { upTo: 0 }), /test\.rows returned no row/)
+  })
+
+  test('a statement is prepared by its name, once for the life of a connection', async () => {
+    const hello = query<{ who: string }, { hello: string }>(
+      'test.hello',
+      `select 'hello ' || :who::text as hello`,
+    )
+    for (const who of ['a', 'b', 'c']) await hello.one(client, { who })
+    const { rows } = await client.query(
+      `select generic_plans + custom_plans as runs, from_sql
+       from pg_prepared_statements where name = 'test.hello'`,
+    )
+    assert.deepEqual(rows, [{ runs: 3, from_sql: false }])
+  })
+})

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, mock, suite, test } from 'node:test'
+import { readConfig } from '../src/config.ts'
+import type { App } from '../src/platform/cells/directory.ts'
+import { announce } from '../src/platform/events/announce.ts'
+import { openSecrets } from '../src/platform/secrets/secrets.ts'
+import { type Service, serve } from '../src/serve.ts'
+import { type Cluster, startCluster } from './clusters.ts'
+import {
+  cloneDatabase,
+  dropDatabase,
+  insertCell,
+  newApp,
+  queryAt,
+  type TestServer,
+  testEnv,
+  useServer,
+} from './harness.ts'
+
+const directoryOf = (server: TestServer) => server.env.LOQUAT_DIRECTORY_URL ?? ''
+const newId = () => randomBytes(8).toString('hex')
+
+/** One write that every app takes. */
+const write = async ({ no: appNo, cell }: App) =>
+  cell?.db.tx((tx) =>
+    announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload: { settings: {} } }),
+  )
+
+/** How often this process has run a statement. */
+async function runsOf(service: Service, statement: string): Promise<number> {
+  const page = await (await fetch(`http://127.0.0.1:${service.internalPort}/metrics`)).text()
+  const line = page
+    .split('\n')
+    .find((entry) => entry.includes('_seconds_count') && entry.includes(`"${statement}"`))
+  return Number(line?.split(' ')[1] ?? 0)
+}
+
+suite('two cells in one process', () => {
+  const server = useServer({ cells: ['us-1', 'us-2'] })
+
+  test('new apps spread over the cells of their region', async () => {
+    const apps = []
+    for (let nth = 0; nth < 4; nth++) apps.push(await server.newApp())
+    assert.deepEqual(apps.map((app) => app.cell.id).sort(), ['us-1', 'us-1', 'us-2', 'us-2'])
+  })
+
+  test('the rows of an app are on its own cell only', async () => {
+    for (const app of [await server.newApp(), await server.newApp()]) {
+      await write(app)
+      for (const cell of server.deps.directory.cells()) {
+        const counted = await queryAt(
+          cell.url,
+          `select (select count(*) from apps where app_no = $1)::int as apps,
+             (select count(*) from api_keys where app_no = $1)::int as keys,
+             (select count(*) from outbox where app_no = $1)::int as events`,
+          [app.no],
+        )
+        const here = cell.id === app.cell.id
+        const expected = here ? { apps: 1, keys: 2, events: 2 } : { apps: 0, keys: 0, events: 0 }
+        assert.deepEqual(counted.rows, [expected], `${app.cell.id} looked at in ${cell.id}`)
+      }
+    }
+  })
+
+  test('a move to another cell is noticed by refresh', async () => {
+    const app = await server.newApp()
+    const target = app.cell.id === 'us-1' ? 'us-2' : 'us-1'
+    const move = 'update apps set cell_id = $1 where app_no = $2'
+    await queryAt(directoryOf(server), move, [target, app.no])
+    await server.deps.directory.refresh()
+    const moved = await server.deps.directory.find(app.id)
+    assert.deepEqual([moved?.no, moved?.cell?.id], [app.no, target])
+  })
+
+  test('an app that was removed is not known after a refresh', async () => {
+    const app = await server.newApp()
+    await queryAt(directoryOf(server), 'delete from apps where app_no = $1', [app.no])
+    assert.ok(await server.deps.directory.find(app.id))
+    await server.deps.directory.refresh()
+    assert.equal(await server.deps.directory.find(app.id), undefined)
+  })
+})
+
+suite('a cell is a row', () => {
+  const server = useServer({ env: { LOQUAT_REGIONS: 'us,eu,in' } })
+  const urls: string[] = []
+  const newCellDatabase = async () => {
+    const url = await cloneDatabase('cell')
+    urls.push(url)
+    return url
+  }
+  after(() => Promise.all(urls.map(dropDatabase)))
+
+  test('a cell added while the process runs takes and serves apps at once', async () => {
+    await insertCell(directoryOf(server), 'eu-1', await newCellDatabase())
+    const app = await server.newApp('eu')
+    assert.equal(app.cell.id, 'eu-1')
+    await write(app)
+    assert.deepEqual(await app.announced(), ['app.created', 'app.settings.updated'])
+  })
+
+  test('an app created elsewhere, on a cell unknown here, is served', async () => {
+    await insertCell(directoryOf(server), 'in-1', await newCellDatabase())
+    const elsewhere = await serve(readConfig(server.env), ['api'])
+    try {
+      const { id } = await newApp(elsewhere, 'in')
+      const app = await server.deps.directory.find(id)
+      assert.equal(app?.cell?.id, 'in-1')
+      await write(app)
+    } finally {
+      await elsewhere.drain()
+    }
+  })
+
+  test('a cell that gets another address goes on there, for apps known before too', async () => {
+    const app = await server.newApp('us')
+    const url = await newCellDatabase()
+    await queryAt(url, 'insert into apps (app_no, app_id) values ($1, $2)', [app.no, app.id])
+    const sealed = openSecrets(server.env.LOQUAT_SECRET ?? '').seal(url)
+    const readdress = `update cells set url_sealed = $1 where cell_id = 'us-1'`
+    await queryAt(directoryOf(server), readdress, [sealed])
+    await server.deps.directory.refresh()
+    const known = await server.deps.directory.find(app.id)
+    assert.ok(known)
+    assert.equal(known.cell?.url, url)
+    await write(known)
+    await write(app)
+  })
+})
+
+suite('regions not served', () => {
+  const server = useServer({ cells: ['us-1', 'eu-1', 'in-1'], env: { LOQUAT_REGIONS: 'us' } })
+
+  test('an app there has no cell here, but its region is known, and a move is noticed', async () => {
+    const id = newId()
+    const place = `insert into apps (app_id, name, cell_id, state) values ($1, 'Far', 'eu-1', 'active')`
+    await queryAt(directoryOf(server), place, [id])
+    const app = await server.deps.directory.find(id)
+    assert.deepEqual([app?.region, app?.cell], ['eu', undefined])
+
+    await queryAt(directoryOf(server), `update apps set cell_id = 'in-1' where app_id = $1`, [id])
+    await server.deps.directory.refresh()
+    assert.equal((await server.deps.directory.find(id))?.region, 'in')
+  })
+
+  test('no connection is made to its cells', () => {
+    assert.deepEqual(
+      server.deps.directory.cells().map((cell) => cell.id),
+      ['us-1'],
+    )
+  })
+})
+
+suite('unknown app ids', () => {
+  // Nothing is known here, so the refresh of known apps does not count among the lookups.
+  const server = useServer()
+  const id = newId()
+  const lookups = () => runsOf(server.service, 'directory.listPlacements')
+
+  test('reach the directory once, however often and however many at once they are asked', async () => {
+    const { directory } = server.deps
+    const together = await Promise.all(Array.from({ length: 50 }, () => directory.find(id)))
+    assert.deepEqual(new Set(together), new Set([undefined]))
+    for (let nth = 0; nth < 50; nth++) assert.equal(await directory.find(id), undefined)
+    assert.equal(await lookups(), 1)
+    assert.equal(await directory.find(newId()), undefined)
+    assert.equal(await lookups(), 2)
+  })
+
+  test('are asked again after a while, and found if they exist by then', async () => {
+    const place = `insert into apps (app_id, name, cell_id, state) values ($1, 'Late', 'us-1', 'active')`
+    await queryAt(directoryOf(server), place, [id])
+    assert.equal(await server.deps.directory.find(id), undefined)
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + 5_001 })
+    try {
+      assert.equal((await server.deps.directory.find(id))?.id, id)
+    } finally {
+      mock.timers.reset()
+    }
+  })
+
+  test('an app that is still being created is not served', async () => {
+    const half = newId()
+    const place = `insert into apps (app_id, name, cell_id) values ($1, 'Half', 'us-1')`
+    await queryAt(directoryOf(server), place, [half])
+    assert.equal(await server.deps.directory.find(half), undefined)
+  })
+})
+
+suite('outages', () => {
+  let directoryCluster: Cluster
+  let cellCluster: Cluster
+  let service: Service
+  let sharedUrl: string
+
+  before(async () => {
+    ;[directoryCluster, cellCluster] = await Promise.all([startCluster(), startCluster()])
+    const directoryUrl = await directoryCluster.newDatabase('directory')
+    sharedUrl = await cloneDatabase('cell')
+    await insertCell(directoryUrl, 'us-1', sharedUrl)
+    await insertCell(directoryUrl, 'eu-1', await cellCluster.newDatabase('cell'))
+    service = await serve(readConfig(testEnv(directoryUrl, ['us-1', 'eu-1'])), ['api'])
+  })
+  after(async () => {
+    await service?.drain()
+    await Promise.all([directoryCluster?.remove(), cellCluster?.remove()])
+    if (sharedUrl) await dropDatabase(sharedUrl)
+  })
+
+  test('of the directory: known apps go on, unknown ones fail, new ones work after it', async () => {
+    const { directory } = service.deps
+    const app = await newApp(service, 'us')
+    const stranger = newId()
+    await directoryCluster.stop()
+
+    await directory.refresh()
+    const known = await directory.find(app.id)
+    assert.deepEqual([known?.no, known?.cell], [app.no, app.cell])
+    await write(app)
+    assert.deepEqual(await app.announced(), ['app.created', 'app.settings.updated'])
+    await assert.rejects(async () => directory.find(stranger), /ECONNREFUSED/)
+    await assert.rejects(async () => directory.find(stranger), 'a failure is not remembered')
+
+    await directoryCluster.start()
+    assert.equal(await directory.find(stranger), undefined)
+    await write(await newApp(service, 'us'))
+  })
+
+  test('of a cell: only its apps fail, soon, and they work again after it', async () => {
+    const [near, far] = [await newApp(service, 'us'), await newApp(service, 'eu')]
+    const underWay = far.cell.db.tx(async (tx) => {
+      await tx.query({ name: 'test.one', text: 'select 1', values: [] })
+      await cellCluster.stop()
+      await tx.query({ name: 'test.one', text: 'select 1', values: [] })
+    })
+    await assert.rejects(underWay, 'a transaction under way ends with the cell')
+
+    for (let nth = 0; nth < 3; nth++) {
+      const started = performance.now()
+      await assert.rejects(write(far))
+      assert.ok(performance.now() - started < 2_000, 'nobody waits for a cell that is gone')
+      await write(near)
+    }
+    assert.equal((await service.deps.directory.find(far.id))?.cell, far.cell)
+
+    await cellCluster.start()
+    await write(far)
+    assert.deepEqual(await far.announced(), ['app.created', 'app.settings.updated'])
+  })
+})

@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
+import { commands } from '../src/cli/program.ts'
+import { findBinaries } from '../src/engines/binaries.ts'
+import { ensureDatabase } from '../src/platform/db/migrate.ts'
+import { databaseUrl } from './engines.ts'
+import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './harness.ts'
+import { LOQUAT, loquat, type Outcome, startLoquat } from './loquat.ts'
+
+/** No engines run in this folder. */
+const NOWHERE = { LOQUAT_ENGINES_DIR: '/nonexistent/engines' }
+const STACK = /^\s+at .*:\d+/m
+
+let env: Record<string, string>
+let directoryUrl: string
+let cellUrl: string
+
+before(async () => {
+  directoryUrl = await cloneDatabase('directory')
+  cellUrl = await cloneDatabase('cell')
+  await insertCell(directoryUrl, 'us-1', cellUrl)
+  env = testEnv(directoryUrl, ['us-1'])
+})
+after(() => Promise.all([directoryUrl, cellUrl].map(dropDatabase)))
+
+function assertRefused({ code, stdout, stderr }: Outcome, ...reasons: RegExp[]) {
+  assert.equal(code, 1, stderr)
+  assert.equal(stdout, '')
+  for (const reason of reasons) assert.match(stderr, reason)
+  assert.doesNotMatch(stderr, STACK)
+}
+
+interface Created {
+  appId: string
+  apiKey: string
+  authKey: string
+}
+
+async function createApp(...flags: string[]): Promise<Created> {
+  const args = ['apps', 'create', '--name', 'Book club', '--json', ...flags]
+  const { code, stdout, stderr } = await loquat(args, env)
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+suite('help', { concurrency: 3 }, () => {
+  test('every command has examples, and they are of that command', () => {
+    for (const { name, examples } of commands) {
+      assert.ok(examples.length > 0, name)
+      for (const example of examples) assert.ok(example.startsWith(`loquat ${name}`), example)
+    }
+  })
+
+  test('the help of a command says what it does, what it takes, and how it is used', async () => {
+    const { code, stdout } = await loquat(['apps', 'create', '--help'], NOWHERE)
+    assert.equal(code, 0)
+    assert.match(stdout, /^Usage: loquat apps create/)
+    assert.match(stdout, /Create an app: an isolated set of users, groups, messages and keys\./)
+    assert.match(stdout, /--region <region> +where its data lives/)
+    assert.match(stdout, /^Examples:\n {2}loquat apps create --name "Book club"$/m)
+  })
+
+  test('the first help names every group and the first command to try', async () => {
+    const { stdout } = await loquat(['--help'], NOWHERE)
+    for (const { name } of commands)
+      assert.match(stdout, new RegExp(`^ +${name.split(' ')[0]}`, 'm'))
+    assert.match(stdout, /First time here\? +loquat dev/)
+  })
+
+  test('a mistyped command or flag is answered with the right one', async () => {
+    assertRefused(await loquat(['aps', 'create'], NOWHERE), /Did you mean apps\?/)
+    assertRefused(await loquat(['apps', 'creat'], NOWHERE), /Did you mean create\?/)
+    const create = ['apps', 'create', '--name', 'x', '--jso']
+    assertRefused(await loquat(create, NOWHERE), /Did you mean --json\?/)
+  })
+
+  test('an older Node is told what it needs', (t) => {
+    const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => {
+      const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+      return status === 0 && Number(/^v(\d+)/.exec(stdout)?.[1]) < 24
+    })
+    if (!old) return t.skip('no older Node on this machine')
+    const { status, stderr } = spawnSync(old, [LOQUAT, 'dev'], { encoding: 'utf8' })
+    assert.equal(status, 1)
+    assert.match(stderr, /needs Node 24 or newer[\s\S]*npx loquat/)
+    assert.doesNotMatch(stderr, STACK)
+  })
+})
+
+suite('apps create', { concurrency: 3 }, () => {
+  test('prints one JSON object and nothing else', async () => {
+    const args = ['apps', 'create', '--name', 'Book club', '--json']
+    const { code, stdout, stderr } = await loquat(args, {
+      ...env,
+      LOQUAT_PUBLIC_URL: 'https://chat.example.org',
+    })
+    assert.deepEqual([code, stderr], [0, ''])
+    const app = JSON.parse(stdout)
+    const names = ['appId', 'region', 'baseUrl', 'apiKey', 'authKey']
+    assert.deepEqual(Object.keys(app), names)
+    assert.equal(app.region, 'us')
+    assert.equal(app.baseUrl, `https://${app.appId}.api-us.chat.example.org/v3`)
+    for (const key of [app.apiKey, app.authKey]) assert.match(key, /^[0-9a-f]{40}$/)
+    assert.notEqual(app.apiKey, app.authKey)
+  })
+
+  test('keeps keys only as hash and sealed value', async () => {
+    const { appId, apiKey, authKey } = await createApp()
+    const dumped = [dump(cellUrl), dump(directoryUrl)].join('\n')
+    assert.ok(dumped.includes(appId), 'the dump holds the app')
+    for (const key of [apiKey, authKey]) {
+      assert.ok(!dumped.includes(key))
+      assert.ok(!dumped.includes(Buffer.from(key).toString('hex')))
+    }
+  })
+
+  test('the first event of the app tells of its creation', async () => {
+    const { appId } = await createApp()
+    const { rows } = await queryAt(
+      cellUrl,
+      'select type, payload from outbox join apps using (app_no) where app_id = $1 order by id',
+      [appId],
+    )
+    const payload = { appId, name: 'Book club', region: 'us' }
+    assert.deepEqual(rows, [{ type: 'app.created', payload }])
+  })
+
+  test('refuses what it cannot do, in a sentence', async () => {
+    const create = (...flags: string[]) => loquat(['apps', 'create', ...flags], env)
+    assertRefused(await create(), /--name/)
+    assertRefused(await create('--name', ' '), /--name takes 1 to 100 characters/)
+    assertRefused(await create('--name', 'x', '--region', 'mars'), /us, eu, in/)
+    assertRefused(
+      await create('--name', 'x', '--region', 'in'),
+      /No cell takes new apps in region in/,
+    )
+  })
+})
+
+/** Everything in a database, as text. */
+function dump(url: string): string {
+  const { postgres } = findBinaries(process.env.PATH ?? '')
+  return execFileSync(join(dirname(postgres), 'pg_dump'), [url], { encoding: 'utf8' })
+}
+
+suite('apps set', () => {
+  let appId: string
+  before(async () => {
+    appId = (await createApp()).appId
+  })
+  const set = (...pairs: string[]) => loquat(['apps', 'set', appId, ...pairs], env)
+  const stored = async () => {
+    const found = await queryAt(cellUrl, 'select settings from apps where app_id = $1', [appId])
+    return found.rows[0]?.settings
+  }
+
+  test('shows, changes and puts back', async () => {
+    assert.match((await set()).stdout, /^rate\.core=10000$/m)
+    const changed = await set('rate.core=5', 'core.conversations.updateOnReplies=false')
+    assert.equal(changed.code, 0, changed.stderr)
+    assert.match(changed.stdout, /^rate\.core=5 +\(default 10000\)$/m)
+    assert.deepEqual(await stored(), {
+      'rate.core': 5,
+      'core.conversations.updateOnReplies': false,
+    })
+    assert.equal((await set('rate.core=')).stdout, 'rate.core=10000\n')
+    assert.deepEqual(await stored(), { 'core.conversations.updateOnReplies': false })
+  })
+
+  test('reports all faults together and changes nothing', async () => {
+    const before = await stored()
+    assertRefused(
+      await set('rate.standard=9', 'rate.core=0', 'rate.cor=1', 'limits', 'rate.standard=1.5'),
+      /Nothing was changed/,
+      /rate\.core is an integer from 1 to/,
+      /there is no setting "rate\.cor"/,
+      /"limits" is not of the form NAME=VALUE/,
+      /rate\.standard is an integer/,
+    )
+    assert.deepEqual(await stored(), before)
+  })
+
+  test('knows no app that does not exist', async () => {
+    assertRefused(await loquat(['apps', 'set', 'nobody', 'rate.core=1'], env), /no app "nobody"/)
+  })
+})
+
+suite('migrate and cells add', () => {
+  const fresh: string[] = []
+  const newDatabase = async (name: string) => {
+    const url = databaseUrl(process.env, `test_cli_${name}_${process.pid}`)
+    await ensureDatabase(url)
+    fresh.push(url)
+    return url
+  }
+  after(() => Promise.all(fresh.map(dropDatabase)))
+
+  test('an installation is made by migrate, cells add and apps create', async () => {
+    const directory = await newDatabase('directory')
+    const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
+    assertRefused(await loquat(['apps', 'create', '--name', 'x'], own), /Run: loquat migrate/)
+
+    const first = await loquat(['migrate'], own)
+    assert.match(first.stdout, /^directory: ran 0001_init/m, first.stderr)
+    assert.match(first.stdout, /no cells yet: add one with loquat cells add/)
+
+    const url = await newDatabase('cell')
+    const add = ['cells', 'add', '--id', 'eu-7', '--region', 'eu', '--url', url]
+    const added = await loquat(add, own)
+    assert.equal(added.stdout, 'Cell eu-7 is ready.\n', added.stderr)
+
+    const again = await loquat(['migrate'], own)
+    assert.equal(again.stdout, 'directory: up to date\ncell eu-7: up to date\n', again.stderr)
+
+    const create = ['apps', 'create', '--name', 'x', '--region', 'eu', '--json']
+    const { appId, region } = JSON.parse((await loquat(create, own)).stdout)
+    assert.equal(region, 'eu')
+    const { rows } = await queryAt(url, 'select app_id from apps')
+    assert.deepEqual(rows, [{ app_id: appId }])
+  })
+
+  test('a cell is not added where it cannot be', async () => {
+    const add = (id: string, region: string, url: string) =>
+      loquat(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
+    assertRefused(await add('US 1', 'us', cellUrl), /--id takes/)
+    assertRefused(await add('us-9', 'us', 'localhost/cell'), /begins with postgres:\/\//)
+    assertRefused(await add('us-9', 'us', directoryUrl), /That is the directory/)
+    assertRefused(await add('us-1', 'eu', cellUrl), /Cell us-1 stands in region us/)
+    const missing = await add('us-9', 'us', databaseUrl(process.env, 'no_such_database'))
+    assertRefused(missing, /"no_such_database" does not exist/, /Nothing was changed/)
+    const { rows } = await queryAt(directoryUrl, 'select cell_id from cells')
+    assert.deepEqual(rows, [{ cell_id: 'us-1' }])
+  })
+})
+
+suite('out of reach', { concurrency: 3 }, () => {
+  const unreachable = () => ({ ...env, LOQUAT_DIRECTORY_URL: 'postgres://me:hush@127.0.0.1:1/x' })
+
+  for (const command of ['serve', 'migrate', 'apps create --name x']) {
+    test(`${command}: a directory that does not answer is named, with what to do`, async () => {
+      const outcome = await loquat(command.split(' '), unreachable())
+      assertRefused(outcome, /The directory .* 127\.0\.0\.1:1\/x/, /LOQUAT_DIRECTORY_URL/)
+      assert.doesNotMatch(outcome.stderr, /hush/)
+    })
+  }
+
+  test('a wrong password is told without the password', async () => {
+    const wrong = new URL(directoryUrl)
+    wrong.password = 'hush'
+    const outcome = await loquat(['migrate'], { ...env, LOQUAT_DIRECTORY_URL: wrong.href })
+    assertRefused(outcome, /password authentication failed/, /LOQUAT_DIRECTORY_URL/)
+    assert.doesNotMatch(outcome.stderr, /hush/)
+  })
+
+  test('a cell that does not answer is named', async () => {
+    const directory = await cloneDatabase('directory')
+    try {
+      await insertCell(directory, 'us-3', 'postgres://me:hush@127.0.0.1:1/us-3')
+      const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
+      const outcome = await loquat(['apps', 'create', '--name', 'x'], own)
+      assertRefused(outcome, /Cell us-3 .* 127\.0\.0\.1:1/)
+      assert.doesNotMatch(outcome.stderr, /hush/)
+    } finally {
+      await dropDatabase(directory)
+    }
+  })
+
+  test('another secret than the one the cells were added with is told as such', async () => {
+    const other = { ...env, LOQUAT_SECRET: Buffer.alloc(32, 1).toString('base64') }
+    assertRefused(await loquat(['serve'], other), /cell us-1 .* another LOQUAT_SECRET/)
+  })
+})
+
+suite('serve', { concurrency: 3 }, () => {
+  test('names every missing setting', async () => {
+    const missing = ['DIRECTORY_URL', 'NATS_URL', 'REDIS_URL', 'SECRET']
+    const reasons = missing.map((name) => new RegExp(`LOQUAT_${name} is missing`))
+    assertRefused(await loquat(['serve'], NOWHERE), ...reasons, /loquat dev/)
+  })
+
+  test('refuses a role that does not exist', async () => {
+    const outcome = await loquat(['serve', '--roles', 'api,cook'], env)
+    assertRefused(outcome, /No role "cook"\. There are api, gateway, worker\./)
+  })
+
+  test('answers on its port, and at SIGTERM finishes what is under way and ends well', async () => {
+    const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
+    const [, port] = await running.printed(/"port":(\d+)/)
+    for (const path of ['live', 'ready']) {
+      const answer = await fetch(`http://127.0.0.1:${port}/health/${path}`)
+      assert.deepEqual([answer.status, await answer.json()], [200, { status: path }])
+    }
+    // No operation is slow: a body that comes late keeps a request under way.
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write('POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
+    socket.write('Content-Length: 2\r\nExpect: 100-continue\r\n\r\n')
+    await once(socket, 'data') // the server waits for the body
+    socket.write('{')
+    running.signal('SIGTERM')
+    await running.printed(/"draining"/)
+    const health = () => fetch(`http://127.0.0.1:${port}/health/live`)
+    while (await health().catch(() => undefined)) await running.printed(/"draining"/)
+    await assert.rejects(health(), 'takes nothing new')
+    socket.end('}')
+    assert.match(await text(socket), /^HTTP\/1\.1 404 /)
+    const { code, stderr } = await running.ended
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /"drained"/)
+  })
+
+  test('a port in use is told as such', async () => {
+    const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
+    const [, port = ''] = await running.printed(/"port":(\d+)/)
+    const second = await loquat(['serve', '--roles', 'api'], { ...env, LOQUAT_PORT: port })
+    assertRefused(second, new RegExp(`Port ${port} is in use. Set LOQUAT_PORT`))
+    running.signal('SIGTERM')
+    assert.equal((await running.ended).code, 0)
+  })
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { removeEngines, runningEngines } from '../src/engines/engines.ts'
+import { freePort } from '../src/engines/process.ts'
+import { loquat, type Running, startLoquat } from './loquat.ts'
+
+suite('loquat dev', async () => {
+  const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-dev-'))), 'engines')
+  const env = { LOQUAT_ENGINES_DIR: dir }
+  const port = await freePort()
+  let running: Running | undefined
+  let shown: string[]
+
+  const start = async () => {
+    running = startLoquat(['dev', '--port', String(port)], env)
+    const [, ...facts] = await running.printed(
+      /Base address +(\S+)\n +API key +(\S+)\n +App +(\S+)[\s\S]*Ctrl-C/,
+    )
+    return facts
+  }
+  const stop = async () => {
+    running?.signal('SIGINT')
+    return running?.ended
+  }
+  after(async () => {
+    await stop()
+    await removeEngines(dir)
+    rmSync(dirname(dir), { recursive: true })
+  })
+
+  test('starts everything and shows the address and key of a demo app', async () => {
+    shown = await start()
+    const [address, key, appId] = shown
+    assert.equal(address, `http://${appId}.api-us.localhost:${port}/v3`)
+    assert.match(key ?? '', /^[0-9a-f]{40}$/)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
+  })
+
+  test('other commands find it without being told more', async () => {
+    const create = ['apps', 'create', '--name', 'Second', '--region', 'in', '--json']
+    const { stdout, stderr } = await loquat(create, env)
+    const { appId, baseUrl } = JSON.parse(stdout || assert.fail(stderr))
+    assert.equal(baseUrl, `http://${appId}.api-in.localhost:${port}/v3`)
+  })
+
+  test('a second one on the same port says that the port is in use', async () => {
+    const { code, stderr } = await loquat(['dev', '--port', String(port)], env)
+    assert.equal(code, 1)
+    assert.equal(stderr, `Port ${port} is in use. Choose another: loquat dev --port ${port + 1}\n`)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
+  })
+
+  test('SIGINT stops it and its engines', async () => {
+    assert.ok(runningEngines(dir))
+    assert.equal((await stop())?.code, 0)
+    assert.equal(runningEngines(dir), undefined)
+  })
+
+  test('the next start shows the same demo app and key', async () => {
+    assert.deepEqual(await start(), shown)
+    await stop()
+  })
+
+  test('SIGINT while it starts leaves no engine behind', async () => {
+    running = startLoquat(['dev', '--port', String(port)], env)
+    await running.printed(/Starting PostgreSQL/)
+    assert.equal((await stop())?.code, 0)
+    assert.equal(runningEngines(dir), undefined)
+  })
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { findBinaries } from '../src/engines/binaries.ts'
+import {
+  type EnginesEnv,
+  removeEngines,
+  runningEngines,
+  startEngines,
+  stopEngines,
+} from '../src/engines/engines.ts'
+import { enginesDir } from '../src/engines/folder.ts'
+import { isRunning } from '../src/engines/process.ts'
+import { UserError } from '../src/platform/errors.ts'
+import { databaseUrl } from './engines.ts'
+import { queryAt } from './harness.ts'
+import { follow } from './loquat.ts'
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/engines.ts', import.meta.url))
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+const searchPath = process.env.PATH ?? ''
+
+/** Closed to others, as mkdtemp makes it: as root, PostgreSQL's user cannot enter. */
+const closedFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'loquat-engines-')))
+
+suite('engines', () => {
+  const dir = join(closedFolder(), 'engines')
+  const start = () => startEngines({ dir, searchPath, durable: false })
+  const postgres = (env: EnginesEnv, sql: string) => queryAt(databaseUrl(env, 'postgres'), sql)
+  after(() => removeEngines(dir).then(() => rmSync(dirname(dir), { recursive: true })))
+
+  test('start once: a second start finds them running', async () => {
+    assert.equal(runningEngines(dir), undefined)
+    const env = await start()
+    await postgres(env, 'create table kept as select 42 as answer')
+    const { rows } = await postgres(env, 'select pg_postmaster_start_time()::text as at')
+    assert.deepEqual(await start(), env)
+    assert.deepEqual(runningEngines(dir), env)
+    const again = await postgres(env, 'select pg_postmaster_start_time()::text as at')
+    assert.deepEqual(again.rows, rows)
+  })
+
+  test('their passwords are for their owner alone', () => {
+    for (const name of ['engines.json', 'nats.conf', 'redis.conf']) {
+      assert.equal(statSync(join(dir, name)).mode & 0o077, 0, name)
+    }
+  })
+
+  test('stop keeps the data, and the next start the addresses', async () => {
+    const env = await start()
+    assert.equal(await stopEngines(dir), true)
+    assert.equal(runningEngines(dir), undefined)
+    await assert.rejects(postgres(env, 'select 1'), /ECONNREFUSED/)
+    assert.equal(await stopEngines(dir), false, 'none is left to stop')
+
+    assert.deepEqual(await start(), env)
+    assert.deepEqual((await postgres(env, 'select answer from kept')).rows, [{ answer: 42 }])
+  })
+
+  test('another process with the remembered id is not taken for an engine', () => {
+    assert.equal(isRunning(process.pid, dir), false)
+    assert.equal(isRunning(process.pid, process.execPath), true)
+  })
+
+  test('a folder is named from where the command is run', () => {
+    assert.equal(enginesDir({ LOQUAT_ENGINES_DIR: 'here' }), join(process.cwd(), 'here'))
+    assert.match(enginesDir({}), /\/\.engines$/)
+  })
+})
+
+suite('programs that are missing', () => {
+  const empty = closedFolder()
+  after(() => rmSync(empty, { recursive: true }))
+  const system = { programs: [empty], postgresVersions: [empty] }
+  const messageFor = (path: string) => {
+    try {
+      findBinaries(path, system)
+    } catch (error) {
+      assert.ok(error instanceof UserError)
+      return error.message
+    }
+    throw new assert.AssertionError({ message: 'they were found' })
+  }
+
+  test('are all named, with the command that installs them', () => {
+    const message = messageFor('')
+    assert.match(message, /PostgreSQL \(15 or newer\), NATS server, Redis or Valkey/)
+    assert.match(message, /apt-get install postgresql nats-server redis-server$/m)
+    assert.match(message, /LOQUAT_DIRECTORY_URL/)
+  })
+
+  test('those on the PATH are not among them', () => {
+    const { natsServer } = findBinaries(searchPath)
+    const message = messageFor(join(natsServer, '..'))
+    assert.match(message, /PostgreSQL/)
+    assert.doesNotMatch(message, /NATS server/)
+  })
+})
+
+suite('npm run engines', () => {
+  const home = closedFolder()
+  const dir = join(home, 'engines')
+  const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+  const readable = spawnSync('test', ['-r', SCRIPT], { ...identity, cwd: '/' }).status === 0
+  after(() => removeEngines(dir).then(() => rmSync(home, { recursive: true })))
+
+  const run = (...args: string[]) =>
+    follow(
+      spawn(process.execPath, [SCRIPT, ...args], {
+        ...identity,
+        cwd: '/',
+        env: { PATH: searchPath, LOQUAT_ENGINES_DIR: dir },
+      }),
+    ).ended
+
+  test('works as a normal user, and stops what it started', async (t) => {
+    if (!readable) return t.skip('a normal user cannot read this checkout')
+    if (isRoot) chownSync(home, NOBODY, NOBODY)
+    chmodSync(home, 0o700)
+
+    const { code, stdout, stderr } = await run()
+    assert.equal(code, 0, stderr)
+    const env = Object.fromEntries(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/=(.*)/s)),
+    )
+    assert.deepEqual(Object.keys(env), [
+      'LOQUAT_DIRECTORY_URL',
+      'LOQUAT_NATS_URL',
+      'LOQUAT_REDIS_URL',
+      'LOQUAT_SECRET',
+    ])
+    await queryAt(databaseUrl(env, 'postgres'), 'select 1')
+    if (isRoot) assert.equal(statSync(join(dir, 'postgres')).uid, NOBODY)
+
+    assert.match((await run('stop')).stderr, /^Stopped\. The data stays/)
+    assert.equal(runningEngines(dir), undefined)
+    assert.ok(existsSync(join(dir, 'postgres', 'PG_VERSION')))
+    assert.match((await run('stop')).stderr, /^None running/)
+  })
+
+  test('refuses what it does not know', async (t) => {
+    if (!readable) return t.skip('a normal user cannot read this checkout')
+    const { code, stderr } = await run('restart')
+    assert.equal(code, 1)
+    assert.equal(stderr, 'Unknown action "restart". Use: npm run engines [-- stop]\n')
+  })
+})
