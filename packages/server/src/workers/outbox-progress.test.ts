@@ -20,6 +20,8 @@ type Stage =
 /** An outbox with its writers, and a sequencer that proceeds one statement at a time. */
 class Outbox {
   readonly committed = new Set<number>()
+  /** By id: the highest id that had been drawn when it was committed. */
+  readonly drawnBefore = new Map<number, number>()
   readonly taken: number[] = []
   readonly #rows = new Set<number>()
   readonly #open: Transaction[] = []
@@ -41,6 +43,7 @@ class Outbox {
     const [transaction] = this.#open.splice(nth % (this.#open.length || 1), 1)
     for (const id of (commits && transaction?.ids) || []) {
       this.committed.add(id)
+      this.drawnBefore.set(id, this.#lastId)
       this.#rows.add(id)
     }
   }
@@ -96,12 +99,12 @@ class Outbox {
 
   /** As sequence_events looks for rows: three places, each in order, the limit over all. */
   #take(limit: number): number[] {
-    const { old, after, gaps } = this.progress
+    const { from, old, after, gaps } = this.progress.places
     const rows = [...this.#rows]
     const seen = [
-      ...rows.filter((id) => old !== null && id <= old),
+      ...rows.filter((id) => old !== null && id > from && id <= old),
       ...gaps.filter((id) => this.#rows.has(id)),
-      ...rows.filter((id) => id > after),
+      ...rows.filter((id) => after !== null && id > after),
     ]
     const taken = seen.toSorted((a, b) => a - b).slice(0, limit)
     for (const id of taken) this.#rows.delete(id)
@@ -145,7 +148,7 @@ const action = fc.oneof(
 )
 
 suite('outbox progress', () => {
-  test('takes every committed id exactly once, however writers and steps interleave', () => {
+  test('takes every committed id exactly once, and none before one it can follow', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 150, size: 'max' }), (actions) => {
         const outbox = new Outbox()
@@ -155,8 +158,14 @@ suite('outbox progress', () => {
           outbox.taken.toSorted((a, b) => a - b),
           [...outbox.committed].toSorted((a, b) => a - b),
         )
-        assert.deepEqual(outbox.progress.gaps, [])
-        assert.equal(outbox.progress.old, null)
+        for (const [nth, id] of outbox.taken.entries()) {
+          const overtaken = outbox.taken.findIndex(
+            (later) => later > (outbox.drawnBefore.get(id) ?? 0),
+          )
+          assert.ok(overtaken < 0 || overtaken > nth, `${id} was overtaken`)
+        }
+        assert.deepEqual(outbox.progress.places.gaps, [])
+        assert.equal(outbox.progress.places.old, null)
       }),
       { numRuns: 3_000 },
     )
@@ -166,27 +175,37 @@ suite('outbox progress', () => {
     const progress = new OutboxProgress(0, 10)
     assert.equal(progress.record({ taken: [1, 4], horizon: 11 }, true), 'stamp')
     progress.stamp(20)
-    assert.deepEqual(progress.gaps, [2, 3])
+    assert.deepEqual(progress.places.gaps, [2, 3])
     progress.record({ taken: [3], horizon: 20 }, true)
-    assert.deepEqual(progress.gaps, [2])
+    assert.deepEqual(progress.places.gaps, [2])
     progress.record({ taken: [], horizon: 21 }, true)
-    assert.deepEqual(progress.gaps, [])
+    assert.deepEqual(progress.places.gaps, [])
   })
 
   test('a gap without a stamp is not given up, whatever the horizon', () => {
     const progress = new OutboxProgress(0, 10)
     progress.record({ taken: [2], horizon: 1_000 }, true)
-    assert.deepEqual(progress.gaps, [1])
+    assert.deepEqual(progress.places.gaps, [1])
   })
 
   test('a step that hit its limit settles nothing', () => {
-    const progress = new OutboxProgress(5, 10)
-    progress.record({ taken: [7], horizon: 10 }, false)
+    const progress = new OutboxProgress(0, 10)
+    progress.record({ taken: [2], horizon: 10 }, true)
     progress.stamp(20)
-    progress.record({ taken: [1, 2], horizon: 30 }, false)
-    assert.deepEqual({ old: progress.old, gaps: progress.gaps }, { old: 5, gaps: [6] })
+    progress.record({ taken: [3, 4], horizon: 30 }, false)
+    assert.deepEqual(progress.places, { from: 0, old: 0, after: 4, gaps: [1] })
     progress.record({ taken: [], horizon: 30 }, true)
-    assert.deepEqual({ old: progress.old, gaps: progress.gaps }, { old: null, gaps: [] })
+    assert.deepEqual(progress.places, { from: 0, old: null, after: 4, gaps: [] })
+  })
+
+  test('a backlog is passed once, alone, and settled by a step that saw all of it', () => {
+    const progress = new OutboxProgress(9, 10)
+    progress.record({ taken: [4, 5], horizon: 30 }, false)
+    assert.deepEqual(progress.places, { from: 5, old: 9, after: null, gaps: [] })
+    progress.record({ taken: [8], horizon: 30 }, true)
+    assert.deepEqual(progress.places, { from: 0, old: 9, after: 9, gaps: [] })
+    progress.record({ taken: [2], horizon: 30 }, true)
+    assert.deepEqual(progress.places, { from: 0, old: null, after: 9, gaps: [] })
   })
 
   test('a jump of the sequence starts over instead of watching every id in it', () => {
