@@ -1,11 +1,11 @@
 /** Real processes of the service, to be stopped and killed by tests. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { after } from 'node:test'
+import { afterEach } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 30_000
 
 export interface LogEntry {
   msg: string
@@ -95,18 +95,27 @@ export class ServiceProcess {
   }
 }
 
-/** Starts processes for the tests of a suite, and ends those that are left. */
+/** Starts processes for the tests of a suite, and ends those that a test leaves. */
 export function useProcesses(): {
   start(env: Record<string, string>, roles?: string): Promise<ServiceProcess>
 } {
   const started: ServiceProcess[] = []
-  after(() => Promise.all(started.filter(({ running }) => running).map((child) => child.kill())))
+  afterEach(() =>
+    Promise.all(started.filter(({ running }) => running).map((child) => child.kill())),
+  )
   return {
     async start(env, roles = 'worker') {
-      const child = new ServiceProcess(env, roles)
-      started.push(child)
-      await child.logged('ready', (entry) => entry.msg === 'ready')
-      return child
+      for (let tries = 1; ; tries++) {
+        const child = new ServiceProcess(env, roles)
+        started.push(child)
+        try {
+          await child.logged('ready', (entry) => entry.msg === 'ready')
+          return child
+        } catch (error) {
+          // It ends when the directory does not answer in time; whoever supervises it starts it again.
+          if (child.running || tries === 3) throw error
+        }
+      }
     },
   }
 }

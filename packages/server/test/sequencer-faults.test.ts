@@ -32,8 +32,8 @@ suite('the sequencer under faults', () => {
     return apps
   }
 
-  test('killed in the middle of its work, and again: no hole, nothing lost or twice', async () => {
-    const writers = new Writers(await newApps(4))
+  test('killed in the middle of its work, and again: no hole, nothing lost or twice', async (t) => {
+    const writers = new Writers(t, await newApps(4))
     const first = await processes.start(server.env)
     await first.holds('sequencer')
     const second = await processes.start(server.env)
@@ -49,13 +49,13 @@ suite('the sequencer under faults', () => {
     await third.terminate()
   })
 
-  test('stopped: another takes over; resumed: it does no harm', async () => {
+  test('stopped: another takes over; resumed: it does no harm', async (t) => {
     const [probe, ...apps] = await newApps(4)
     assert.ok(probe)
     const first = await processes.start(server.env)
     await first.holds('sequencer')
     const second = await processes.start(server.env)
-    const writers = new Writers(apps)
+    const writers = new Writers(t, apps)
     await writers.more(100)
 
     const epoch = await epochOf(probe.cell)

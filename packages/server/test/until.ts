@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,
-  deadlineMs = 10_000,
+  deadlineMs = 20_000,
 ): Promise<T> {
   const deadline = Date.now() + deadlineMs
   for (;;) {
