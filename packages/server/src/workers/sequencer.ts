@@ -4,7 +4,7 @@ import { connectionConfig } from '../platform/db/db.ts'
 import { query } from '../platform/db/query.ts'
 import type { Lease } from '../platform/leases/leases.ts'
 import type { JobContext } from './jobs.ts'
-import { OutboxProgress, type Step } from './outbox-progress.ts'
+import { OutboxProgress, type Places, type Step } from './outbox-progress.ts'
 
 /** Rows a step; larger batches gain little and hold the counters' locks longer. */
 export const SEQUENCER_BATCH = 1_000
@@ -22,19 +22,18 @@ const drawXid = query<Record<string, never>, { xid: number }>(
   'select pg_current_xact_id()::text::bigint as xid',
 )
 
-interface StepParams extends Record<string, unknown> {
+interface StepParams extends Places, Record<string, unknown> {
   workerId: string
   epoch: number
-  old: number | null
-  after: number
-  gaps: number[]
   limit: number
 }
 
-const sequenceEvents = query<StepParams, { taken: string[]; horizon: number }>(
+/** The ids as JSON: the client needs 1 ms for 1,000 in an array of PostgreSQL's, 0.04 ms so. */
+const sequenceEvents = query<StepParams, Step>(
   'sequencer.step',
-  `select taken, horizon from sequence_events(
-     :workerId::uuid, :epoch::bigint, :old::bigint, :after::bigint, :gaps::bigint[], :limit::int)`,
+  `select array_to_json(taken) as taken, horizon from sequence_events(
+     :workerId::uuid, :epoch::bigint,
+     :from::bigint, :old::bigint, :after::bigint, :gaps::bigint[], :limit::int)`,
 )
 
 /**
@@ -60,8 +59,7 @@ export async function runSequencer({ deps, cell, lease, signal }: JobContext): P
 
 /** Sequences until its memory of the outbox is due for renewal. */
 async function sequence(client: pg.Client, lease: Lease, signal: AbortSignal, wakes: Wakes) {
-  const { last } = await lastOutboxId.one(client, {})
-  const progress = new OutboxProgress(last, await newXid(client))
+  const progress = await startProgress(client)
   const deadline = Date.now() + START_OVER_MS
   while (!signal.aborted && Date.now() < deadline) {
     const step = await sequenceStep(client, lease, progress)
@@ -73,15 +71,19 @@ async function sequence(client: pg.Client, lease: Lease, signal: AbortSignal, wa
   }
 }
 
-export async function sequenceStep(
+/** Knows nothing of the outbox yet: the order of the two statements matters. */
+export async function startProgress(client: pg.Client): Promise<OutboxProgress> {
+  const { last } = await lastOutboxId.one(client, {})
+  return new OutboxProgress(last, await newXid(client))
+}
+
+export function sequenceStep(
   client: pg.Client,
   { workerId, epoch }: Lease,
-  { old, after, gaps }: OutboxProgress,
+  progress: OutboxProgress,
 ): Promise<Step> {
   const limit = SEQUENCER_BATCH
-  const params = { workerId, epoch, old, after, gaps, limit }
-  const { taken, horizon } = await sequenceEvents.one(client, params)
-  return { taken: taken.map(Number), horizon }
+  return sequenceEvents.one(client, { workerId, epoch, ...progress.places, limit })
 }
 
 const newXid = async (client: pg.Client) => (await drawXid.one(client, {})).xid

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node'
 import type { Logger } from '../log/log.ts'
 
@@ -27,29 +28,36 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
   const active = new Map<number, Subscription>()
   let connection: NatsConnection | undefined
   let connected = false
-  let closing = false
+  const closing = new AbortController()
   let nextId = 0
 
   const { protocol, host, username, password } = new URL(url)
-  const started = connect({
+  const options = {
     servers: `${protocol}//${host}`,
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     name: 'loquat',
     maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
     reconnectTimeWait: RETRY_MS,
-  }).then(
-    (opened) => {
-      if (closing) return opened.close()
-      connection = opened
-      connected = true
-      for (const [id] of wanted) activate(id)
-      void watch(opened)
-      return undefined
-    },
-    (error: Error) =>
-      log.error({ err: error }, 'NATS refuses us: live delivery falls back to polling'),
-  )
+  }
+  const started = start()
+
+  /** Tries by itself until the first connection: the client's own way to do so can't be ended. */
+  async function start() {
+    for (let tries = 1; !closing.signal.aborted && !connection; tries++) {
+      try {
+        const opened = await connect(options)
+        if (closing.signal.aborted) return opened.close()
+        connection = opened
+      } catch (error) {
+        if (tries === 1) log.error({ err: error }, 'no NATS: live delivery falls back to polling')
+        await sleep(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+    if (!connection) return
+    connected = true
+    for (const [id] of wanted) activate(id)
+    void watch(connection)
+  }
 
   async function watch(opened: NatsConnection) {
     for await (const { type } of opened.status()) {
@@ -84,7 +92,7 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
       }
     },
     async close() {
-      closing = true
+      closing.abort()
       if (connection) await connection.close()
       else await Promise.race([started, new Promise((resolve) => setTimeout(resolve, RETRY_MS))])
     },

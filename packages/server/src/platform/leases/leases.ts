@@ -49,6 +49,7 @@ export class Worker {
   readonly #db: () => Db
   readonly #log: Logger
   #timer: NodeJS.Timeout | undefined
+  #renewing: Promise<void> = Promise.resolve()
 
   /** `db` is asked each time: a cell can get another address while we run. */
   constructor(db: () => Db, log: Logger) {
@@ -57,8 +58,11 @@ export class Worker {
   }
 
   start(): void {
-    void this.#renew()
-    this.#timer = setInterval(() => void this.#renew(), RENEW_MS)
+    const renew = () => {
+      this.#renewing = this.#renew()
+    }
+    renew()
+    this.#timer = setInterval(renew, RENEW_MS)
   }
 
   /** Takes the lease on a job if it is free. */
@@ -72,6 +76,8 @@ export class Worker {
   /** Gives every lease up at once, instead of letting it expire. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    // A renewal that came after would bring the row back.
+    await this.#renewing
     await removeWorker.many(this.#db(), { workerId: this.id }).catch(() => {})
   }
 

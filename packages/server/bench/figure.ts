@@ -1,0 +1,27 @@
+/** One measurement beside the bare engine's in the same run. */
+export interface Figure {
+  what: string
+  value: number
+  bare: number
+  ratio: number
+  /** What the ratio is held to; null where it is only reported. */
+  bar: string | null
+  holds: boolean | null
+}
+
+/** A figure that must be at least `bar` times the bare engine's; without a bar it is reported. */
+export function atLeast(what: string, value: number, bare: number, bar?: number): Figure {
+  const ratio = round(value / bare)
+  const held =
+    bar === undefined ? { bar: null, holds: null } : { bar: `>= ${bar}`, holds: ratio >= bar }
+  return { what, value: round(value), bare: round(bare), ratio, ...held }
+}
+
+/** Four significant digits: more would claim what a shared machine can't measure. */
+const round = (value: number) => Number(value.toPrecision(4))
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2
+}

@@ -1,0 +1,142 @@
+/** Sequencing a full outbox, beside inserting the same rows into an equal table. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import { connectionConfig } from '../src/platform/db/db.ts'
+import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
+import { keepPartitions } from '../src/platform/events/partitions.ts'
+import type { Lease } from '../src/platform/leases/leases.ts'
+import type { OutboxProgress } from '../src/workers/outbox-progress.ts'
+import { SEQUENCER_BATCH, sequenceStep, startProgress } from '../src/workers/sequencer.ts'
+import { databaseUrl } from '../test/engines.ts'
+import { atLeast, type Figure, median } from './figure.ts'
+
+const ROUNDS = 20
+const ROUND_ROWS = 10_000
+const APPS = 100
+
+interface Cost {
+  /** Rows a second of wall time. */
+  rate: number
+  /** Rows a second of the backend's CPU: steady, where wall time hangs on a shared disk. */
+  cpuRate: number
+}
+
+export async function sequencer(
+  env: EnginesEnv,
+  report: (line: string) => void,
+): Promise<Figure[]> {
+  const url = databaseUrl(env, 'bench_sequencer')
+  await ensureDatabase(url)
+  await migrate(url, 'cell')
+  await keepPartitions(url, 14)
+  const client = await connect(url)
+  const other = await connect(url)
+  try {
+    const lease = await prepare(client)
+    const quiet = await compare(client, lease, report)
+    await other.query('begin isolation level repeatable read')
+    await other.query('select from apps')
+    report('the same under a long snapshot')
+    const held = await compare(client, lease, report)
+    return [
+      atLeast('events/s', quiet.steps.rate, quiet.bare.rate, 0.5),
+      atLeast('events a CPU second', quiet.steps.cpuRate, quiet.bare.cpuRate, 0.5),
+      atLeast('events/s, long snapshot', held.steps.rate, held.bare.rate),
+      atLeast('events a CPU second, long snapshot', held.steps.cpuRate, held.bare.cpuRate),
+    ]
+  } finally {
+    await Promise.all([client.end(), other.end()])
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...connectionConfig(url),
+    idle_in_transaction_session_timeout: 0,
+    statement_timeout: 0,
+  })
+  await client.connect()
+  return client
+}
+
+/** The rows to come, a table like the log without our function, and a lease that never ends. */
+async function prepare(client: pg.Client): Promise<Lease> {
+  await client.query(`
+    create table source as
+    select n as id, 1 + n % ${APPS} as app_no, (n - 1) / ${APPS} + 1 as position,
+      'message.sent' as type, 'group-' || n % 1000 as key,
+      json_build_object('messageId', n, 'text', repeat(md5(n::text), 8), 'sender', 'user-' || n) as payload,
+      clock_timestamp() as at
+    from generate_series(1, ${ROUNDS * ROUND_ROWS}) n;
+    alter table source add primary key (id);
+    create table bare (like events including all) partition by range (day)`)
+  await client.query('vacuum analyze source')
+  const { rows } = await client.query<{ name: string; bounds: string }>(`
+    select relname as name, pg_get_expr(relpartbound, oid) as bounds
+    from pg_class where relispartition and relkind = 'r' order by relname`)
+  for (const { name, bounds } of rows) {
+    await client.query(`create table bare_${name} partition of bare ${bounds}`)
+  }
+  const lease = { job: 'sequencer', workerId: randomUUID(), epoch: 1 }
+  await client.query(`insert into workers values ($1, 'infinity')`, [lease.workerId])
+  await client.query(`insert into leases values ('sequencer', $1, 1)`, [lease.workerId])
+  return lease
+}
+
+/** Rounds of both in turn, so that a slow minute of the machine strikes both; the medians. */
+async function compare(client: pg.Client, lease: Lease, report: (line: string) => void) {
+  await client.query(`
+    insert into outbox (app_no, type, key, payload)
+    select app_no, type, key, payload from source order by id`)
+  await client.query('truncate bare')
+  const progress = await startProgress(client)
+  const steps: Cost[] = []
+  const bare: Cost[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    steps.push(await measure(client, () => drain(client, lease, progress)))
+    bare.push(await measure(client, () => insertBare(client, round * ROUND_ROWS)))
+    const [ours, theirs] = [steps, bare].map((costs) => Math.round(costs.at(-1)?.rate ?? 0))
+    report(`round ${round + 1} of ${ROUNDS}: ${ours} events/s, bare ${theirs}`)
+  }
+  return { steps: medians(steps), bare: medians(bare) }
+}
+
+const medians = (costs: Cost[]): Cost => ({
+  rate: median(costs.map(({ rate }) => rate)),
+  cpuRate: median(costs.map(({ cpuRate }) => cpuRate)),
+})
+
+async function measure(client: pg.Client, work: () => Promise<void>): Promise<Cost> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const pid = rows[0]?.pid ?? 0
+  const cpuBefore = cpuNanoseconds(pid)
+  const started = performance.now()
+  await work()
+  const seconds = (performance.now() - started) / 1000
+  const cpuSeconds = (cpuNanoseconds(pid) - cpuBefore) / 1e9
+  return { rate: ROUND_ROWS / seconds, cpuRate: ROUND_ROWS / cpuSeconds }
+}
+
+const cpuNanoseconds = (pid: number) =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0])
+
+async function drain(client: pg.Client, lease: Lease, progress: OutboxProgress) {
+  for (let left = ROUND_ROWS; left > 0; left -= SEQUENCER_BATCH) {
+    const step = await sequenceStep(client, lease, progress)
+    if (step.taken.length !== SEQUENCER_BATCH) throw new Error('the outbox ran out')
+    progress.record(step, false)
+  }
+}
+
+/** Both tables stand on this server: the bare way, too, sends no rows over the wire. */
+async function insertBare(client: pg.Client, from: number) {
+  const text = `
+    insert into bare (app_no, position, type, key, payload, at, day)
+    select app_no, position, type, key, payload, at, (clock_timestamp() at time zone 'utc')::date
+    from source where id > $1 and id <= $2`
+  for (let batch = from; batch < from + ROUND_ROWS; batch += SEQUENCER_BATCH) {
+    await client.query({ name: 'bare', text, values: [batch, batch + SEQUENCER_BATCH] })
+  }
+}

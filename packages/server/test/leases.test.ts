@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Db } from '../src/platform/db/db.ts'
+import type { Executor } from '../src/platform/db/query.ts'
+import { isLeaseLost, type Lease, Worker } from '../src/platform/leases/leases.ts'
+import { useServer } from './harness.ts'
+import { rows } from './log-writers.ts'
+import { useProcesses } from './processes.ts'
+import { until } from './until.ts'
+
+const lock = (db: Executor, { job, workerId, epoch }: Lease) =>
+  rows(db, 'select lock_lease($1, $2::uuid, $3::bigint)', [job, workerId, epoch])
+
+const expire = (db: Db, { id }: Worker) =>
+  rows(db, 'update workers set expires_at = clock_timestamp() where worker_id = $1::uuid', [id])
+
+suite('leases', () => {
+  const server = useServer()
+  const processes = useProcesses()
+  const cellDb = () => server.deps.directory.cell('us-1').db
+  const newWorker = () => new Worker(cellDb, server.deps.log)
+
+  test('one of two workers has it, and each change of hands raises the epoch', async () => {
+    const [first, second] = [newWorker(), newWorker()]
+    const leases = await Promise.all([first.take('job'), second.take('job')])
+    assert.deepEqual(leases.map((lease) => lease?.epoch).toSorted(), [1, undefined])
+    const [holder, other] = leases[0] ? [first, second] : [second, first]
+
+    await expire(cellDb(), holder)
+    assert.equal((await other.take('job'))?.epoch, 2)
+    assert.equal(await holder.take('job'), undefined)
+    await other.close()
+    assert.equal((await holder.take('job'))?.epoch, 3)
+    assert.equal((await holder.take('job'))?.epoch, 4)
+  })
+
+  test('the database refuses an old epoch, another worker and one that has expired', async () => {
+    const [first, second] = [newWorker(), newWorker()]
+    const lost = await first.take('refusing')
+    assert.ok(lost)
+    await lock(cellDb(), lost)
+    const held = await first.take('refusing')
+    assert.ok(held)
+    await assert.rejects(lock(cellDb(), lost), isLeaseLost)
+    await second.take('something else')
+    await assert.rejects(lock(cellDb(), { ...held, workerId: second.id }), isLeaseLost)
+    await lock(cellDb(), held)
+    await expire(cellDb(), first)
+    await assert.rejects(lock(cellDb(), held), isLeaseLost)
+  })
+
+  test('a takeover waits for the transaction of the holder', async () => {
+    const [first, second] = [newWorker(), newWorker()]
+    const held = await first.take('waiting')
+    assert.ok(held)
+    const order: string[] = []
+    const { promise: taken, resolve } = Promise.withResolvers<void>()
+    await cellDb().tx(async (tx) => {
+      await lock(tx, held)
+      await expire(cellDb(), first)
+      void second.take('waiting').then((lease) => {
+        order.push(`taken ${lease?.epoch}`)
+        resolve()
+      })
+      const text = `select from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'into leases'`
+      await until('the other waits', async () => (await rows(cellDb(), text)).length > 0)
+      order.push('done')
+    })
+    await taken
+    assert.deepEqual(order, ['done', 'taken 2'])
+  })
+
+  test('a process that is asked to end gives its leases up at once', async () => {
+    const process = await processes.start(server.env)
+    await process.holds('sequencer')
+    await process.holds('upkeep')
+    assert.equal(await newWorker().take('sequencer'), undefined)
+    assert.equal(await process.terminate(), 0)
+    assert.ok(await newWorker().take('sequencer'))
+    assert.ok(await newWorker().take('upkeep'))
+  })
+})

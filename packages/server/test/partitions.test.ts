@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { keepPartitions } from '../src/platform/events/partitions.ts'
+import { cloneDatabase, dropDatabase } from './harness.ts'
+import { until } from './until.ts'
+
+const RETENTION = 14
+const DAY_MS = 86_400_000
+const dayAfter = (days: number, from = Date.now()) =>
+  new Date(from + days * DAY_MS).toISOString().slice(0, 10)
+const nameOf = (day: string) => `events_${day.replaceAll('-', '')}`
+const week = (from = Date.now()) => Array.from({ length: 8 }, (_, ahead) => dayAfter(ahead, from))
+
+/** A copy of a cell whose events table has lost its partitions. */
+async function emptyCell(t: TestContext): Promise<string> {
+  const url = await cloneDatabase('cell')
+  t.after(() => dropDatabase(url))
+  const client = await connect(t, url)
+  for (const name of await partitions(client)) await client.query(`drop table ${name}`)
+  return url
+}
+
+async function connect(t: TestContext, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+async function partitions(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname as name from pg_class
+    where relname ~ '^events_\\d+$' and relkind = 'r' order by relname`)
+  return rows.map(({ name }) => name)
+}
+
+const insert = (client: pg.Client, position: number, day: string) =>
+  client.query(
+    `insert into events (app_no, position, type, key, payload, at, day)
+     values (1, $1, 'app.created', 'app', '{}', now(), $2)`,
+    [position, day],
+  )
+
+/** Waits until somebody's detach waits for older transactions; its process id. */
+const waitingDetach = (client: pg.Client) =>
+  until('a detach waits', async () => {
+    const { rows } = await client.query<{ pid: number }>(`
+      select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query ~ 'detach partition'`)
+    return rows[0]?.pid
+  })
+
+suite('partitions of the event log', () => {
+  test('today and a week ahead are made, once', async (t) => {
+    const url = await emptyCell(t)
+    assert.deepEqual(await keepPartitions(url, RETENTION), { made: week(), dropped: [] })
+    assert.deepEqual(await keepPartitions(url, RETENTION), { made: [], dropped: [] })
+    const client = await connect(t, url)
+    assert.deepEqual(await partitions(client), week().map(nameOf))
+    for (const day of week()) await insert(client, 1, day)
+  })
+
+  test('days past the retention are dropped, the others stay', async (t) => {
+    const url = await emptyCell(t)
+    await keepPartitions(url, RETENTION)
+    const later = Date.now() + (RETENTION + 2) * DAY_MS
+    const { made, dropped } = await keepPartitions(url, RETENTION, later)
+    assert.deepEqual(made, week(later))
+    assert.deepEqual(dropped, [nameOf(dayAfter(0)), nameOf(dayAfter(1))])
+    const kept = [...week().slice(2), ...week(later)].map(nameOf)
+    assert.deepEqual(await partitions(await connect(t, url)), kept)
+  })
+
+  test('one that was made and not attached is attached', async (t) => {
+    const url = await emptyCell(t)
+    const client = await connect(t, url)
+    await client.query(`create table ${nameOf(dayAfter(3))} (like events including all)`)
+    assert.deepEqual((await keepPartitions(url, RETENTION)).made, week())
+    await insert(client, 1, dayAfter(3))
+  })
+
+  test('a drop that was interrupted at any point is finished', async (t) => {
+    const url = await emptyCell(t)
+    await keepPartitions(url, RETENTION)
+    const [reader, client] = [await connect(t, url), await connect(t, url)]
+    const detach = (days: number) => `alter table events detach partition ${nameOf(dayAfter(days))}`
+    await client.query(detach(1))
+    await reader.query('begin; select from events')
+    const cut = await connect(t, url)
+    const interrupted = assert.rejects(cut.query(`${detach(0)} concurrently`))
+    await client.query('select pg_cancel_backend($1)', [await waitingDetach(client)])
+    await interrupted
+    await reader.query('commit')
+    const pending = await client.query('select from pg_inherits where inhdetachpending')
+    assert.equal(pending.rowCount, 1)
+
+    const { dropped } = await keepPartitions(url, RETENTION, Date.now() + 17 * DAY_MS)
+    assert.deepEqual(dropped, week().slice(0, 3).map(nameOf))
+    assert.equal((await partitions(client))[0], nameOf(dayAfter(3)))
+  })
+
+  test('neither readers nor writers wait while a day is dropped', async (t) => {
+    const url = await emptyCell(t)
+    await keepPartitions(url, RETENTION)
+    const [reader, writer] = [await connect(t, url), await connect(t, url)]
+    await reader.query('begin')
+    await reader.query('select from events')
+    const keeping = keepPartitions(url, RETENTION, Date.now() + 15 * DAY_MS)
+    await waitingDetach(writer)
+
+    await writer.query(`set lock_timeout = '500ms'`)
+    await insert(writer, 1, dayAfter(2))
+    assert.equal((await writer.query('select from events')).rowCount, 1)
+    assert.equal((await reader.query('select from events')).rowCount, 1)
+    await reader.query('commit')
+    assert.deepEqual((await keeping).dropped, [nameOf(dayAfter(0))])
+  })
+})

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { findBinaries } from '../src/engines/binaries.ts'
+import { startPostgres } from '../src/engines/postgres.ts'
+import { freePort, stopProcess } from '../src/engines/process.ts'
+import { openSecrets } from '../src/platform/secrets/secrets.ts'
+import { startWorkers } from '../src/workers/jobs.ts'
+import { admin, useServer } from './harness.ts'
+import { announceNumber, loggedNumbers, rows } from './log-writers.ts'
+import { until } from './until.ts'
+
+const binaries = findBinaries(process.env.PATH ?? '')
+const tool = (name: string) => join(dirname(binaries.postgres), name)
+
+/** A cluster of its own: transaction ids begin anew there. */
+async function newCluster(t: TestContext): Promise<string> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'loquat-')))
+  const options = { binaries, dir, port: await freePort(), password: 'restored', durable: false }
+  const { pid, mark, url } = await startPostgres(options)
+  t.after(async () => {
+    await stopProcess(pid, mark, 'SIGINT')
+    for (const folder of [dirname(mark), dir]) rmSync(folder, { recursive: true, force: true })
+  })
+  return url
+}
+
+function copyDatabase(from: string, cluster: string): string {
+  const options = { maxBuffer: 1e8 }
+  const dump = execFileSync(tool('pg_dump'), [from], options)
+  execFileSync(tool('psql'), [`${cluster}/postgres`, '-qc', 'create database restored'], options)
+  const url = `${cluster}/restored`
+  execFileSync(tool('psql'), [url, '-qv', 'ON_ERROR_STOP=1'], { ...options, input: dump })
+  return url
+}
+
+suite('a cell restored into another cluster', () => {
+  const server = useServer()
+
+  test('goes on with the positions, without a hole', async (t) => {
+    const app = await server.newApp()
+    const commit = async (n: number) => {
+      const { db } = server.deps.directory.cell('us-1')
+      await db.tx((tx) => announceNumber(tx, app, n))
+    }
+    const before = startWorkers(server.deps)
+    for (const n of [1, 2, 3]) await commit(n)
+    await loggedNumbers(app, 3)
+    await before.close()
+    for (const n of [4, 5]) await commit(n)
+
+    const url = copyDatabase(app.cell.url, await newCluster(t))
+    await moveCell(url)
+    const cell = server.deps.directory.cell('us-1')
+    t.after(() => cell.db.close())
+    const waiting = await rows(cell.db, 'select from outbox')
+    assert.equal(waiting.length, 2)
+
+    const workers = startWorkers(server.deps)
+    t.after(() => workers.close())
+    assert.deepEqual(await loggedNumbers(app, 5, cell), [1, 2, 3, 4, 5])
+    await commit(6)
+    assert.deepEqual(await loggedNumbers(app, 6, cell), [1, 2, 3, 4, 5, 6])
+  })
+
+  async function moveCell(url: string) {
+    const sealed = openSecrets(process.env.LOQUAT_SECRET ?? '').seal(url)
+    const { pathname } = new URL(server.env.LOQUAT_DIRECTORY_URL ?? '')
+    await admin('update cells set url_sealed = $1', [sealed], pathname.slice(1))
+    await until('the new address is known', async () => {
+      await server.deps.directory.refresh()
+      return server.deps.directory.cell('us-1').url === url
+    })
+  }
+})

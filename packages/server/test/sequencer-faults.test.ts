@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Cell } from '../src/platform/cells/directory.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { announceNumber, loggedNumbers, rows, Writers } from './log-writers.ts'
+import { useProcesses } from './processes.ts'
+import { until } from './until.ts'
+
+/** By how much the other must have taken over from one that was stopped. */
+const TAKEOVER_MS = 5_000
+
+async function epochOf(cell: Cell): Promise<number> {
+  const text = `select epoch from leases where job = 'sequencer'`
+  const [lease] = await rows<{ epoch: number }>(cell.db, text)
+  return lease?.epoch ?? 0
+}
+
+/** Waits until another has the lease and an event announced after that has its position. */
+async function sequencedByAnother(app: TestApp, formerEpoch: number) {
+  await until('the lease changed hands', async () => (await epochOf(app.cell)) > formerEpoch)
+  await app.cell.db.tx((tx) => announceNumber(tx, app, 1))
+  await loggedNumbers(app, 1)
+}
+
+suite('the sequencer under faults', () => {
+  const server = useServer({ env: { LOQUAT_POOL_SIZE: '24' } })
+  const processes = useProcesses()
+
+  const newApps = async (count: number) => {
+    const apps: TestApp[] = []
+    for (let nth = 0; nth < count; nth++) apps.push(await server.newApp())
+    return apps
+  }
+
+  test('killed in the middle of its work, and again: no hole, nothing lost or twice', async (t) => {
+    const writers = new Writers(t, await newApps(4))
+    const first = await processes.start(server.env)
+    await first.holds('sequencer')
+    const second = await processes.start(server.env)
+    await first.kill()
+
+    await second.holds('sequencer')
+    const third = await processes.start(server.env)
+    await second.kill()
+
+    await third.holds('sequencer')
+    await writers.more(100)
+    await writers.endAndCheck()
+    await third.terminate()
+  })
+
+  test('stopped: another takes over; resumed: it does no harm', async (t) => {
+    const [probe, ...apps] = await newApps(4)
+    assert.ok(probe)
+    const first = await processes.start(server.env)
+    await first.holds('sequencer')
+    const second = await processes.start(server.env)
+    const writers = new Writers(t, apps)
+    await writers.more(100)
+
+    const epoch = await epochOf(probe.cell)
+    first.stop()
+    const stopped = performance.now()
+    await sequencedByAnother(probe, epoch)
+    const took = performance.now() - stopped
+    assert.ok(took < TAKEOVER_MS, `took over after ${Math.round(took)} ms`)
+
+    first.resume()
+    await first.logged('loss', (entry) => entry.msg === 'job lost to another worker')
+    await writers.more(100)
+    await writers.endAndCheck()
+    assert.equal(await epochOf(probe.cell), epoch + 1)
+    await Promise.all([first.terminate(), second.terminate()])
+  })
+})

@@ -1,0 +1,31 @@
+/** npm run bench -- NAME [--json]: one measured run on private, durable engines. */
+import { parseArgs } from 'node:util'
+import type { Figure } from '../packages/server/bench/figure.ts'
+import { sequencer } from '../packages/server/bench/sequencer.ts'
+import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
+import { withEngines } from '../packages/server/test/engines.ts'
+
+type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
+
+const benches: Record<string, Bench> = { sequencer }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false } },
+})
+const [name = ''] = positionals
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+if (bench) {
+  const figures = await withEngines({ durable: true }, (env) =>
+    bench(env, (line) => console.error(line)),
+  )
+  if (values.json) console.log(JSON.stringify({ bench: name, figures }))
+  else console.table(figures)
+  if (figures.some(({ holds }) => holds === false)) process.exitCode = 1
+} else {
+  const known = Object.keys(benches).join(', ')
+  console.error(
+    `${name ? `No bench "${name}". ` : ''}Use: npm run bench -- NAME [--json]\nNAME: ${known}`,
+  )
+  process.exitCode = 2
+}
