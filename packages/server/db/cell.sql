@@ -31,6 +31,17 @@ declare
 begin
   horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 
+  -- Idle polls neither write nor use up a transaction id.
+  taken := '{}';
+  if not exists (select from outbox where id > p_after)
+    and not exists (select from outbox where id = any (p_gaps))
+    and not exists (select from outbox where id > p_from and id <= p_old)
+  then
+    return;
+  end if;
+
+  perform lock_lease('sequencer', p_worker, p_epoch);
+
   select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
   from (
     select id, ctid from (
@@ -42,12 +53,8 @@ begin
     ) candidates
     order by id limit p_limit
   ) found;
-  -- Idle polls neither write nor use up a transaction id.
-  if cardinality(taken) = 0 then return; end if;
 
-  perform lock_lease('sequencer', p_worker, p_epoch);
-
-  -- By place, not by id: a tenth less work. While the lease is ours nobody else removes rows, so
+  -- By place, not by id: a tenth less work. Since the lease was locked nobody else removes rows, so
   -- none has moved since it was found.
   with gone as (
     delete from outbox where ctid = any (v_places)

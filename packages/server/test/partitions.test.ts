@@ -117,4 +117,16 @@ suite('partitions of the event log', () => {
     await reader.query('commit')
     assert.deepEqual((await keeping).dropped, [nameOf(dayAfter(0))])
   })
+
+  test('a day that a long reader needs waits for the next round', async (t) => {
+    const url = await emptyCell(t)
+    await keepPartitions(url, RETENTION)
+    const reader = await connect(t, url)
+    await reader.query('begin')
+    await reader.query('select from events')
+    const later = Date.now() + 15 * DAY_MS
+    assert.deepEqual((await keepPartitions(url, RETENTION, later)).dropped, [])
+    await reader.query('commit')
+    assert.deepEqual((await keepPartitions(url, RETENTION, later)).dropped, [nameOf(dayAfter(0))])
+  })
 })

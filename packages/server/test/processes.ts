@@ -105,17 +105,10 @@ export function useProcesses(): {
   )
   return {
     async start(env, roles = 'worker') {
-      for (let tries = 1; ; tries++) {
-        const child = new ServiceProcess(env, roles)
-        started.push(child)
-        try {
-          await child.logged('ready', (entry) => entry.msg === 'ready')
-          return child
-        } catch (error) {
-          // It ends when the directory does not answer in time; whoever supervises it starts it again.
-          if (child.running || tries === 3) throw error
-        }
-      }
+      const child = new ServiceProcess(env, roles)
+      started.push(child)
+      await child.logged('ready', (entry) => entry.msg === 'ready')
+      return child
     },
   }
 }

@@ -27,6 +27,7 @@ async function openTx(t: TestContext, app: TestApp): Promise<OpenTx> {
   await client.query('begin')
   return {
     announced: false,
+    afterCommit: () => {},
     query: (statement) => client.query(statement),
     end: (how) => client.query(how),
   }

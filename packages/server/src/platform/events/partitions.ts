@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionConfig } from '../db/db.ts'
+import { connectionConfig, sqlState } from '../db/db.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_AHEAD = 7
@@ -24,7 +24,7 @@ export async function keepPartitions(url: string, retentionDays: number, now = D
   const client = new pg.Client(connectionConfig(url))
   await client.connect()
   try {
-    await client.query(`set lock_timeout = '5s'`)
+    await client.query(`set lock_timeout = '2s'`)
     const known = await listPartitions(client)
     const made: string[] = []
     for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
@@ -35,8 +35,11 @@ export async function keepPartitions(url: string, retentionDays: number, now = D
     }
     const oldest = partitionName(dayOf(now - retentionDays * DAY_MS))
     const past = known.filter(({ name }) => name < oldest)
-    for (const partition of past) await drop(client, partition)
-    return { made, dropped: past.map(({ name }) => name) }
+    const dropped: string[] = []
+    for (const partition of past) {
+      if (await drop(client, partition)) dropped.push(partition.name)
+    }
+    return { made, dropped }
   } finally {
     await client.end()
   }
@@ -62,8 +65,19 @@ async function attach(client: pg.Client, day: string, next: string) {
   )
 }
 
-async function drop(client: pg.Client, { name, attached, detaching }: Partition) {
-  if (detaching) await client.query(`alter table events detach partition ${name} finalize`)
-  else if (attached) await client.query(`alter table events detach partition ${name} concurrently`)
-  await client.query(`drop table ${name}`)
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Returns whether it is gone: while a backup or a long reader needs it, it waits for the next round. */
+async function drop(client: pg.Client, { name, attached, detaching }: Partition): Promise<boolean> {
+  try {
+    if (detaching) await client.query(`alter table events detach partition ${name} finalize`)
+    else if (attached) {
+      await client.query(`alter table events detach partition ${name} concurrently`)
+    }
+    await client.query(`drop table ${name}`)
+    return true
+  } catch (error) {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) return false
+    throw error
+  }
 }
