@@ -38,7 +38,11 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      // No hook runs for these.
+      reply.header('x-request-id', request.id)
+      void handleError(error, request, reply)
+    },
     clientErrorHandler,
   })
   app.setValidatorCompiler(validatorCompiler())
@@ -47,6 +51,9 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
   addParsers(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+  })
+  // When it is sent, not when it came: a connection kept open behind a slow answer would delay us.
+  app.addHook('onSend', async (_request, reply) => {
     if (draining()) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
