@@ -35,6 +35,10 @@ export interface DbOptions {
 }
 
 const TX_TRIES = 6
+/** PostgreSQL gives up a statement first, so that its connection stays of use. */
+const STATEMENT_MS = 4_000
+/** A server that hangs says nothing at all: then the caller gives up, and the connection goes. */
+const ANSWER_MS = 5_000
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 
@@ -49,7 +53,8 @@ export function connectionConfig(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'loquat',
     types: { getTypeParser },
-    connectionTimeoutMillis: 1_500,
+    // A busy server can take a second or two; one that is down refuses at once.
+    connectionTimeoutMillis: 4_000,
     // A process that hangs between two statements must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     statement_timeout: 30_000,
@@ -65,7 +70,13 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unkn
 }
 
 export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOptions): Db {
-  const pool = new pg.Pool({ ...connectionConfig(url), max: poolSize, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({
+    ...connectionConfig(url),
+    statement_timeout: STATEMENT_MS,
+    query_timeout: ANSWER_MS,
+    max: poolSize,
+    idleTimeoutMillis: 30_000,
+  })
   // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
   pool.on('error', (error) => log.warn({ db: label, err: error }, 'idle connection lost'))
 
@@ -82,6 +93,11 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
+    // Without a listener the loss of a connection would end the process; the statement fails too.
+    const onLost = (error: Error) => {
+      broken = error
+    }
+    client.on('error', onLost)
     try {
       await client.query('begin')
       const followers: (() => void)[] = []
@@ -96,11 +112,12 @@ export function openDb({ url, label, poolSize, log, timings, onAnnounced }: DbOp
       for (const then of followers) then()
       return result
     } catch (error) {
-      await client.query('rollback').catch((cause: Error) => {
-        broken = cause
-      })
+      // Closing the connection rolls back as well, and needs no answer.
+      if (isConnectionLost(error)) broken = error as Error
+      else await client.query('rollback').catch(onLost)
       throw error
     } finally {
+      client.off('error', onLost)
       client.release(broken)
     }
   }
@@ -134,8 +151,12 @@ const DRIVER_AWAY =
 /** Whether the database was out of reach, rather than asked something wrong. */
 export function isDatabaseDown(error: unknown): boolean {
   const state = sqlState(error)
-  if (state !== undefined) return SERVER_AWAY.test(state)
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseDown)
+  return state === undefined ? isConnectionLost(error) : SERVER_AWAY.test(state)
+}
+
+/** Whether the driver failed, not a statement: what the connection is up to is not known. */
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionLost)
   const { code, message = '' } = error as Partial<NodeJS.ErrnoException>
   return (code !== undefined && CONNECTION_FAULT.has(code)) || DRIVER_AWAY.test(message)
 }
