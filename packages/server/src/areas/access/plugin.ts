@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { Limiter, type Verdict } from '../../platform/cache/limiter.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { addDeprecation, completeRoute, isWrite } from '../../platform/http/route.ts'
+import type { Logger } from '../../platform/log/log.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
 import { Credentials, type KnownKey } from './credentials.ts'
@@ -50,13 +51,14 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
     await countRequest({ credentials, limiter, served, rate: access.rate, reply })
     if (key.scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
     request.actor = toActor(served, key, access, request)
-    request.log = request.log.child({ app: served.id })
+    // Each request has a logger of its own already: another child would cost more.
+    ;(request.log as Logger).setBindings({ app: served.id })
   })
 
-  app.addHook('preHandler', async (request) => {
-    const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || !isWrite(request.method)) return
-    request.actor.retry = { key, requestHash: hashRequest(request) }
+  app.addHook('preHandler', (request, _reply, done) => {
+    const key = isWrite(request.method) ? request.headers['idempotency-key'] : undefined
+    if (typeof key === 'string') request.actor.retry = { key, requestHash: hashRequest(request) }
+    done()
   })
 }
 

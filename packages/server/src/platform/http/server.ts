@@ -49,20 +49,24 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(handleNotFound)
   addParsers(app)
-  app.addHook('onRequest', async (request, reply) => {
+  // With callbacks: three promises a request are a measurable part of a cheap one.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
   })
   // When it is sent, not when it came: a connection kept open behind a slow answer would delay us.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (draining()) reply.header('connection', 'close')
+    done(null, payload)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The pattern, never the path: paths can hold keys and tokens.
     const { url: route = '(none)', schema } = request.routeOptions
     const operation = (schema as { operationId?: string } | undefined)?.operationId ?? route
     const { statusCode: status, elapsedTime: ms } = reply
     timings.record(ms / 1000, { operation, method: request.method, status })
     request.log.info({ method: request.method, route, status, ms: Math.round(ms) }, 'answered')
+    done()
   })
   return app
 }
