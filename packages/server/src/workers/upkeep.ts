@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { query } from '../platform/db/query.ts'
+import { removeOldIdempotency } from '../areas/access/queries.ts'
+import type { Cell } from '../platform/cells/directory.ts'
+import { removeOldRevocations } from '../platform/cells/revocations.ts'
+import { type Query, query } from '../platform/db/query.ts'
 import { keepPartitions } from '../platform/events/partitions.ts'
 import type { JobContext } from './jobs.ts'
 
 const EVERY_MS = 3_600_000
+/** Short enough to keep no lock for long, and to stop between two. */
+const BATCH = 10_000
 
 /** Workers that did not leave in order; by then nobody holds anything in their name. */
 const removeDeadWorkers = query<Record<string, never>>(
@@ -11,15 +16,31 @@ const removeDeadWorkers = query<Record<string, never>>(
   `delete from workers where expires_at < now() - interval '1 day'`,
 )
 
-/** Upkeep of a cell, each hour: partitions of the event log, rows of workers that are gone. */
-export async function runUpkeep({ deps, cell, signal }: JobContext): Promise<void> {
-  const { eventRetentionDays } = deps.config.service
+/** Upkeep of a cell, each hour. */
+export async function runUpkeep(context: JobContext): Promise<void> {
+  const { signal } = context
   while (!signal.aborted) {
-    const { made, dropped } = await keepPartitions(cell.url, eventRetentionDays)
-    if (made.length + dropped.length > 0) {
-      deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
-    }
-    await removeDeadWorkers.many(cell.db, {})
+    await keepCell(context)
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** One round: partitions of the event log, workers that are gone, rows that are past their use. */
+export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>): Promise<void> {
+  const { made, dropped } = await keepPartitions(cell.url, deps.config.service.eventRetentionDays)
+  if (made.length + dropped.length > 0) {
+    deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
+  }
+  await removeDeadWorkers.many(cell.db, {})
+  await removeAll(removeOldIdempotency, cell, signal)
+  await removeAll(removeOldRevocations, cell, signal)
+}
+
+type Removal = Query<{ limit: number }, { removed: number }>
+
+async function removeAll(removal: Removal, { db }: Cell, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { removed } = await removal.one(db, { limit: BATCH })
+    if (removed < BATCH) return
   }
 }

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Limiter, type Verdict } from '../../platform/cache/limiter.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { addDeprecation, completeRoute } from '../../platform/http/route.ts'
+import { addDeprecation, completeRoute, isWrite } from '../../platform/http/route.ts'
+import type { Logger } from '../../platform/log/log.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
 import { Credentials, type KnownKey } from './credentials.ts'
@@ -47,16 +48,17 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
     if (config.deprecated) addDeprecation(reply, config.deprecated)
     const served = await appOfRequest(deps.directory, serviceHost, request.headers)
     const key = await keyOfRequest(credentials, served, request)
-    if (key.scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
     await countRequest({ credentials, limiter, served, rate: access.rate, reply })
+    if (key.scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
     request.actor = toActor(served, key, access, request)
-    request.log = request.log.child({ app: served.id })
+    // Each request has a logger of its own already: another child would cost more.
+    ;(request.log as Logger).setBindings({ app: served.id })
   })
 
-  app.addHook('preHandler', async (request) => {
-    const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || request.method === 'GET') return
-    request.actor.retry = { key, requestHash: hashRequest(request) }
+  app.addHook('preHandler', (request, _reply, done) => {
+    const key = isWrite(request.method) ? request.headers['idempotency-key'] : undefined
+    if (typeof key === 'string') request.actor.retry = { key, requestHash: hashRequest(request) }
+    done()
   })
 }
 
@@ -78,11 +80,12 @@ const IdempotencyKey = Type.String({
 function addHeaders({ method, config, schema }: RouteOptions): void {
   if (!schema) return
   const { onBehalfOf } = config ?? {}
-  schema.headers = Type.Object({
+  const headers = {
     ...(onBehalfOf === 'required' && { onBehalfOf: OnBehalfOf }),
     ...(onBehalfOf === 'optional' && { onBehalfOf: Type.Optional(OnBehalfOf) }),
-    ...(method !== 'GET' && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
-  })
+    ...(isWrite(method) && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
+  }
+  if (Object.keys(headers).length > 0) schema.headers = Type.Object(headers)
 }
 
 async function keyOfRequest(

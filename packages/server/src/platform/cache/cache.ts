@@ -13,15 +13,17 @@ export interface CacheOptions {
   /** Keeps installations that share a Redis apart. */
   prefix: string
   log: Logger
+  /** How long an answer may take: after that the caller goes on without. */
+  answerMs?: number
 }
 
-export function openCache({ url, prefix, log }: CacheOptions): Cache {
+export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): Cache {
   const redis = new Redis(url, {
     keyPrefix: `${prefix}:`,
     // Callers have another way: they would rather know at once than wait.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 250,
+    commandTimeout: answerMs,
     retryStrategy: (tries) => Math.min(tries * 50, 1_000),
   })
   let down = false

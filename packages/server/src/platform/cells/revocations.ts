@@ -31,9 +31,15 @@ const listRevocations = query<
   `select app_no, kind, id from revocations where at > clock_timestamp() - interval '30 seconds'`,
 )
 
-export const removeOldRevocations = query<Record<string, never>>(
+/** In batches, like everything that upkeep removes. */
+export const removeOldRevocations = query<{ limit: number }, { removed: number }>(
   'revocations.removeOld',
-  `delete from revocations where at < now() - interval '1 hour'`,
+  `with old as (
+     select ctid from revocations where at < now() - interval '1 hour' limit :limit
+   ), gone as (
+     delete from revocations where ctid = any (array(select ctid from old)) returning 1
+   )
+   select count(*) as removed from gone`,
 )
 
 /**

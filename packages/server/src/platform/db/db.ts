@@ -37,6 +37,10 @@ export interface DbOptions {
 }
 
 const TX_TRIES = 6
+/** PostgreSQL gives up a statement first, so that its connection stays of use. */
+const STATEMENT_MS = 4_000
+/** A server that hangs says nothing at all: then the caller gives up, and the connection goes. */
+const ANSWER_MS = 5_000
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 
@@ -69,7 +73,13 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unkn
 
 export function openDb(options: DbOptions): Db {
   const { url, label, poolSize, log, timings, tracing, onAnnounced } = options
-  const pool = new pg.Pool({ ...connectionConfig(url), max: poolSize, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({
+    ...connectionConfig(url),
+    statement_timeout: STATEMENT_MS,
+    query_timeout: ANSWER_MS,
+    max: poolSize,
+    idleTimeoutMillis: 30_000,
+  })
   // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
   pool.on('error', (error) => log.warn({ db: label, err: error }, 'idle connection lost'))
 
@@ -105,9 +115,9 @@ export function openDb(options: DbOptions): Db {
       for (const then of followers) then()
       return result
     } catch (error) {
-      await client.query('rollback').catch((cause: Error) => {
-        broken = cause
-      })
+      // Closing the connection rolls back as well, and needs no answer.
+      if (isConnectionLost(error)) broken = error as Error
+      else await client.query('rollback').catch(onLost)
       throw error
     } finally {
       client.off('error', onLost)
@@ -144,8 +154,12 @@ const DRIVER_AWAY =
 /** Whether the database was out of reach, rather than asked something wrong. */
 export function isDatabaseDown(error: unknown): boolean {
   const state = sqlState(error)
-  if (state !== undefined) return SERVER_AWAY.test(state)
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseDown)
+  return state === undefined ? isConnectionLost(error) : SERVER_AWAY.test(state)
+}
+
+/** Whether the driver failed, not a statement: what the connection is up to is not known. */
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionLost)
   const { code, message = '' } = error as Partial<NodeJS.ErrnoException>
   return (code !== undefined && CONNECTION_FAULT.has(code)) || DRIVER_AWAY.test(message)
 }

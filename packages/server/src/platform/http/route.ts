@@ -19,9 +19,12 @@ declare module 'fastify' {
   }
 }
 
+/** Whether a method changes anything. Every GET is also there as HEAD, with the same schema. */
+export const isWrite = (method: RouteOptions['method']) => method !== 'GET' && method !== 'HEAD'
+
 /** The errors that an operation can answer with, as its route declares it. */
 export function errorsOf({ method, config }: Pick<RouteOptions, 'method' | 'config'>): ErrorCode[] {
-  const shared = method === 'GET' ? COMMON_ERRORS : [...COMMON_ERRORS, ...WRITE_ERRORS]
+  const shared = isWrite(method) ? [...COMMON_ERRORS, ...WRITE_ERRORS] : COMMON_ERRORS
   return [...shared, ...(config?.errors ?? [])]
 }
 

@@ -42,7 +42,8 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
         }
       }
       if (part === 'body') return check(validate, given, 'body')
-      const { value, faults } = withTypes(schema, given as Record<string, unknown>)
+      const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
+      const { value, faults } = withTypes(schema, given as Record<string, unknown>, spelled)
       if (Object.keys(faults).length > 0) return { error: badRequest(faults) }
       return check(validate, value, part)
     }
@@ -92,12 +93,19 @@ interface Typed {
   faults: Details
 }
 
-function withTypes(schema: TSchema, given: Record<string, unknown>): Typed {
+const asIs = (name: string) => name
+
+/** `spelled` tells how a name of the schema is written in what was given: Node lowers headers. */
+function withTypes(
+  schema: TSchema,
+  given: Record<string, unknown>,
+  spelled: (name: string) => string,
+): Typed {
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
   const value: Record<string, unknown> = {}
   const faults: Details = {}
   for (const [name, { type }] of Object.entries(properties)) {
-    const text = given[name]
+    const text = given[spelled(name)]
     if (text === undefined) continue
     if (typeof text !== 'string') faults[name] = [`${name} was given more than once`]
     else value[name] = readers[type ?? 'string']?.(text) ?? text

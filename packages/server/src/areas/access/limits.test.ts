@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { after, before, suite, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { until } from '../../../test/api-process.ts'
+import { type Answer, type TestApp, useServer } from '../../../test/harness.ts'
+import { buildApi } from '../../api.ts'
+import { setSettings } from '../settings/actions.ts'
+
+const server = useServer()
+
+const list = (app: TestApp) => app.call('GET', '/v3/apikeys')
+
+async function newLimitedApp(changes: Parameters<typeof setSettings>[2]): Promise<TestApp> {
+  const app = await server.newApp()
+  await setSettings(server.deps, app, changes)
+  // A test that the turn of the minute cuts in two would count twice.
+  await until('enough of the minute is left', () => Date.now() % 60_000 < 55_000)
+  return app
+}
+
+function assertCounted({ headers }: Pick<Answer, 'headers'>, limit: number, left: number) {
+  const secondsLeft = 60 - Math.floor((Date.now() % 60_000) / 1000)
+  assert.equal(headers.get('x-rate-limit'), String(limit))
+  assert.equal(headers.get('x-rate-limit-remaining'), String(left))
+  assert.equal(headers.get('ratelimit-policy'), `"standard";q=${limit};w=60`)
+  const [, remaining, reset] =
+    /^"standard";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? []
+  assert.equal(remaining, String(left))
+  assert.ok(Math.abs(Number(reset) - secondsLeft) <= 1)
+}
+
+suite('rate limits', () => {
+  test('every answer after the key was accepted tells the limit and what is left', async () => {
+    const app = await newLimitedApp({ 'rate.standard': 10 })
+    assertCounted(await list(app), 10, 9)
+    assertCounted(await app.call('GET', '/v3/apikeys?page=0'), 10, 8)
+    assertCounted(await app.call('GET', '/v3/apikeys/unknown'), 10, 7)
+    assertCounted(await app.call('POST', '/v3/apikeys', { body: '{' }), 10, 6)
+    const body = { name: 'x', scope: 'authOnly', more: 'x'.repeat(20_000) }
+    assertCounted(await app.call('POST', '/v3/apikeys', { body }), 10, 5)
+    assertCounted(await app.call('GET', '/v3/apikeys', { apiKey: app.authKey }), 10, 4)
+    const refused = await app.call('GET', '/v3/apikeys', { apiKey: 'unknown' })
+    assert.equal(refused.headers.get('x-rate-limit'), null)
+    assertCounted(await list(app), 10, 3)
+  })
+
+  test('beyond the limit: 429 that says when to come back; other apps are not affected', async () => {
+    const app = await newLimitedApp({ 'rate.standard': 5 })
+    const other = await server.newApp()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => list(app)))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
+    const refused = answers.find(({ status }) => status === 429)
+    assert.ok(refused)
+    assert.equal(refused.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+    assertCounted(refused, 5, 0)
+    const retryAfter = Number(refused.headers.get('retry-after'))
+    assert.ok(retryAfter >= 1 && retryAfter <= 60)
+    const reset = Number(refused.headers.get('x-rate-limit-reset'))
+    assert.equal(reset % 60, 0)
+    assert.ok(reset > Date.now() / 1000 && reset <= Date.now() / 1000 + 60)
+    assert.equal(answers.find(({ status }) => status === 200)?.headers.get('retry-after'), null)
+    assert.equal((await list(other)).status, 200)
+    assert.equal((await list(app)).status, 429)
+  })
+
+  test('nothing runs beyond the limit', async () => {
+    const app = await newLimitedApp({ 'rate.standard': 1 })
+    await list(app)
+    const body = { name: 'x', scope: 'authOnly' }
+    assert.equal((await app.call('POST', '/v3/apikeys', { body })).status, 429)
+    assert.equal((await app.announced()).includes('apikey.created'), false)
+  })
+
+  test('a changed limit holds at once in the process that changed it', async () => {
+    const app = await newLimitedApp({ 'rate.standard': 1 })
+    await list(app)
+    assert.equal((await list(app)).status, 429)
+    await setSettings(server.deps, app, { 'rate.standard': 3 })
+    assertCounted(await list(app), 3, 1)
+    await setSettings(server.deps, app, { 'rate.standard': undefined })
+    assertCounted(await list(app), 20_000, 20_000 - 3)
+  })
+})
+
+suite('classes of operations', () => {
+  let api: FastifyInstance
+  before(async () => {
+    const config = {
+      scope: 'fullAccess',
+      users: false,
+      onBehalfOf: 'ignored',
+      rate: 'core',
+    } as const
+    const schema = { operationId: 'core', summary: 'Core', response: { 200: Type.Object({}) } }
+    const core = () => async (scope: FastifyInstance) => {
+      scope.get('/core', { config, schema }, async () => ({}))
+    }
+    api = await buildApi(server.deps, { more: [core] })
+    await api.listen({ port: 0 })
+  })
+  after(() => api.close())
+
+  test('are counted apart', async () => {
+    const app = await newLimitedApp({ 'rate.core': 2, 'rate.standard': 3 })
+    const { port } = api.server.address() as AddressInfo
+    const statuses = async (path: string) => {
+      const headers = { appid: app.id, apikey: app.apiKey }
+      const found = []
+      for (let n = 0; n < 4; n++) {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+        await answer.arrayBuffer()
+        found.push(answer.status)
+      }
+      return found
+    }
+    assert.deepEqual(await statuses('/v3/core'), [200, 200, 429, 429])
+    assert.deepEqual(await statuses('/v3/apikeys'), [200, 200, 200, 429])
+  })
+})

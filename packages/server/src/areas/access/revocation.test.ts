@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { type ApiProcess, runCommand, startApi, until } from '../../../test/api-process.ts'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { freePort } from '../../engines/process.ts'
+
+const server = useServer()
+
+/** The promise is a second; it is kept without NATS as well. */
+const PROMISED_MS = 1_000
+
+const noNats = async () => ({ LOQUAT_NATS_URL: `nats://127.0.0.1:${await freePort()}` })
+const ways: [string, () => Promise<Record<string, string>>][] = [
+  ['with NATS', async () => ({})],
+  ['without NATS', noNats],
+]
+
+async function newKey(app: TestApp): Promise<string> {
+  const body = { name: 'Revoked soon', scope: 'fullAccess' }
+  return (await app.call('POST', '/v3/apikeys', { body })).body.data.apiKey
+}
+
+for (const [how, changes] of ways) {
+  suite(`another process, ${how}`, () => {
+    let other: ApiProcess
+    before(async () => {
+      other = await startApi({ ...server.env, ...(await changes()) })
+    })
+    after(() => other.stop())
+
+    const status = async (app: TestApp, apiKey: string) =>
+      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
+
+    test('refuses a removed key within a second', async () => {
+      const app = await server.newApp()
+      for (let round = 0; round < 3; round++) {
+        const apiKey = await newKey(app)
+        assert.equal(await status(app, apiKey), 200)
+        await app.call('DELETE', `/v3/apikeys/${apiKey}`)
+        const took = await until('refused', async () => (await status(app, apiKey)) === 401)
+        assert.ok(took < PROMISED_MS, `took ${took} ms`)
+        assert.equal(await status(app, apiKey), 401)
+      }
+    })
+
+    test('refuses what a reduced scope no longer allows within a second', async () => {
+      const app = await server.newApp()
+      const apiKey = await newKey(app)
+      assert.equal(await status(app, apiKey), 200)
+      await app.call('PUT', `/v3/apikeys/${apiKey}`, { body: { scope: 'authOnly' } })
+      const took = await until('refused', async () => (await status(app, apiKey)) === 403)
+      assert.ok(took < PROMISED_MS, `took ${took} ms`)
+    })
+
+    test('keeps a key that nobody touched', async () => {
+      const app = await server.newApp()
+      const [kept, removed] = [await newKey(app), await newKey(app)]
+      assert.equal(await status(app, kept), 200)
+      await app.call('DELETE', `/v3/apikeys/${removed}`)
+      assert.equal(await status(app, kept), 200)
+    })
+
+    test('holds a limit set by the command within a second', async () => {
+      const app = await server.newApp()
+      const limit = async () => {
+        const { headers } = await app.call('GET', '/v3/apikeys', { port: other.port })
+        return headers.get('x-rate-limit')
+      }
+      assert.equal(await limit(), '20000')
+      await runCommand(server.env, 'apps', 'set', app.id, 'rate.standard=321')
+      const took = await until('the limit holds', async () => (await limit()) === '321')
+      assert.ok(took < PROMISED_MS, `took ${took} ms`)
+    })
+  })
+}

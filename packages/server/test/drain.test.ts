@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { suite, test } from 'node:test'
+import { type ApiProcess, startApi, until } from './api-process.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { holdKeys } from './hold-keys.ts'
+
+const server = useServer()
+
+const NOTICE_SECONDS = 2
+const CLIENTS = 8
+
+interface Reply {
+  status: number
+  closes: boolean
+  body: string
+}
+
+interface Call {
+  port: number
+  app: TestApp
+  agent: Agent
+  method?: string
+  path?: string
+  body?: string
+}
+
+/** One request; rejects unless its answer arrives in full. */
+function send({
+  port,
+  app,
+  agent,
+  method = 'GET',
+  path = '/v3/apikeys',
+  body,
+}: Call): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      appid: app.id,
+      apikey: app.apiKey,
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const sent = request({ port, method, path, agent, headers }, (response: IncomingMessage) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('close', () => {
+        if (!response.complete) return reject(new Error('the answer was cut off'))
+        return resolve({
+          status: response.statusCode ?? 0,
+          closes: response.headers.connection === 'close',
+          body: Buffer.concat(chunks).toString(),
+        })
+      })
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+/** A caller behind a balancer: on one connection, and a new one when told, while `mayConnect`. */
+async function hammer(
+  { port }: ApiProcess,
+  app: TestApp,
+  replies: Reply[],
+  mayConnect: () => boolean,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (;;) {
+    const reply = await send({ port, app, agent })
+    replies.push(reply)
+    if (reply.closes && !mayConnect()) break
+  }
+  agent.destroy()
+}
+
+const startDraining = () =>
+  startApi({
+    ...server.env,
+    LOQUAT_DRAIN_NOTICE_SECONDS: String(NOTICE_SECONDS),
+    LOQUAT_DRAIN_SECONDS: '60',
+  })
+
+suite('SIGTERM', () => {
+  test('under load: no request is dropped', async (t) => {
+    const app = await server.newApp()
+    const target = await startDraining()
+    t.after(() => target.stop())
+    let signalledAt = Number.POSITIVE_INFINITY
+    // Well before the notice is over, the balancer has looked away.
+    const mayConnect = () => performance.now() < signalledAt + NOTICE_SECONDS * 500
+    const replies: Reply[][] = Array.from({ length: CLIENTS }, () => [])
+    const clients = replies.map((own) => hammer(target, app, own, mayConnect))
+    const ready = async () => (await fetch(`http://127.0.0.1:${target.port}/health/ready`)).status
+    assert.equal(await ready(), 200)
+    await until('all are busy', () => replies.every((own) => own.length >= 20))
+
+    target.child.kill('SIGTERM')
+    signalledAt = performance.now()
+    await until('it is not ready', async () => (await ready()) === 503, 1_000)
+    await Promise.all(clients)
+
+    for (const { status, body } of replies.flat()) {
+      assert.equal(status, 200)
+      assert.equal(JSON.parse(body).data.length, 2)
+    }
+    for (const own of replies) {
+      const told = own.findIndex(({ closes }) => closes)
+      assert.ok(told > 0 && own.slice(told).every(({ closes }) => closes))
+    }
+    assert.equal(await target.ended, 0)
+  })
+
+  test('a slow request is answered after the notice, and its connection delays nobody', async (t) => {
+    const app = await server.newApp()
+    const target = await startDraining()
+    t.after(() => target.stop())
+    const held = await holdKeys(app)
+    t.after(() => held.close())
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const body = JSON.stringify({ name: 'Slow', scope: 'authOnly' })
+    const slow = send({ port: target.port, app, agent, method: 'POST', body })
+    await until('it is under way', async () => (await held.waiting()) === 1)
+
+    target.child.kill('SIGTERM')
+    const refused = async () => {
+      const answer = fetch(`http://127.0.0.1:${target.port}/health/live`)
+      return answer.then(
+        () => false,
+        () => true,
+      )
+    }
+    await until('no connection is taken', refused)
+    await held.release()
+    const { status, closes } = await slow
+    assert.equal(status, 200)
+    assert.equal(closes, true)
+    const released = performance.now()
+    assert.equal(await target.ended, 0)
+    assert.ok(performance.now() - released < 5_000)
+  })
+})

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, suite, test } from 'node:test'
+import pg from 'pg'
+import { readConfig } from '../src/config.ts'
+import { openSecrets } from '../src/platform/secrets/secrets.ts'
+import { type Service, serve } from '../src/serve.ts'
+import { startApi, until } from './api-process.ts'
+import { cloneDatabase, dropDatabase, newApp, type TestApp, testEnv } from './harness.ts'
+import { holdKeys } from './hold-keys.ts'
+import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
+
+/** A database that hangs is given up after this long; one that is down, at once. */
+const HANGING_MS = 6_000
+const DOWN_MS = 2_000
+const NEW_KEY = { name: 'Worker', scope: 'authOnly' }
+
+interface Timed {
+  status: number
+  code: string | undefined
+  took: number
+}
+
+async function timed(
+  app: TestApp,
+  method = 'GET',
+  path = '/v3/apikeys',
+  body?: unknown,
+): Promise<Timed> {
+  const started = performance.now()
+  const answer = await app.call(method, path, { body })
+  const took = performance.now() - started
+  return { status: answer.status, code: answer.body.error?.code, took }
+}
+
+function assertUnavailable({ status, code, took }: Timed, within: number) {
+  assert.equal(status, 503)
+  assert.equal(code, 'ERR_MISSION_FAILED')
+  assert.ok(took < within, `took ${Math.round(took)} ms`)
+}
+
+const works = async (app: TestApp) => (await app.call('GET', '/v3/apikeys')).status === 200
+
+suite('a service goes on while an engine is away', { concurrency: false }, () => {
+  let nats: PrivateEngine
+  let redis: PrivateEngine
+  let directory: PrivateEngine
+  let cluster: PrivateEngine
+  let service: Service
+  let env: Record<string, string>
+  let steadyUrl: string
+  /** On a cell of the test run, which nobody stops. */
+  let steady: TestApp
+  /** On the cell that the tests stop. */
+  let fragile: TestApp
+
+  before(async () => {
+    ;[nats, redis, directory, cluster] = await Promise.all([
+      startPrivate('nats'),
+      startPrivate('redis'),
+      startPrivate('postgres'),
+      startPrivate('postgres'),
+    ])
+    const directoryUrl = await makeDatabase(directory, 'directory')
+    steadyUrl = await cloneDatabase('cell')
+    await insertCells(directoryUrl, {
+      'us-1': steadyUrl,
+      'us-2': await makeDatabase(cluster, 'cell'),
+    })
+    const engines = { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url }
+    env = testEnv(directoryUrl, ['us-1'], engines)
+    service = await serve(readConfig(env), ['api'])
+    // Apps go to the cell that has the fewest.
+    steady = await newApp(service)
+    fragile = await newApp(service)
+    assert.deepEqual([steady.cell.id, fragile.cell.id], ['us-1', 'us-2'])
+  })
+  after(async () => {
+    await service?.drain()
+    for (const engine of [nats, redis, directory, cluster]) await engine?.remove()
+    if (steadyUrl) await dropDatabase(steadyUrl)
+  })
+  afterEach(async () => {
+    for (const app of [steady, fragile]) await until('both apps work', () => works(app))
+  })
+
+  test('NATS stopped: requests pass', async () => {
+    await nats.stop()
+    assert.equal((await timed(steady)).status, 200)
+    assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
+    await nats.start()
+    assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
+  })
+
+  test('Redis stopped or hanging: requests pass', async () => {
+    await redis.stop()
+    for (let n = 0; n < 5; n++) assert.equal((await timed(steady)).status, 200)
+    await redis.start()
+    assert.equal((await timed(steady)).status, 200)
+    redis.freeze()
+    try {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => timed(steady)))
+      for (const { status, took } of answers) {
+        assert.equal(status, 200)
+        assert.ok(took < 1_500, `took ${Math.round(took)} ms`)
+      }
+    } finally {
+      redis.thaw()
+    }
+  })
+
+  test('a cell stopped: only its apps fail, at once, and come back by themselves', async () => {
+    assert.ok(await works(fragile))
+    await cluster.stop()
+    for (let n = 0; n < 3; n++) {
+      assertUnavailable(await timed(fragile), DOWN_MS)
+      assertUnavailable(await timed(fragile, 'POST', '/v3/apikeys', NEW_KEY), DOWN_MS)
+      assert.equal((await timed(steady)).status, 200)
+    }
+    await cluster.start()
+    await until('it works again', () => works(fragile))
+  })
+
+  test('a cell stopped under writes: each is answered, and the process stays', async (t) => {
+    // A process of its own: the runner of the tests would survive what ends the service.
+    const other = await startApi(env)
+    t.after(() => other.stop())
+    const held = await holdKeys(fragile)
+    const writes = Array.from({ length: 5 }, () =>
+      fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.port }),
+    )
+    await until('all wait', async () => (await held.waiting()) === 5)
+    await cluster.stop()
+    await held.close()
+    for (const { status } of await Promise.all(writes)) assert.equal(status, 503)
+    await cluster.start()
+    const total = async () => {
+      const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.port })
+      return body.meta?.pagination.total
+    }
+    await until('it works again', async () => (await total()) === 2)
+    assert.equal(other.child.exitCode, null)
+  })
+
+  test('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {
+    assert.ok(await works(fragile))
+    cluster.freeze()
+    try {
+      const hanging = [
+        timed(fragile),
+        timed(fragile, 'POST', '/v3/apikeys', NEW_KEY),
+        ...Array.from({ length: 30 }, () => timed(fragile)),
+      ]
+      assert.equal((await timed(steady)).status, 200)
+      for (const answer of await Promise.all(hanging)) assertUnavailable(answer, HANGING_MS)
+    } finally {
+      cluster.thaw()
+    }
+    await until('it works again', () => works(fragile))
+    // Connections that were given up are not used again: every answer is the one asked for.
+    for (let n = 0; n < 30; n++) assert.ok(await works(fragile))
+  })
+
+  test('a process that cannot read the revocation log trusts no cached key', async () => {
+    // Refused after the key was accepted, and before the database is asked for more.
+    const acceptance = async () => (await timed(fragile, 'GET', '/v3/apikeys?page=0')).status
+    assert.equal(await acceptance(), 400)
+    cluster.freeze()
+    try {
+      assert.equal(await acceptance(), 400, 'the cache serves at first')
+      const took = await until('the cache is not trusted', async () => (await acceptance()) === 503)
+      assert.ok(took < 2_000 + HANGING_MS, `took ${Math.round(took)} ms`)
+      assert.equal(await acceptance(), 503)
+    } finally {
+      cluster.thaw()
+    }
+    await until('it is trusted again', async () => (await acceptance()) === 400)
+  })
+
+  test('the directory stopped or hanging: known apps are served, unknown ones get 503', async () => {
+    const stranger = async (appid: string) => {
+      const started = performance.now()
+      const { status, body } = await steady.call('GET', '/v3/apikeys', { headers: { appid } })
+      return { status, code: body.error.code, took: performance.now() - started }
+    }
+    assert.equal((await stranger('0000000000000001')).status, 404)
+    await directory.stop()
+    assertUnavailable(await stranger('0000000000000002'), DOWN_MS)
+    await service.deps.directory.refresh()
+    for (const app of [steady, fragile]) assert.equal((await timed(app)).status, 200)
+    await directory.start()
+    await until(
+      'it is asked again',
+      async () => (await stranger('0000000000000003')).status === 404,
+    )
+    directory.freeze()
+    try {
+      assertUnavailable(await stranger('0000000000000004'), HANGING_MS)
+      for (const app of [steady, fragile]) assert.equal((await timed(app)).status, 200)
+    } finally {
+      directory.thaw()
+    }
+    await until(
+      'it is asked again',
+      async () => (await stranger('0000000000000005')).status === 404,
+    )
+  })
+})
+
+async function insertCells(directoryUrl: string, cells: Record<string, string>) {
+  const client = new pg.Client({ connectionString: directoryUrl })
+  await client.connect()
+  const { seal } = openSecrets(process.env.LOQUAT_SECRET ?? '')
+  for (const [id, url] of Object.entries(cells)) {
+    const values = [id, 'us', seal(url)]
+    await client.query(
+      'insert into cells (cell_id, region, url_sealed) values ($1, $2, $3)',
+      values,
+    )
+  }
+  await client.end()
+}

@@ -1,0 +1,88 @@
+/** Engines that a test may stop, freeze and start again: nobody else uses them. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Binaries, findBinaries } from '../src/engines/binaries.ts'
+import { startNats, startRedis } from '../src/engines/brokers.ts'
+import { startPostgres } from '../src/engines/postgres.ts'
+import { freePort, stopProcess } from '../src/engines/process.ts'
+import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
+import { keepPartitions } from '../src/platform/events/partitions.ts'
+
+interface EngineOptions {
+  binaries: Binaries
+  dir: string
+  port: number
+  password: string
+  durable: boolean
+}
+
+interface Started {
+  pid: number
+  mark: string
+  url: string
+}
+
+const starters = { postgres: startPostgres, nats: startNats, redis: startRedis }
+
+export interface PrivateEngine {
+  readonly url: string
+  /** Ends its sessions at once, as an operator's restart does. */
+  stop(): Promise<void>
+  /** Starts it again, at the same address. */
+  start(): Promise<void>
+  /** Hangs, with every connection open, until `thaw`. */
+  freeze(): void
+  thaw(): void
+  remove(): Promise<void>
+}
+
+/** Starts an engine of the test's own; the caller removes it. */
+export async function startPrivate(name: keyof typeof starters): Promise<PrivateEngine> {
+  const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engine')
+  mkdirSync(dir)
+  const binaries = findBinaries(process.env.PATH ?? '')
+  const options = { binaries, dir, port: await freePort(), password: 'secret', durable: false }
+  const launch: (options: EngineOptions) => Promise<Started> = starters[name]
+  let running = await launch(options)
+  const stop = () => stopProcess(running.pid, running.mark, 'SIGINT')
+  const signal = (which: NodeJS.Signals) => {
+    for (const pid of [running.pid, ...childrenOf(running.pid)]) process.kill(pid, which)
+  }
+  return {
+    url: running.url,
+    stop,
+    async start() {
+      running = await launch(options)
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async remove() {
+      await stop()
+      if (name === 'postgres') rmSync(dirname(running.mark), { recursive: true, force: true })
+      rmSync(dirname(dir), { recursive: true, force: true })
+    },
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const found = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { stdio: 'pipe' })
+    return found.toString().split('\n').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** A migrated database on a PostgreSQL of the test's own. */
+export async function makeDatabase(
+  { url }: PrivateEngine,
+  schema: 'directory' | 'cell',
+): Promise<string> {
+  const database = `${url}/${schema}`
+  await ensureDatabase(database)
+  await migrate(database, schema)
+  if (schema === 'cell') await keepPartitions(database, 14)
+  return database
+}
