@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Limiter, type Verdict } from '../../platform/cache/limiter.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { addDeprecation, completeRoute } from '../../platform/http/route.ts'
+import { addDeprecation, completeRoute, isRead } from '../../platform/http/route.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
 import { Credentials, type KnownKey } from './credentials.ts'
@@ -35,9 +35,10 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
 
   app.addHook('onRoute', (route) => {
-    accessOf(route)
+    const access = accessOf(route)
     completeRoute(route)
     addHeaders(route)
+    addExtensions(route, access)
   })
   app.decorateRequest('actor')
 
@@ -55,7 +56,7 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
 
   app.addHook('preHandler', async (request) => {
     const key = request.headers['idempotency-key']
-    if (typeof key !== 'string' || request.method === 'GET') return
+    if (typeof key !== 'string' || isRead(request.method)) return
     request.actor.retry = { key, requestHash: hashRequest(request) }
   })
 }
@@ -81,7 +82,17 @@ function addHeaders({ method, config, schema }: RouteOptions): void {
   schema.headers = Type.Object({
     ...(onBehalfOf === 'required' && { onBehalfOf: OnBehalfOf }),
     ...(onBehalfOf === 'optional' && { onBehalfOf: Type.Optional(OnBehalfOf) }),
-    ...(method !== 'GET' && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
+    ...(!isRead(method) && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
+  })
+}
+
+/** Lets readers of the document know who may call an operation, and how it is counted. */
+function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rate }: Access): void {
+  Object.assign(schema ?? {}, {
+    'x-scope': scope,
+    'x-users': users,
+    'x-on-behalf-of': onBehalfOf,
+    'x-rate-class': rate,
   })
 }
 

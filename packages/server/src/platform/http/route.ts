@@ -19,9 +19,12 @@ declare module 'fastify' {
   }
 }
 
+/** Whether a route only reads. Each GET has a twin for HEAD, which shares its schema. */
+export const isRead = (method: RouteOptions['method']) => method === 'GET' || method === 'HEAD'
+
 /** The errors that an operation can answer with, as its route declares it. */
 export function errorsOf({ method, config }: Pick<RouteOptions, 'method' | 'config'>): ErrorCode[] {
-  const shared = method === 'GET' ? COMMON_ERRORS : [...COMMON_ERRORS, ...WRITE_ERRORS]
+  const shared = isRead(method) ? COMMON_ERRORS : [...COMMON_ERRORS, ...WRITE_ERRORS]
   return [...shared, ...(config?.errors ?? [])]
 }
 

@@ -38,7 +38,9 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+    // No hook runs for these.
+    frameworkErrors: (error, request, reply) =>
+      void handleError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler,
   })
   app.setValidatorCompiler(validatorCompiler())
@@ -83,8 +85,8 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
   }
-  // Its own text repeats the path, which can hold a key.
-  if (code === 'FST_ERR_BAD_URL')
+  // Their own texts repeat the path, which can hold a key.
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH')
     return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
     return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })
