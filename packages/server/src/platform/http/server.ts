@@ -11,7 +11,7 @@ import Fastify, {
 } from 'fastify'
 import { isDatabaseDown } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
-import { ApiError, fail } from './fail.ts'
+import { ApiError, badRequest, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -38,6 +38,8 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     return503OnClosing: false,
+    // Node would answer by itself, not in our shape: see refuseNoHost.
+    http: { requireHostHeader: false },
     // No hook runs for these.
     frameworkErrors: (error, request, reply) =>
       void handleError(error, request, reply.header('x-request-id', request.id)),
@@ -47,9 +49,12 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(handleNotFound)
   addParsers(app)
+  // An expectation that we don't know is none: Node's answer to it has no body.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     if (draining()) reply.header('connection', 'close')
+    refuseNoHost(request)
   })
   app.addHook('onResponse', async (request, reply) => {
     // The pattern, never the path: paths can hold keys and tokens.
@@ -60,6 +65,13 @@ export function openHttp({ log, timings, draining }: HttpOptions): FastifyInstan
     request.log.info({ method: request.method, route, status, ms: Math.round(ms) }, 'answered')
   })
   return app
+}
+
+/** RFC 9112, section 3.2: HTTP/1.1 must name the host. */
+function refuseNoHost({ headers, raw }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    throw badRequest({ Host: ['the header Host is required'] })
+  }
 }
 
 /** The caller's own id where it is harmless, so that both sides' logs can be joined. */
