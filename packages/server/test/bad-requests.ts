@@ -66,6 +66,9 @@ const payloadEdits: Record<string, (text: string) => string | Buffer | undefined
   '12 KB in a field': (text) => text.replace('{', `{"unknown":"${'x'.repeat(12_000)}",`),
   '12 KB of spaces': (text) => text + ' '.repeat(12_000),
   '5,000 levels': () => '['.repeat(5_000) + ']'.repeat(5_000),
+  // For operations that take more than others.
+  '30,000 levels': (text) =>
+    text.replace('{', `{"unknown":${'['.repeat(30_000)}${']'.repeat(30_000)},`),
   '1,500 levels in a field': (text) =>
     text.replace('{', `{"unknown":${'{"a":'.repeat(1_500)}1${'}'.repeat(1_500)},`),
 }
