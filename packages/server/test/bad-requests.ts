@@ -195,15 +195,15 @@ export function change(wire: Wire, made: Change, ids: ValidRequest['ids']): Wire
 }
 
 function withField({ headers, payload }: Wire, field: string, value: unknown): Partial<Wire> {
-  let body: unknown
   try {
-    body = JSON.parse(String(payload ?? '{}'))
+    const body: unknown = JSON.parse(String(payload ?? '{}'))
+    return {
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: JSON.stringify(typeof body === 'object' ? { ...body, [field]: value } : value),
+    }
   } catch {
+    // An earlier change left no JSON, or more levels of it than can be written.
     return {}
-  }
-  return {
-    headers: { 'content-type': 'application/json', ...headers },
-    payload: JSON.stringify(typeof body === 'object' ? { ...body, [field]: value } : value),
   }
 }
 
