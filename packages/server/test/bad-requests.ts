@@ -82,7 +82,7 @@ const pathEdits: Record<string, (path: string) => string> = {
   'no version': (path) => path.replace('/v3/', '/'),
   'upper case': (path) => path.toUpperCase(),
   'one more part': (path) => `${path}/more`,
-  'a part less': (path) => path.slice(0, path.lastIndexOf('/')),
+  'a part less': (path) => path.slice(0, path.lastIndexOf('/')) || '/',
   'dots inside': (path) => path.replace('/v3/', '/v3/x/../'),
   'escaped letters': (path) => path.replace(/[a-z](?=[a-z]*$)/, escapeChar),
   'escaped slash': (path) => path.replace('/v3/', '/v3%2F'),
