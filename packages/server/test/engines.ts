@@ -25,10 +25,10 @@ export async function makeTemplates(env: EnginesEnv) {
   }
 }
 
-/** Runs `work` beside private engines, and removes them whatever happens. */
+/** Runs `work` beside private engines, and removes them and their folder whatever happens. */
 export async function withEngines<T>(
   options: { durable: boolean },
-  work: (env: EnginesEnv) => Promise<T>,
+  work: (env: EnginesEnv, dir: string) => Promise<T>,
 ): Promise<T> {
   const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engines')
   mkdirSync(dir)
@@ -41,7 +41,7 @@ export async function withEngines<T>(
   process.once('SIGTERM', stop)
   try {
     const env = await startEngines({ dir, searchPath: process.env.PATH ?? '', ...options })
-    return await work(env)
+    return await work(env, dir)
   } finally {
     await remove()
   }

@@ -36,9 +36,10 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
 
   app.addHook('onRoute', (route) => {
-    accessOf(route)
+    const access = accessOf(route)
     completeRoute(route)
     addHeaders(route)
+    addExtensions(route, access)
   })
   app.decorateRequest('actor')
 
@@ -86,6 +87,16 @@ function addHeaders({ method, config, schema }: RouteOptions): void {
     ...(isWrite(method) && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
   }
   if (Object.keys(headers).length > 0) schema.headers = Type.Object(headers)
+}
+
+/** Lets readers of the document know who may call an operation, and how it is counted. */
+function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rate }: Access): void {
+  Object.assign(schema ?? {}, {
+    'x-scope': scope,
+    'x-users': users,
+    'x-on-behalf-of': onBehalfOf,
+    'x-rate-class': rate,
+  })
 }
 
 async function keyOfRequest(

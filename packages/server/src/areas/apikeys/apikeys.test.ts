@@ -95,6 +95,8 @@ suite('createApiKey', () => {
       ['body'],
     ],
     ['no body', undefined, ['body']],
+    ['200 levels', `{"name":${'['.repeat(200)}${']'.repeat(200)}}`, ['name']],
+    ['200 levels of lists', '['.repeat(200) + ']'.repeat(200), ['0']],
   ]
   for (const [what, given, fields] of faults) {
     test(`${what}: 400 with details`, async () => {

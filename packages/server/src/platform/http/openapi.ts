@@ -2,6 +2,8 @@ import swagger from '@fastify/swagger'
 import reference from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 
+type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
+
 /** Collects the routes registered after it; `app.swagger()` then gives the document. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -27,7 +29,24 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
         securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
       },
     },
+    transformObject: withoutNeedlessParameters,
   })
+}
+
+/** What has a default need not be sent, though handlers can count on it. */
+const withoutNeedlessParameters: TransformObject = (given) => {
+  if (!('openapiObject' in given)) return given.swaggerObject
+  const document = given.openapiObject
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const method of ['get', 'put', 'post', 'patch', 'delete'] as const) {
+      for (const parameter of path?.[method]?.parameters ?? []) {
+        if (!('schema' in parameter) || !parameter.schema || !('default' in parameter.schema))
+          continue
+        parameter.required = false
+      }
+    }
+  }
+  return document
 }
 
 /** The document as a page to read, and as the file it is made from. Nothing is loaded from elsewhere. */

@@ -12,7 +12,7 @@ import Fastify, {
 import { isDatabaseDown } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { ApiError, fail } from './fail.ts'
+import { ApiError, badRequest, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -46,22 +46,24 @@ export function openHttp({ log, timings, tracing, draining }: HttpOptions): Fast
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => {
-      // No hook runs for these.
-      reply.header('x-request-id', request.id)
-      void handleError(error, request, reply)
-    },
+    // Node would answer by itself, not in our shape: see missingHost.
+    http: { requireHostHeader: false },
+    // No hook runs for these.
+    frameworkErrors: (error, request, reply) =>
+      void handleError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler,
   })
   app.setValidatorCompiler(validatorCompiler())
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(handleNotFound)
   addParsers(app)
+  // An expectation that we don't know is none: Node's answer to it has no body.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   app.decorateRequest('span')
   // With callbacks: three promises a request are a measurable part of a cheap one.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    request.span = tracing.request(request.headers, done)
+    request.span = tracing.request(request.headers, () => done(missingHost(request)))
   })
   // When it is sent, not when it came: a connection kept open behind a slow answer would delay us.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -80,6 +82,12 @@ export function openHttp({ log, timings, tracing, draining }: HttpOptions): Fast
   })
   return app
 }
+
+/** RFC 9112, section 3.2: HTTP/1.1 must name the host. */
+const missingHost = ({ headers, raw }: FastifyRequest): ApiError | undefined =>
+  headers.host === undefined && raw.httpVersion === '1.1'
+    ? badRequest({ Host: ['the header Host is required'] })
+    : undefined
 
 /** The caller's own id where it is harmless, so that both sides' logs can be joined. */
 function requestId({ headers }: { headers: Record<string, string | string[] | undefined> }) {
@@ -104,8 +112,8 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
   }
-  // Its own text repeats the path, which can hold a key.
-  if (code === 'FST_ERR_BAD_URL')
+  // Their own texts repeat the path, which can hold a key.
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH')
     return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
     return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })

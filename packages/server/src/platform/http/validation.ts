@@ -35,11 +35,10 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
     const validate = ajv.compile(schema)
     const part = httpPart ?? 'body'
     return (given: unknown) => {
-      const unstorable = findUnstorable(given, '')
-      if (unstorable !== undefined) {
-        return {
-          error: badRequest({ [unstorable || part]: [`${unstorable || part} ${UNSTORABLE}`] }),
-        }
+      const unfit = findUnfit(given, '', 0)
+      if (unfit) {
+        const field = unfit.field || part
+        return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
       }
       if (part === 'body') return check(validate, given, 'body')
       const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
@@ -51,6 +50,10 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
 }
 
 const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
+
+/** Far below what overflows the stack of this process, or of PostgreSQL when it stores JSON. */
+const MAX_DEPTH = 100
+const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
 
 function check(validate: ValidateFunction, value: unknown, part: string) {
   if (validate(value)) return { value }
@@ -76,16 +79,22 @@ function textOf({ keyword, message, params }: ErrorObject): string {
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** The field of the first text that cannot be stored, if there is one. */
-function findUnstorable(value: unknown, field: string): string | undefined {
-  if (typeof value === 'string') return isStorable(value) ? undefined : field
+/** The first field that cannot be stored as it is, and why, if there is one. */
+function findUnfit(value: unknown, field: string, depth: number): Unfit | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
   if (typeof value !== 'object' || value === null) return undefined
+  if (depth > MAX_DEPTH) return { field: field.split('.')[0] ?? '', text: TOO_DEEP }
   for (const [key, inner] of Object.entries(value)) {
-    if (!isStorable(key)) return field
-    const found = findUnstorable(inner, field ? `${field}.${key}` : key)
-    if (found !== undefined) return found
+    if (!isStorable(key)) return { field, text: UNSTORABLE }
+    const found = findUnfit(inner, field ? `${field}.${key}` : key, depth + 1)
+    if (found) return found
   }
   return undefined
+}
+
+interface Unfit {
+  field: string
+  text: string
 }
 
 interface Typed {

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import fc from 'fast-check'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { buildApi } from '../src/api.ts'
+import { badRequest, type Change, change, toWire, urlOf, type Wire } from './bad-requests.ts'
+import { assertConforms, type Operation, operations } from './conformity.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { prepare, type ValidRequest } from './resources.ts'
+
+/** Shared by all operations, so that more of them take no more time. */
+const REQUESTS = process.env.LOQUAT_TEST_LONG ? 1_000_000 : 10_000
+const each = Math.max(40, Math.ceil(REQUESTS / operations.length))
+/** Repeats a failed run: its output names the seed. */
+const seed = process.env.LOQUAT_TEST_SEED ? { seed: Number(process.env.LOQUAT_TEST_SEED) } : {}
+
+const server = useServer()
+let api: FastifyInstance
+
+/** Keeps a valid request at hand: a write that succeeds may use up what was made for it. */
+class Ground {
+  #app: TestApp | undefined
+  #request: ValidRequest | undefined
+  #uses = 0
+  #writes = 0
+
+  async wire(operation: Operation): Promise<{ wire: Wire; ids: ValidRequest['ids'] }> {
+    // Below the rate limit of an app, so that it hides nothing.
+    if (this.#uses++ % 1_000 === 0) this.#leave()
+    this.#app ??= await server.newApp()
+    this.#request ??= await prepare(this.#app, operation)
+    const { id: appid, apiKey: apikey } = this.#app
+    return { wire: toWire(this.#request, { appid, apikey }), ids: this.#request.ids }
+  }
+
+  /** New things where the old ones are taken or gone, a new app before its limits are reached. */
+  wrote(method: string) {
+    if (++this.#writes % 10 === 0) this.#leave()
+    else if (method === 'POST' || method === 'DELETE') this.#request = undefined
+  }
+
+  #leave() {
+    this.#app = undefined
+    this.#request = undefined
+  }
+}
+
+async function inject({ method, headers, payload, ...where }: Wire) {
+  const url = urlOf({ method, headers, payload, ...where })
+  const options: InjectOptions = { method: method as 'GET', url, headers }
+  const answer = await api.inject(payload === undefined ? options : { ...options, payload })
+  return { ...answer, url: answer.raw.req.url ?? url }
+}
+
+/** Sends it, and fails unless the answer is a good one for a bad request. */
+async function assertAnswers(wire: Wire): Promise<number> {
+  const { statusCode: status, headers, body, url } = await inject(wire)
+  const good =
+    status < 500 &&
+    String(headers['content-type']).startsWith('application/json') &&
+    headers['x-request-id']
+  if (!good) assert.fail(`${JSON.stringify({ wire, status, headers, body }).slice(0, 5_000)}`)
+  const read = wire.method === 'HEAD' ? undefined : JSON.parse(body)
+  assertConforms(wire.method, url, status, read)
+  return status
+}
+
+const total = { requests: 0, single: 0, accepted: 0, refused: 0 }
+
+suite('no input breaks an operation', { concurrency: 4 }, () => {
+  before(async () => {
+    api = await buildApi(server.deps)
+  })
+  after(() => api.close())
+
+  for (const operation of operations) {
+    test(`${operation.operationId}: ${each} bad requests`, async () => {
+      const ground = new Ground()
+      const statuses = new Set<number>()
+      const attempt = async (changes: Change[]) => {
+        const { wire, ids } = await ground.wire(operation)
+        const bad = changes.reduce((changed, made) => change(changed, made, ids), wire)
+        const status = await assertAnswers(bad)
+        statuses.add(status)
+        if (status < 300 && !['GET', 'HEAD'].includes(bad.method)) ground.wrote(bad.method)
+        total.requests++
+        if (changes.length === 1) total.single++
+        if (status < 300) total.accepted++
+        else total.refused++
+      }
+      await attempt([])
+      assert.deepEqual([...statuses], [200], 'the request without a fault succeeds')
+      await fc.assert(fc.asyncProperty(badRequest(operation), attempt), {
+        numRuns: each,
+        ...seed,
+      })
+      assert.ok([...statuses].some((status) => status >= 400))
+    })
+  }
+})
+
+test('the requests were neither all harmless nor all hopeless', (t) => {
+  t.diagnostic(JSON.stringify(total))
+  assert.ok(total.single > total.requests / 3)
+  assert.ok(total.accepted > total.requests / 20)
+  assert.ok(total.refused > total.requests / 3)
+})

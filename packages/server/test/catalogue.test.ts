@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { errors } from '@loquat/protocol'
+import { operations, type Schema } from './conformity.ts'
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
+
+/** Answers of the router, where there is no operation. */
+const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND']
+
+const codes = Object.keys(errors).sort()
+
+/** Codes inside the first argument of each `fail(…)`; it can be a choice between some. */
+function codesRaised(): Set<string> {
+  const sources = globSync('**/*.ts', { cwd: SRC })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
+  const calls = sources.flatMap((source) => source.split(/\bfail\(/).slice(1))
+  return new Set(calls.flatMap((call) => firstArgument(call).match(/\b(AUTH_)?ERR_[A-Z_]+/g) ?? []))
+}
+
+function firstArgument(text: string): string {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charAt(index)
+    if (depth === 0 && ',)'.includes(char)) return text.slice(0, index)
+    if ('({['.includes(char)) depth++
+    if (')}]'.includes(char)) depth--
+  }
+  return text
+}
+
+function codesDeclared(): Set<string> {
+  const bodies = operations.flatMap(({ responses }) => Object.values(responses))
+  return new Set(bodies.flatMap(codesIn))
+}
+
+const codesIn = ({ properties }: Schema): string[] =>
+  (properties?.error?.properties?.code?.enum as string[] | undefined) ?? []
+
+suite('the catalogue of errors', () => {
+  test('each is raised somewhere, and no other', () => {
+    assert.deepEqual([...codesRaised()].sort(), codes)
+  })
+
+  test('each is declared by an operation or belongs to the router, and no other', () => {
+    assert.deepEqual([...codesDeclared(), ...OF_THE_ROUTER].sort(), codes)
+  })
+
+  test('each is declared under its own status', () => {
+    for (const { operationId, responses } of operations) {
+      for (const [status, schema] of Object.entries(responses)) {
+        for (const code of codesIn(schema)) {
+          const own = errors[code as keyof typeof errors].status
+          assert.equal(own, Number(status), `${code} in ${operationId}`)
+        }
+      }
+    }
+  })
+})
+
+suite('the document', () => {
+  test('has operations', () => assert.ok(operations.length >= 5))
+
+  test('operation ids are unique', () => {
+    const ids = operations.map(({ operationId }) => operationId)
+    assert.deepEqual([...new Set(ids)], ids)
+  })
+
+  for (const operation of operations) {
+    const { method, path, operationId, summary, tags, scope, onBehalfOf, rate } = operation
+    test(`${method} ${path} is described`, () => {
+      assert.match(operationId, /^[a-z][A-Za-z]+$/)
+      assert.ok(summary)
+      assert.equal(tags.length, 1)
+      assert.ok(scope && onBehalfOf && rate, 'says who may call it')
+      assert.ok(Object.keys(operation.responses).some((status) => status.startsWith('2')))
+    })
+
+    test(`${method} ${path} takes an Idempotency-Key if it writes`, () => {
+      const named = operation.parameters.some(({ name }) => name === 'Idempotency-Key')
+      assert.equal(named, method !== 'GET')
+    })
+  }
+})

@@ -1,0 +1,102 @@
+/** The errors that belong to no area. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { buildApi } from '../src/api.ts'
+import type { Access } from '../src/areas/access/plugin.ts'
+import { setSettings } from '../src/areas/settings/actions.ts'
+import { noteAnswer } from './conformity.ts'
+import { call, useServer } from './harness.ts'
+
+const server = useServer()
+const get = (path: string, headers: Record<string, string> = {}) =>
+  call(server.service.apiPort ?? 0, 'GET', path, { headers })
+
+suite('requests that reach no operation', () => {
+  test('no app', async () => {
+    const app = await server.newApp()
+    const { body } = await get('/v3/apikeys', { apikey: app.apiKey })
+    assert.equal(body.error.code, 'AUTH_ERR_EMPTY_APPID')
+  })
+
+  test('an unknown app', async () => {
+    const app = await server.newApp()
+    const { body } = await get('/v3/apikeys', { appid: 'nobody', apikey: app.apiKey })
+    assert.equal(body.error.code, 'AUTH_ERR_INVALID_APPID')
+  })
+
+  test('an unknown version, path or method', async () => {
+    const app = await server.newApp()
+    const codeOf = async (method: string, path: string) =>
+      (await app.call(method, path)).body.error.code
+    assert.equal(await codeOf('GET', '/v2/apikeys'), 'ERR_INVALID_API_VERSION')
+    assert.equal(await codeOf('GET', '/v3/nothing'), 'ERR_API_NOT_FOUND')
+    assert.equal(await codeOf('PATCH', '/v3/apikeys'), 'ERR_API_NOT_FOUND')
+  })
+
+  test('more requests than the app has', async () => {
+    const app = await server.newApp()
+    await setSettings(server.deps, app, { 'rate.standard': 1 })
+    // Of three, two fall into one minute.
+    const answers = [await app.call('GET', '/v3/apikeys'), await app.call('GET', '/v3/apikeys')]
+    answers.push(await app.call('GET', '/v3/apikeys'))
+    const refused = answers.find(({ status }) => status === 429)
+    assert.equal(refused?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+  })
+})
+
+test('an Idempotency-Key for two requests', async () => {
+  const app = await server.newApp()
+  const headers = { 'idempotency-key': 'once' }
+  const create = (name: string) =>
+    app.call('POST', '/v3/apikeys', { body: { name, scope: 'authOnly' }, headers })
+  assert.equal((await create('one')).status, 200)
+  assert.equal((await create('two')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+})
+
+suite('faults of ours', () => {
+  let api: FastifyInstance
+  before(async () => {
+    api = await buildApi(server.deps, { more: [() => faultyRoutes] })
+  })
+  after(() => api.close())
+
+  const provoke = async (path: string) => {
+    const { id: appid, apiKey: apikey } = await server.newApp()
+    const answer = await api.inject({ url: path, headers: { appid, apikey } })
+    noteAnswer('-', answer.statusCode, answer.json())
+    return answer
+  }
+
+  test('a bug: 500 that tells nothing of it', async () => {
+    const answer = await provoke('/v3/bug')
+    assert.equal(answer.statusCode, 500)
+    assert.equal(answer.json().error.code, 'ERR_EXCEPTION')
+    assert.doesNotMatch(answer.body, /secret/)
+    assert.ok(answer.headers['x-request-id'])
+  })
+
+  test('a database that is too slow: 503', async () => {
+    const answer = await provoke('/v3/slow')
+    assert.equal(answer.statusCode, 503)
+    assert.equal(answer.json().error.code, 'ERR_MISSION_FAILED')
+  })
+})
+
+const access: Access = { scope: 'fullAccess', users: false, onBehalfOf: 'ignored', rate: 'core' }
+
+const faultyRoutes: FastifyPluginAsync = async (app) => {
+  const schema = { response: { 200: Type.Object({}) } }
+  app.get('/bug', { config: access, schema }, async () => {
+    throw new Error('a secret of the inside')
+  })
+  app.get('/slow', { config: access, schema }, async ({ actor }) =>
+    actor.app.cell.db.tx(async (tx) => {
+      const run = (name: string, text: string) => tx.query({ name, text, values: [] })
+      await run('test.timeout', 'set local statement_timeout = 20')
+      await run('test.slow', 'select pg_sleep(10)')
+      return {}
+    }),
+  )
+}

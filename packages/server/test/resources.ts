@@ -1,0 +1,112 @@
+/**
+ * What the tests over all operations need to know of each area: an id for every path parameter,
+ * and what to send so that the operation succeeds. A new area adds its own here.
+ */
+import { randomBytes } from 'node:crypto'
+import { type Operation, operations } from './conformity.ts'
+import type { CallOptions, TestApp } from './harness.ts'
+
+/** Ids by the name of their parameter. */
+export type Ids = Record<string, string>
+
+export interface Resource {
+  /** Makes one and gives its id; `ids` are those of the parameters before it in the path. */
+  make(app: TestApp, ids: Ids): Promise<string>
+  /** An id of the same shape that nobody has. */
+  unknown(): string
+}
+
+export interface Sample {
+  body?: unknown
+  query?: Record<string, string>
+}
+
+/**
+ * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
+ * areas use one name.
+ */
+export const resources: Record<string, Resource> = {
+  apiKey: {
+    async make(app) {
+      const key = { name: 'Made', scope: 'authOnly' }
+      return (await app.call('POST', '/v3/apikeys', { body: key })).body.data.apiKey
+    },
+    unknown: () => randomBytes(20).toString('hex'),
+  },
+}
+
+/** By operationId: what to send; also worth filling in where nothing is required. */
+export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promise<Sample>> = {
+  createApiKey: () => ({ body: { name: 'Billing worker', scope: 'authOnly' } }),
+  updateApiKey: () => ({ body: { name: 'Renamed', scope: 'fullAccess' } }),
+  listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
+}
+
+/** A request that succeeds, in its parts. */
+export interface ValidRequest extends Sample {
+  operation: Operation
+  ids: Ids
+}
+
+/** The parameters of an operation that name something of the app. */
+export const idNames = ({ parameters }: Operation): string[] =>
+  parameters
+    .filter(({ in: place, name }) => place === 'path' || name === 'onBehalfOf')
+    .map(({ name }) => name)
+
+export function resourceOf({ operationId, tags }: Operation, name: string): Resource {
+  const resource = resources[`${tags[0]}.${name}`] ?? resources[name]
+  if (resource) return resource
+  throw new Error(`test/resources.ts says not how to make a "${name}", which ${operationId} names`)
+}
+
+/** Makes all that an operation needs to succeed in this app. */
+export async function prepare(app: TestApp, operation: Operation): Promise<ValidRequest> {
+  const ids: Ids = {}
+  for (const name of idNames(operation)) {
+    ids[name] = await resourceOf(operation, name).make(app, ids)
+  }
+  const sample = samples[operation.operationId]
+  if (!sample && needsSample(operation)) {
+    throw new Error(`test/resources.ts has no sample of ${operation.operationId}`)
+  }
+  return { operation, ids, ...(await sample?.(app, ids)) }
+}
+
+const needsSample = ({ body, parameters }: Operation) =>
+  body !== undefined || parameters.some(({ in: place, required }) => place === 'query' && required)
+
+export function pathOf({ operation, ids }: ValidRequest): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? ''))
+}
+
+export function urlOf(request: ValidRequest): string {
+  const query = new URLSearchParams(request.query).toString()
+  return pathOf(request) + (query && `?${query}`)
+}
+
+export const headersOf = ({ ids: { onBehalfOf } }: ValidRequest): Record<string, string> =>
+  onBehalfOf === undefined ? {} : { onbehalfof: onBehalfOf }
+
+/** Sends a prepared request to an app, changed as `options` say. */
+export function send(app: TestApp, request: ValidRequest, options: CallOptions = {}) {
+  const { operation, body } = request
+  const headers = { ...headersOf(request), ...options.headers }
+  return app.call(operation.method, urlOf(request), {
+    ...(body !== undefined && { body }),
+    ...options,
+    headers,
+  })
+}
+
+/** What stands in the registries and is of no use. */
+export function staleEntries(): string[] {
+  const names = operations.flatMap((operation) =>
+    idNames(operation).flatMap((name) => [name, `${operation.tags[0]}.${name}`]),
+  )
+  const operationIds = operations.map(({ operationId }) => operationId)
+  return [
+    ...Object.keys(resources).filter((name) => !names.includes(name)),
+    ...Object.keys(samples).filter((operationId) => !operationIds.includes(operationId)),
+  ]
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type TestApp, useServer } from './harness.ts'
+
+const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
+
+const server = useServer()
+
+interface Watched {
+  process: ChildProcess
+  port: number
+  /** All that it wrote so far. */
+  output(): string
+}
+
+/** A process of its own that tells all it can. */
+async function startTalkative(): Promise<Watched> {
+  const env = { ...server.env, LOQUAT_LOG_LEVEL: 'trace' }
+  const child = spawn(process.execPath, [LOQUAT, 'serve', '--roles', 'api'], { env })
+  let output = ''
+  const port = await new Promise<number>((resolve, reject) => {
+    const read = (part: Buffer) => {
+      output += part
+      const ready = /"apiPort":(\d+).*"msg":"ready"/.exec(output)
+      if (ready) resolve(Number(ready[1]))
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', () => reject(new Error(output)))
+  })
+  return { process: child, port, output: () => output }
+}
+
+/** Sends as it is, and waits for the end of the answer. */
+async function sendRaw(port: number, text: string) {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.resume()
+  socket.end(text)
+  await once(socket, 'close')
+}
+
+/** Every way in which a key can reach the service; the wrong ones most of all. */
+async function showKeys(app: TestApp, { port }: Watched, made: string, unknown: string) {
+  const paths = [made, unknown, `${made}%zz`, `${made}%00`, `${made}/more`, `${made}x`.repeat(99)]
+  for (const key of paths) {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+      const body = { name: 'a\u0000', scope: made }
+      await app.call(method, `/v3/apikeys/${key}`, { port, ...(method === 'PUT' && { body }) })
+    }
+  }
+  await app.call('GET', `/v9/${made}?key=${made}`, { port })
+  await app.call('GET', `/v3/apikeys?perPage=${made}&searchKey=${made}`, { port })
+  for (const body of [{ [made]: made }, `{"name": ${made}`, { name: made, scope: 'authOnly' }]) {
+    await app.call('POST', '/v3/apikeys', { port, body })
+  }
+  const odd = { 'idempotency-key': made.repeat(9), onbehalfof: made, 'x-forwarded-for': made }
+  await app.call('POST', '/v3/apikeys', { port, body: {}, headers: odd })
+  for (const apiKey of [made, unknown]) {
+    await app.call('GET', '/v3/apikeys', { port, apiKey })
+    await app.call('GET', '/v3/apikeys', { port, headers: { appid: apiKey } })
+  }
+  await sendRaw(port, `GET /${made} HTTP/1.1\r\napikey ${made}\r\n\r\n`)
+}
+
+const lineWith = (output: string, text: string) =>
+  output.split('\n').find((line) => line.includes(text)) ?? ''
+
+suite('the log', () => {
+  test('holds no key, however it came', async (t) => {
+    const watched = await startTalkative()
+    t.after(() => watched.process.kill('SIGKILL'))
+    const app = await server.newApp()
+    const unknown = randomBytes(20).toString('hex')
+    const body = { name: 'Made', scope: 'authOnly' }
+    const made = (await app.call('POST', '/v3/apikeys', { body, port: watched.port })).body.data
+    await showKeys(app, watched, made.apiKey, unknown)
+    // A fault of ours logs the error with all that it holds.
+    await app.cell.db.query({ name: 't', text: 'alter table api_keys rename to gone', values: [] })
+    for (const apiKey of [unknown, app.apiKey]) {
+      const { status } = await app.call('GET', `/v3/apikeys/${apiKey}`, {
+        port: watched.port,
+        apiKey,
+      })
+      assert.equal(status, 500)
+    }
+
+    watched.process.kill('SIGTERM')
+    await once(watched.process, 'close')
+    const output = watched.output()
+    assert.match(output, /"msg":"answered"/)
+    assert.match(output, /"msg":"unexpected"/)
+    for (const key of [app.apiKey, app.authKey, made.apiKey, unknown]) {
+      assert.ok(!output.includes(key), lineWith(output, key))
+    }
+    const secrets = [server.env.LOQUAT_SECRET ?? '?', server.env.LOQUAT_DIRECTORY_URL ?? '?']
+    for (const secret of secrets) assert.ok(!output.includes(secret))
+  })
+})
