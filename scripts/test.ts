@@ -3,7 +3,7 @@
  * `npm run test:long` the long forms.
  */
 import { spawn } from 'node:child_process'
-import { globSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeTemplates, withEngines } from '../packages/server/test/engines.ts'
@@ -27,10 +27,24 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   const long = values.long && { LOQUAT_TEST_LONG: '1' }
   const env = { ...process.env, ...engines, ...long, LOQUAT_TEST_SEEN: seen }
   const filter = values.only ? [`--test-name-pattern=${values.only}`] : []
-  const code = await run(['--test-concurrency=3', ...filter, ...files], env)
-  // What a failed run has not seen says nothing.
-  return code === 0 && whole ? run([COVERAGE], env) : code
+  // Tests with bounds in wall time have the machine for themselves.
+  const timed = files.filter(isTimed)
+  const others = files.filter((file) => !isTimed(file))
+  for (const [concurrency, part] of [
+    [3, others],
+    [1, timed],
+  ] as const) {
+    if (part.length === 0) continue
+    const code = await run([`--test-concurrency=${concurrency}`, ...filter, ...part], env)
+    if (code !== 0) return code
+  }
+  // What some of the tests have not seen says nothing.
+  return whole ? run([COVERAGE], env) : 0
 })
+
+function isTimed(file: string): boolean {
+  return readFileSync(file, 'utf8').includes('timed-test.ts')
+}
 
 function run(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const all = ['--test', '--test-timeout=600000', ...args]

@@ -30,6 +30,7 @@ suite('configuration', () => {
         natsUrl: REQUIRED.LOQUAT_NATS_URL,
         redisUrl: REQUIRED.LOQUAT_REDIS_URL,
         poolSize: 20,
+        timeoutMs: 4000,
         prefix: 'loquat',
       },
       service: {

@@ -77,6 +77,11 @@ export const options = {
       default: '20',
       description: 'Connections of this process to each cell, at most.',
     }),
+    timeoutMs: integer('LOQUAT_DB_TIMEOUT_MS', 100, 600_000, {
+      default: '4000',
+      description:
+        'A statement of a request, or its wait for a connection, is given up after this long.',
+    }),
     prefix: text('LOQUAT_PREFIX', {
       default: 'loquat',
       description: 'Begins every NATS subject and Redis key: installations can share both.',

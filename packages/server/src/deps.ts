@@ -27,7 +27,7 @@ export function openDeps(config: Config): Deps {
   const metrics = openMetrics()
   const tracing = openTracing(config.log.tracesUrl)
   const secrets = openSecrets(config.service.secret)
-  const { natsUrl, redisUrl, directoryUrl, poolSize, prefix } = config.engines
+  const { natsUrl, redisUrl, directoryUrl, poolSize, timeoutMs, prefix } = config.engines
   const bus = openBus({ url: natsUrl, prefix, log })
   const cache = openCache({ url: redisUrl, prefix, log })
   const { regions } = config.service
@@ -35,6 +35,7 @@ export function openDeps(config: Config): Deps {
     url: directoryUrl,
     regions,
     poolSize,
+    timeoutMs,
     bus,
     log,
     metrics,

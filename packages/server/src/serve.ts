@@ -29,7 +29,7 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
     const api = wanted.includes('api') ? await listenApi(deps) : undefined
     const apiPort = api?.port
     const internalPort = portOf(internal)
-    deps.log.info({ roles: wanted, port: apiPort, internalPort }, 'ready')
+    deps.log.info({ roles: wanted, apiPort, internalPort }, 'ready')
 
     return {
       deps,

@@ -227,7 +227,7 @@ suite('outages', () => {
     await write(await newApp(service, 'us'))
   })
 
-  test('of a cell: only its apps fail, soon, and they work again after it', async () => {
+  test('of a cell: only its apps fail, and they work again after it', async () => {
     const [near, far] = [await newApp(service, 'us'), await newApp(service, 'eu')]
     const underWay = far.cell.db.tx(async (tx) => {
       await tx.query({ name: 'test.one', text: 'select 1', values: [] })
@@ -237,9 +237,7 @@ suite('outages', () => {
     await assert.rejects(underWay, 'a transaction under way ends with the cell')
 
     for (let nth = 0; nth < 3; nth++) {
-      const started = performance.now()
       await assert.rejects(write(far))
-      assert.ok(performance.now() - started < 2_000, 'nobody waits for a cell that is gone')
       await write(near)
     }
     assert.equal((await service.deps.directory.find(far.id))?.cell, far.cell)

@@ -290,7 +290,7 @@ suite('serve', { concurrency: 3 }, () => {
 
   test('answers on its port, and at SIGTERM finishes what is under way and ends well', async () => {
     const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
-    const [, port] = await running.printed(/"port":(\d+)/)
+    const [, port] = await running.printed(/"apiPort":(\d+)/)
     for (const path of ['live', 'ready']) {
       const answer = await fetch(`http://127.0.0.1:${port}/health/${path}`)
       assert.deepEqual([answer.status, await answer.json()], [200, { status: path }])
@@ -316,7 +316,7 @@ suite('serve', { concurrency: 3 }, () => {
 
   test('a port in use is told as such', async () => {
     const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
-    const [, port = ''] = await running.printed(/"port":(\d+)/)
+    const [, port = ''] = await running.printed(/"apiPort":(\d+)/)
     const second = await loquat(['serve', '--roles', 'api'], { ...env, LOQUAT_PORT: port })
     assertRefused(second, new RegExp(`Port ${port} is in use. Set LOQUAT_PORT`))
     running.signal('SIGTERM')

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { suite, test } from 'node:test'
+import { suite } from 'node:test'
 import { type ApiProcess, startApi, until } from './api-process.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
+import { timedTest } from './timed-test.ts'
 
 const server = useServer()
 
@@ -82,7 +83,7 @@ const startDraining = () =>
   })
 
 suite('SIGTERM', () => {
-  test('under load: no request is dropped', async (t) => {
+  timedTest('under load: no request is dropped', async (t) => {
     const app = await server.newApp()
     const target = await startDraining()
     t.after(() => target.stop())
@@ -111,33 +112,36 @@ suite('SIGTERM', () => {
     assert.equal(await target.ended, 0)
   })
 
-  test('a slow request is answered after the notice, and its connection delays nobody', async (t) => {
-    const app = await server.newApp()
-    const target = await startDraining()
-    t.after(() => target.stop())
-    const held = await holdKeys(app)
-    t.after(() => held.close())
-    const agent = new Agent({ keepAlive: true })
-    t.after(() => agent.destroy())
-    const body = JSON.stringify({ name: 'Slow', scope: 'authOnly' })
-    const slow = send({ port: target.port, app, agent, method: 'POST', body })
-    await until('it is under way', async () => (await held.waiting()) === 1)
+  timedTest(
+    'a slow request is answered after the notice, and its connection delays nobody',
+    async (t) => {
+      const app = await server.newApp()
+      const target = await startDraining()
+      t.after(() => target.stop())
+      const held = await holdKeys(app)
+      t.after(() => held.close())
+      const agent = new Agent({ keepAlive: true })
+      t.after(() => agent.destroy())
+      const body = JSON.stringify({ name: 'Slow', scope: 'authOnly' })
+      const slow = send({ port: target.port, app, agent, method: 'POST', body })
+      await until('it is under way', async () => (await held.waiting()) === 1)
 
-    target.child.kill('SIGTERM')
-    const refused = async () => {
-      const answer = fetch(`http://127.0.0.1:${target.port}/health/live`)
-      return answer.then(
-        () => false,
-        () => true,
-      )
-    }
-    await until('no connection is taken', refused)
-    await held.release()
-    const { status, closes } = await slow
-    assert.equal(status, 200)
-    assert.equal(closes, true)
-    const released = performance.now()
-    assert.equal(await target.ended, 0)
-    assert.ok(performance.now() - released < 5_000)
-  })
+      target.child.kill('SIGTERM')
+      const refused = async () => {
+        const answer = fetch(`http://127.0.0.1:${target.port}/health/live`)
+        return answer.then(
+          () => false,
+          () => true,
+        )
+      }
+      await until('no connection is taken', refused)
+      await held.release()
+      const { status, closes } = await slow
+      assert.equal(status, 200)
+      assert.equal(closes, true)
+      const released = performance.now()
+      assert.equal(await target.ended, 0)
+      assert.ok(performance.now() - released < 5_000)
+    },
+  )
 })

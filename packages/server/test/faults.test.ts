@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, suite, test } from 'node:test'
+import { after, afterEach, before, suite } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
@@ -8,6 +8,7 @@ import { startApi, until } from './api-process.ts'
 import { cloneDatabase, dropDatabase, newApp, type TestApp, testEnv } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
+import { timedTest } from './timed-test.ts'
 
 /** A database that hangs is given up after this long; one that is down, at once. */
 const HANGING_MS = 6_000
@@ -67,7 +68,8 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
       'us-2': await makeDatabase(cluster, 'cell'),
     })
     const engines = { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url }
-    env = testEnv(directoryUrl, ['us-1'], engines)
+    const timeout = { LOQUAT_DB_TIMEOUT_MS: '4000' }
+    env = testEnv(directoryUrl, ['us-1'], { ...engines, ...timeout })
     service = await serve(readConfig(env), ['api'])
     // Apps go to the cell that has the fewest.
     steady = await newApp(service)
@@ -83,7 +85,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (const app of [steady, fragile]) await until('both apps work', () => works(app))
   })
 
-  test('NATS stopped: requests pass', async () => {
+  timedTest('NATS stopped: requests pass', async () => {
     await nats.stop()
     assert.equal((await timed(steady)).status, 200)
     assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
@@ -91,7 +93,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
   })
 
-  test('Redis stopped or hanging: requests pass', async () => {
+  timedTest('Redis stopped or hanging: requests pass', async () => {
     await redis.stop()
     for (let n = 0; n < 5; n++) assert.equal((await timed(steady)).status, 200)
     await redis.start()
@@ -108,19 +110,22 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     }
   })
 
-  test('a cell stopped: only its apps fail, at once, and come back by themselves', async () => {
-    assert.ok(await works(fragile))
-    await cluster.stop()
-    for (let n = 0; n < 3; n++) {
-      assertUnavailable(await timed(fragile), DOWN_MS)
-      assertUnavailable(await timed(fragile, 'POST', '/v3/apikeys', NEW_KEY), DOWN_MS)
-      assert.equal((await timed(steady)).status, 200)
-    }
-    await cluster.start()
-    await until('it works again', () => works(fragile))
-  })
+  timedTest(
+    'a cell stopped: only its apps fail, at once, and come back by themselves',
+    async () => {
+      assert.ok(await works(fragile))
+      await cluster.stop()
+      for (let n = 0; n < 3; n++) {
+        assertUnavailable(await timed(fragile), DOWN_MS)
+        assertUnavailable(await timed(fragile, 'POST', '/v3/apikeys', NEW_KEY), DOWN_MS)
+        assert.equal((await timed(steady)).status, 200)
+      }
+      await cluster.start()
+      await until('it works again', () => works(fragile))
+    },
+  )
 
-  test('a cell stopped under writes: each is answered, and the process stays', async (t) => {
+  timedTest('a cell stopped under writes: each is answered, and the process stays', async (t) => {
     // A process of its own: the runner of the tests would survive what ends the service.
     const other = await startApi(env)
     t.after(() => other.stop())
@@ -141,7 +146,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     assert.equal(other.child.exitCode, null)
   })
 
-  test('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {
+  timedTest('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {
     assert.ok(await works(fragile))
     cluster.freeze()
     try {
@@ -160,7 +165,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (let n = 0; n < 30; n++) assert.ok(await works(fragile))
   })
 
-  test('a process that cannot read the revocation log trusts no cached key', async () => {
+  timedTest('a process that cannot read the revocation log trusts no cached key', async () => {
     // Refused after the key was accepted, and before the database is asked for more.
     const acceptance = async () => (await timed(fragile, 'GET', '/v3/apikeys?page=0')).status
     assert.equal(await acceptance(), 400)
@@ -176,34 +181,37 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     await until('it is trusted again', async () => (await acceptance()) === 400)
   })
 
-  test('the directory stopped or hanging: known apps are served, unknown ones get 503', async () => {
-    const stranger = async (appid: string) => {
-      const started = performance.now()
-      const { status, body } = await steady.call('GET', '/v3/apikeys', { headers: { appid } })
-      return { status, code: body.error.code, took: performance.now() - started }
-    }
-    assert.equal((await stranger('0000000000000001')).status, 404)
-    await directory.stop()
-    assertUnavailable(await stranger('0000000000000002'), DOWN_MS)
-    await service.deps.directory.refresh()
-    for (const app of [steady, fragile]) assert.equal((await timed(app)).status, 200)
-    await directory.start()
-    await until(
-      'it is asked again',
-      async () => (await stranger('0000000000000003')).status === 404,
-    )
-    directory.freeze()
-    try {
-      assertUnavailable(await stranger('0000000000000004'), HANGING_MS)
+  timedTest(
+    'the directory stopped or hanging: known apps are served, unknown ones get 503',
+    async () => {
+      const stranger = async (appid: string) => {
+        const started = performance.now()
+        const { status, body } = await steady.call('GET', '/v3/apikeys', { headers: { appid } })
+        return { status, code: body.error.code, took: performance.now() - started }
+      }
+      assert.equal((await stranger('0000000000000001')).status, 404)
+      await directory.stop()
+      assertUnavailable(await stranger('0000000000000002'), DOWN_MS)
+      await service.deps.directory.refresh()
       for (const app of [steady, fragile]) assert.equal((await timed(app)).status, 200)
-    } finally {
-      directory.thaw()
-    }
-    await until(
-      'it is asked again',
-      async () => (await stranger('0000000000000005')).status === 404,
-    )
-  })
+      await directory.start()
+      await until(
+        'it is asked again',
+        async () => (await stranger('0000000000000003')).status === 404,
+      )
+      directory.freeze()
+      try {
+        assertUnavailable(await stranger('0000000000000004'), HANGING_MS)
+        for (const app of [steady, fragile]) assert.equal((await timed(app)).status, 200)
+      } finally {
+        directory.thaw()
+      }
+      await until(
+        'it is asked again',
+        async () => (await stranger('0000000000000005')).status === 404,
+      )
+    },
+  )
 })
 
 async function insertCells(directoryUrl: string, cells: Record<string, string>) {

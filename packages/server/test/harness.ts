@@ -150,6 +150,8 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
     LOQUAT_INTERNAL_PORT: '0',
     LOQUAT_LOG_LEVEL: 'silent',
     LOQUAT_DRAIN_NOTICE_SECONDS: '0',
+    // A shared machine can pause for seconds.
+    LOQUAT_DB_TIMEOUT_MS: '60000',
     ...extra,
   }
 }

@@ -4,6 +4,7 @@ import type { Cell } from '../src/platform/cells/directory.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { announceNumber, loggedNumbers, rows, Writers } from './log-writers.ts'
 import { useProcesses } from './processes.ts'
+import { timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 /** By how much the other must have taken over from one that was stopped. */
@@ -49,7 +50,7 @@ suite('the sequencer under faults', () => {
     await third.terminate()
   })
 
-  test('stopped: another takes over; resumed: it does no harm', async (t) => {
+  timedTest('stopped: another takes over; resumed: it does no harm', async (t) => {
     const [probe, ...apps] = await newApps(4)
     assert.ok(probe)
     const first = await processes.start(server.env)

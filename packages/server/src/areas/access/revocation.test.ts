@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { after, before, suite } from 'node:test'
 import { type ApiProcess, runCommand, startApi, until } from '../../../test/api-process.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { timedTest } from '../../../test/timed-test.ts'
 import { freePort } from '../../engines/process.ts'
 
 const server = useServer()
@@ -31,7 +32,7 @@ for (const [how, changes] of ways) {
     const status = async (app: TestApp, apiKey: string) =>
       (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
 
-    test('refuses a removed key within a second', async () => {
+    timedTest('refuses a removed key within a second', async () => {
       const app = await server.newApp()
       for (let round = 0; round < 3; round++) {
         const apiKey = await newKey(app)
@@ -43,7 +44,7 @@ for (const [how, changes] of ways) {
       }
     })
 
-    test('refuses what a reduced scope no longer allows within a second', async () => {
+    timedTest('refuses what a reduced scope no longer allows within a second', async () => {
       const app = await server.newApp()
       const apiKey = await newKey(app)
       assert.equal(await status(app, apiKey), 200)
@@ -52,7 +53,7 @@ for (const [how, changes] of ways) {
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
 
-    test('keeps a key that nobody touched', async () => {
+    timedTest('keeps a key that nobody touched', async () => {
       const app = await server.newApp()
       const [kept, removed] = [await newKey(app), await newKey(app)]
       assert.equal(await status(app, kept), 200)
@@ -60,7 +61,7 @@ for (const [how, changes] of ways) {
       assert.equal(await status(app, kept), 200)
     })
 
-    test('holds a limit set by the command within a second', async () => {
+    timedTest('holds a limit set by the command within a second', async () => {
       const app = await server.newApp()
       const limit = async () => {
         const { headers } = await app.call('GET', '/v3/apikeys', { port: other.port })

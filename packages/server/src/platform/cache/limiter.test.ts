@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { until } from '../../../test/api-process.ts'
 import { type PrivateEngine, startPrivate } from '../../../test/private-engines.ts'
+import { timedTest } from '../../../test/timed-test.ts'
 import { type Cache, openCache } from './cache.ts'
 import { Limiter } from './limiter.ts'
 
@@ -157,7 +158,7 @@ suite('limiters that share a Redis', () => {
 })
 
 suite('limiters without Redis', () => {
-  test('hold the limit in each process, and together again once it is back', async () => {
+  timedTest('hold the limit in each process, and together again once it is back', async () => {
     const limiters = await newLimiters(2, 250)
     const key = randomUUID()
     assert.equal(await use(limiters, { limit: 1_000, tries: 100, key }), 100)
@@ -185,7 +186,7 @@ suite('limiters without Redis', () => {
     assert.ok((await use(limiters, { ...next, tries: 2_500 })) <= 1_000)
   })
 
-  test('report within the same minute what they gave meanwhile', async () => {
+  timedTest('report within the same minute what they gave meanwhile', async () => {
     const [one, two] = (await newLimiters(2, 250)) as [Limiter, Limiter]
     const key = randomUUID()
     await redis.stop()
@@ -201,7 +202,7 @@ suite('limiters without Redis', () => {
     assert.ok(passed <= 400, `${passed} passed`)
   })
 
-  test('wait only once for a Redis that hangs', async () => {
+  timedTest('wait only once for a Redis that hangs', async () => {
     const limiters = await newLimiters(2, 250)
     redis.freeze()
     try {

@@ -30,6 +30,7 @@ export interface DirectoryOptions {
   /** The regions whose cells this process connects to. */
   regions: readonly Region[]
   poolSize: number
+  timeoutMs: number
   bus: Bus
   log: Logger
   metrics: Metrics
@@ -188,7 +189,8 @@ export class Directory {
   }
 
   #open(url: string, label: string, options: Pick<DbOptions, 'poolSize' | 'onAnnounced'>): Db {
-    const { log, metrics, tracing } = this.#options
-    return openDb({ url, label, log, timings: metrics.statements, tracing, ...options })
+    const { timeoutMs, log, metrics, tracing } = this.#options
+    const timings = metrics.statements
+    return openDb({ url, label, timeoutMs, log, timings, tracing, ...options })
   }
 }

@@ -41,6 +41,7 @@ async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '
     url: options ? `${url}?options=${encodeURIComponent(options)}` : url,
     label: 'test',
     poolSize,
+    timeoutMs: 60_000,
     log: openLog('silent'),
     timings: metrics.statements,
     tracing: openTracing(''),
@@ -204,7 +205,7 @@ suite('connections', () => {
         `select current_setting('idle_in_transaction_session_timeout') as idle,
            current_setting('statement_timeout') as statement`,
       )
-      const expected = { idle: '10s', statement: '30s' }
+      const expected = { idle: '10s', statement: '1min' }
       assert.deepEqual(await get.one(db, none), expected)
       assert.deepEqual(await db.tx((tx) => get.one(tx, none)), expected)
     }))

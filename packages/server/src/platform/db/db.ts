@@ -28,6 +28,8 @@ export interface DbOptions {
   /** Tells this database from others in metrics and logs: a cell's id, or `directory`. */
   label: string
   poolSize: number
+  /** How long a statement of the pool, or the wait for a connection, may take. */
+  timeoutMs: number
   log: Logger
   /** Takes the seconds of each statement, by name. */
   timings: Histogram
@@ -37,10 +39,6 @@ export interface DbOptions {
 }
 
 const TX_TRIES = 6
-/** PostgreSQL gives up a statement first, so that its connection stays of use. */
-const STATEMENT_MS = 4_000
-/** A server that hangs says nothing at all: then the caller gives up, and the connection goes. */
-const ANSWER_MS = 5_000
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 
@@ -55,8 +53,8 @@ export function connectionConfig(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'loquat',
     types: { getTypeParser },
-    // A server that is down refuses at once; this is for one that hangs, or a pool that is exhausted.
-    connectionTimeoutMillis: 4_000,
+    // A server that is down refuses at once; this is for one that hangs.
+    connectionTimeoutMillis: 10_000,
     // A process that hangs between two statements must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     statement_timeout: 30_000,
@@ -72,11 +70,14 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unkn
 }
 
 export function openDb(options: DbOptions): Db {
-  const { url, label, poolSize, log, timings, tracing, onAnnounced } = options
+  const { url, label, poolSize, timeoutMs, log, timings, tracing, onAnnounced } = options
   const pool = new pg.Pool({
     ...connectionConfig(url),
-    statement_timeout: STATEMENT_MS,
-    query_timeout: ANSWER_MS,
+    connectionTimeoutMillis: timeoutMs,
+    // PostgreSQL gives up a statement first, so that its connection stays of use. A server that hangs
+    // says nothing at all: then we give up, and the connection goes.
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + 1_000,
     max: poolSize,
     idleTimeoutMillis: 30_000,
   })
