@@ -1,5 +1,6 @@
 /** npm run bench -- NAME [--json]: one measured run on private, durable engines. */
 import { parseArgs } from 'node:util'
+import { auth } from '../packages/server/bench/auth.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
 import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
@@ -7,7 +8,7 @@ import { withEngines } from '../packages/server/test/engines.ts'
 
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
-const benches: Record<string, Bench> = { sequencer }
+const benches: Record<string, Bench> = { auth, sequencer }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -74,7 +74,7 @@ export const errors = {
     status: 422,
     retry: false,
     message: 'This Idempotency-Key was used for another request.',
-    when: 'The same `Idempotency-Key` came with another method, path or body within 24 hours.',
+    when: 'The same `Idempotency-Key` came with another method, path, query or body within 24 hours.',
   },
   ERR_TOO_MANY_REQUESTS: {
     status: 429,

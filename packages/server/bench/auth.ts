@@ -5,16 +5,9 @@
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { makeTemplates, withEngines } from '../test/engines.ts'
-
-export interface Figure {
-  what: string
-  value: number
-  bare: number
-  ratio: number
-  bar: number
-  holds: boolean
-}
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import { makeTemplates } from '../test/engines.ts'
+import { atMost, type Figure, median } from './figure.ts'
 
 const BAR = 2.0
 const ROUNDS = 20
@@ -23,23 +16,21 @@ const WARM_UP = 3_000
 
 type Side = 'service' | 'bare'
 
-export async function bench(report: (line: string) => void): Promise<Figure[]> {
-  return withEngines({ durable: false }, async (engines) => {
-    await makeTemplates(engines)
-    const env = { ...process.env, ...engines }
-    const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc']
-    const server = fork(pathOf('auth-server.ts'), { env, stdio })
-    const [target] = (await once(server, 'message')) as [object]
-    const load = fork(pathOf('auth-load.ts'))
-    try {
-      await ask(load, target)
-      return [await measure(server, load, report)]
-    } finally {
-      load.kill()
-      server.send('stop')
-      await once(server, 'exit')
-    }
-  })
+export async function auth(engines: EnginesEnv, report: (line: string) => void): Promise<Figure[]> {
+  await makeTemplates(engines)
+  const env = { ...process.env, ...engines }
+  const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc']
+  const server = fork(pathOf('auth-server.ts'), { env, stdio })
+  const [target] = (await once(server, 'message')) as [object]
+  const load = fork(pathOf('auth-load.ts'))
+  try {
+    await ask(load, target)
+    return [await measure(server, load, report)]
+  } finally {
+    load.kill()
+    server.send('stop')
+    await once(server, 'exit')
+  }
 }
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -56,21 +47,12 @@ async function measure(server: ChildProcess, load: ChildProcess, report: (line: 
     const last = (side: Side) => costs[side].at(-1)?.toFixed(0)
     report(`round ${round + 1} of ${ROUNDS}: ${last('service')} µs, bare ${last('bare')} µs`)
   }
-  const [value, bare] = [median(costs.service), median(costs.bare)]
-  const ratio = Number((value / bare).toFixed(2))
   const what = 'CPU of GET /v3/apikeys/{key}, µs a request'
-  return { what, value, bare, ratio, bar: BAR, holds: ratio <= BAR }
+  return atMost(what, median(costs.service), median(costs.bare), BAR)
 }
 
 async function ask<T>(child: ChildProcess, message: object | string): Promise<T> {
   const answered = once(child, 'message')
   child.send(message)
   return (await answered)[0] as T
-}
-
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  const pair = [sorted[Math.ceil(middle) - 1] ?? 0, sorted[Math.floor(middle)] ?? 0]
-  return Number((((pair[0] ?? 0) + (pair[1] ?? 0)) / 2).toFixed(1))
 }

@@ -17,6 +17,19 @@ export function atLeast(what: string, value: number, bare: number, bar?: number)
   return { what, value: round(value), bare: round(bare), ratio, ...held }
 }
 
+/** A figure that must be at most `bar` times the bare one's. */
+export function atMost(what: string, value: number, bare: number, bar: number): Figure {
+  const ratio = round(value / bare)
+  return {
+    what,
+    value: round(value),
+    bare: round(bare),
+    ratio,
+    bar: `<= ${bar}`,
+    holds: ratio <= bar,
+  }
+}
+
 /** Four significant digits: more would claim what a shared machine can't measure. */
 const round = (value: number) => Number(value.toPrecision(4))
 

@@ -41,6 +41,7 @@ suite('configuration', () => {
       },
       http: {
         host: '127.0.0.1',
+        internalHost: '127.0.0.1',
         port: 3000,
         internalPort: 9464,
         drainNoticeSeconds: 2,

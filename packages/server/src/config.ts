@@ -32,6 +32,31 @@ const url = (env: string, protocols: string[], details: Details): Option<string>
   },
 })
 
+/** Apps stand before the name, which no address of digits can have. */
+const named = (option: Option<string>): Option<string> => ({
+  ...option,
+  parse(value) {
+    const { hostname } = new URL(option.parse(value))
+    if (/^[\d.]+$|^\[/.test(hostname)) throw new Error('must have a host name, not an IP address')
+    return value
+  },
+})
+
+const matching = (
+  env: string,
+  pattern: RegExp,
+  type: string,
+  details: Details,
+): Option<string> => ({
+  env,
+  type,
+  ...details,
+  parse(value) {
+    if (!pattern.test(value)) throw new Error(`must consist of ${type}`)
+    return value
+  },
+})
+
 const integer = (env: string, min: number, max: number, details: Details): Option<number> => ({
   env,
   type: `integer, ${min} to ${max}`,
@@ -82,7 +107,7 @@ export const options = {
       description:
         'A statement of a request, or its wait for a connection, is given up after this long.',
     }),
-    prefix: text('LOQUAT_PREFIX', {
+    prefix: matching('LOQUAT_PREFIX', /^[\w-]+$/, 'letters, digits, - and _', {
       default: 'loquat',
       description: 'Begins every NATS subject and Redis key: installations can share both.',
     }),
@@ -116,11 +141,13 @@ export const options = {
         return names as Region[]
       },
     },
-    publicUrl: url('LOQUAT_PUBLIC_URL', ['http', 'https'], {
-      default: 'http://localhost:3000',
-      description:
-        'The service host as callers reach it. An app stands at `{appId}.api-{region}.` before it.',
-    }),
+    publicUrl: named(
+      url('LOQUAT_PUBLIC_URL', ['http', 'https'], {
+        default: 'http://localhost:3000',
+        description:
+          'The service host as callers reach it. An app stands at `{appId}.api-{region}.` before it.',
+      }),
+    ),
     eventRetentionDays: integer('LOQUAT_EVENT_RETENTION_DAYS', 1, 365, {
       default: '14',
       description: 'Events older than this many days are dropped, a day at a time.',
@@ -130,6 +157,10 @@ export const options = {
     host: text('LOQUAT_HOST', {
       default: '127.0.0.1',
       description: 'The address to listen on; 0.0.0.0 for all.',
+    }),
+    internalHost: text('LOQUAT_INTERNAL_HOST', {
+      default: '127.0.0.1',
+      description: 'The address of the internal port: metrics are for the operator alone.',
     }),
     port: integer('LOQUAT_PORT', 0, 65535, {
       default: '3000',

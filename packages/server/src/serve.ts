@@ -77,12 +77,14 @@ async function listenApi(deps: Deps) {
 function listenInternal({ config, metrics }: Deps): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/metrics') return metrics.handler(request, response)
-    const live = request.url === '/health/live'
-    response.writeHead(live ? 200 : 404, { 'content-type': 'application/json' })
-    return response.end(live ? '{"status":"live"}' : '{"status":"unknown path"}')
+    const [, status = 'unknown path'] = /^\/health\/(live|ready)$/.exec(request.url ?? '') ?? []
+    response.writeHead(status === 'unknown path' ? 404 : 200, {
+      'content-type': 'application/json',
+    })
+    return response.end(JSON.stringify({ status }))
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(config.http.internalPort, config.http.host, () => resolve(server))
+    server.listen(config.http.internalPort, config.http.internalHost, () => resolve(server))
   })
 }

@@ -1,8 +1,8 @@
 -- Jobs that must run once per cell are held by leases. A worker renews one row a second, whatever
 -- number of jobs it holds; a lease is good while its worker's row has not expired by this
--- database's clock. Each change of hands raises the epoch, and every write of a job checks worker
--- and epoch inside its own transaction (lock_lease): a process that was stopped and resumed
--- after losing its lease can do no harm.
+-- database's clock. Each change of hands raises the epoch. A job whose work must not be done twice
+-- checks worker and epoch inside its own transaction (lock_lease): a process that was stopped and
+-- resumed after losing its lease can do no harm. Jobs that can be repeated need no check.
 
 create table workers (
   worker_id uuid primary key,

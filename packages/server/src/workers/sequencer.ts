@@ -45,14 +45,16 @@ export async function runSequencer({ deps, cell, lease, signal }: JobContext): P
   const client = new pg.Client({ ...connectionConfig(cell.url), query_timeout: 10_000 })
   // Without a listener a broken connection would end the process; the next query reports it.
   client.on('error', () => {})
-  await client.connect()
   const wakes = new Wakes()
-  const unsubscribe = deps.bus.subscribe(wakeSubject(cell.id), () => wakes.wake())
-  signal.addEventListener('abort', () => wakes.wake())
+  const wake = () => wakes.wake()
+  const unsubscribe = deps.bus.subscribe(wakeSubject(cell.id), wake)
+  signal.addEventListener('abort', wake)
   try {
+    await client.connect()
     while (!signal.aborted) await sequence(client, lease, signal, wakes)
   } finally {
     unsubscribe()
+    signal.removeEventListener('abort', wake)
     await client.end()
   }
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
+import { EVERYTHING, type Revocation } from '../../platform/cells/revocations.ts'
 import { getSettings } from '../settings/queries.ts'
 import {
   defaultOf,
@@ -23,21 +24,23 @@ export class Credentials {
 
   constructor(deps: Pick<Deps, 'secrets' | 'revocations'>) {
     this.#deps = deps
-    deps.revocations.listen(({ appNo, kind, id }) => {
-      if (kind === 'apikey') this.#keys.delete(cacheKey(appNo, id))
-      else this.#settings.delete(appNo)
-    })
+    deps.revocations.listen((revoked) => this.#forget(revoked))
   }
 
   /** The key with this value; undefined when the app has none such. */
   async key({ no: appNo, cell }: ServedApp, value: string): Promise<KnownKey | undefined> {
+    // Whatever else was sent is no key: it is not worth a statement.
+    if (!/^[0-9a-f]{40}$/.test(value)) return undefined
     const hash = this.#deps.secrets.hash(value)
     const id = cacheKey(appNo, hash.toString('hex'))
     const trusted = this.#deps.revocations.trusted(cell)
     const known = trusted ? this.#keys.get(id) : undefined
     if (known && timingSafeEqual(known.hash, hash)) return known
     const row = await findKey.maybeOne(cell.db, { appNo, keyHash: hash })
-    if (!row || !timingSafeEqual(row.key_hash, hash)) return undefined
+    if (!row || !timingSafeEqual(row.key_hash, hash)) {
+      this.#keys.delete(id)
+      return undefined
+    }
     const key = { hash, scope: row.scope }
     this.#keys.set(id, key)
     return key
@@ -51,6 +54,14 @@ export class Credentials {
       this.#settings.set(appNo, explicit)
     }
     return explicit[name] ?? defaultOf(name)
+  }
+
+  #forget(revoked: Revocation | typeof EVERYTHING): void {
+    if (revoked === EVERYTHING) {
+      this.#keys.clear()
+      this.#settings.clear()
+    } else if (revoked.kind === 'apikey') this.#keys.delete(cacheKey(revoked.appNo, revoked.id))
+    else this.#settings.delete(revoked.appNo)
   }
 }
 

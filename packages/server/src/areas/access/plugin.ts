@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -58,7 +57,8 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
 
   app.addHook('preHandler', (request, _reply, done) => {
     const key = isWrite(request.method) ? request.headers['idempotency-key'] : undefined
-    if (typeof key === 'string') request.actor.retry = { key, requestHash: hashRequest(request) }
+    if (typeof key === 'string')
+      request.actor.retry = { key, requestHash: hashRequest(deps, request) }
     done()
   })
 }
@@ -149,8 +149,7 @@ function addLimitHeaders(reply: FastifyReply, rate: RateClass, verdict: Verdict)
   reply.header('x-rate-limit-reset', Math.floor(Date.now() / 1000) + resetSeconds)
 }
 
-function hashRequest({ method, url, body }: FastifyRequest): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([method, url, body]))
-    .digest()
+/** Keyed: bodies can hold secrets that are easy to guess. */
+function hashRequest({ secrets }: Deps, { method, url, body }: FastifyRequest): Buffer {
+  return secrets.hash(JSON.stringify([method, url, body]))
 }

@@ -47,7 +47,9 @@ export const removeOldIdempotency = query<{ limit: number }, { removed: number }
   `with old as (
      select ctid from idempotency where created_at < now() - interval '24 hours' limit :limit
    ), gone as (
-     delete from idempotency where ctid = any (array(select ctid from old)) returning 1
+     delete from idempotency where ctid = any (array(select ctid from old))
+       and created_at < now() - interval '24 hours'
+     returning 1
    )
    select count(*) as removed from gone`,
 )

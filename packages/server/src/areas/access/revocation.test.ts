@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, suite } from 'node:test'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiProcess, runCommand, startApi, until } from '../../../test/api-process.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { timedTest } from '../../../test/timed-test.ts'
@@ -74,3 +75,24 @@ for (const [how, changes] of ways) {
     })
   })
 }
+
+suite('a process that was stopped for long', () => {
+  test('trusts nothing that it had cached, though the log no longer tells', async (t) => {
+    const other = await startApi(server.env)
+    t.after(() => other.stop())
+    const app = await server.newApp()
+    const apiKey = await newKey(app)
+    const status = async () =>
+      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
+    assert.equal(await status(), 200)
+
+    other.child.kill('SIGSTOP')
+    await app.call('DELETE', `/v3/apikeys/${apiKey}`)
+    const text = `update revocations set at = at - interval '1 minute'`
+    await app.cell.db.query({ name: '', text, values: [] })
+    await sleep(21_000) // the time itself is what is tested
+    other.child.kill('SIGCONT')
+    await until('it has read the log again', async () => (await status()) === 401)
+    assert.equal(await status(), 401)
+  })
+})

@@ -10,6 +10,7 @@ import { write } from '../access/write.ts'
 import {
   type ApiKeyRow,
   countApiKeys,
+  findApiKey,
   insertApiKey,
   lockKeys,
   removeApiKey,
@@ -67,8 +68,12 @@ export function editApiKey(
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const keyHash = otherKey(deps, actor, apiKey)
-    const row = await updateApiKey.maybeOne(tx, { appNo, keyHash, name, scope })
+    const same = name === null && scope === null
+    const row = same
+      ? await findApiKey.maybeOne(tx, { appNo, keyHash })
+      : await updateApiKey.maybeOne(tx, { appNo, keyHash, name, scope })
     if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
+    if (same) return toApiKey(deps.secrets, row)
     await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
     await announceKey(tx, appNo, 'apikey.updated', row)
     return toApiKey(deps.secrets, row)

@@ -38,6 +38,8 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
     name: 'loquat',
     maxReconnectAttempts: -1,
     reconnectTimeWait: RETRY_MS,
+    // Else the client gives up for good after two refusals, while somebody mends the password.
+    ignoreAuthErrorAbort: true,
   }
   const started = start()
 
@@ -73,13 +75,17 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
     const callback = (error: Error | null, received: { string(): string }) => {
       if (!error) entry.listener(received.string())
     }
-    active.set(id, connection.subscribe(`${prefix}.${entry.subject}`, { callback }))
+    try {
+      active.set(id, connection.subscribe(`${prefix}.${entry.subject}`, { callback }))
+    } catch (error) {
+      log.warn({ err: error }, 'NATS takes no subscription: whoever listens polls')
+    }
   }
 
   return {
     publish(subject, data = '') {
       // While disconnected the client would queue without end; our readers poll anyway.
-      if (connected) connection?.publish(`${prefix}.${subject}`, data)
+      if (connected && !connection?.isClosed()) connection?.publish(`${prefix}.${subject}`, data)
     },
     subscribe(subject, listener) {
       const id = nextId++

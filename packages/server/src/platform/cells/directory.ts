@@ -93,6 +93,8 @@ export class Directory {
   find(appId: string): App | Promise<App | undefined> | undefined {
     const known = this.#apps.get(appId)
     if (known) return known
+    // Nothing else can be one: it is neither worth a statement nor remembering.
+    if (!/^[0-9a-f]{16}$/.test(appId)) return undefined
     if ((this.#unknown.get(appId) ?? 0) > Date.now()) return undefined
     let lookup = this.#lookups.get(appId)
     if (!lookup) {

@@ -11,11 +11,16 @@ export interface Revocation {
   id: string
 }
 
-type Listener = (revoked: Revocation) => void
+/** Told instead when the log was not read for so long that rows may have been missed. */
+export const EVERYTHING = 'everything'
+
+type Listener = (revoked: Revocation | typeof EVERYTHING) => void
 
 const READ_MS = 500
 /** A cached credential is good only while the log was read this recently. */
 const TRUST_MS = 2_000
+/** Reads further apart than this may have missed a row; by the database's clock, ours can stand still. */
+const MISSED_MS = 20_000
 
 const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
   'revocations.insert',
@@ -25,10 +30,12 @@ const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
 /** Half a minute: no transaction of ours stays open for longer. Reading a row twice does no harm. */
 const listRevocations = query<
   Record<string, never>,
-  { app_no: number; kind: Revocation['kind']; id: string }
+  { app_no: number | null; kind: Revocation['kind'] | null; id: string | null; read_at: Date }
 >(
   'revocations.list',
-  `select app_no, kind, id from revocations where at > clock_timestamp() - interval '30 seconds'`,
+  `select app_no, kind, id, read_at
+   from (select clock_timestamp() as read_at) now
+   left join revocations on at > read_at - interval '30 seconds'`,
 )
 
 /** In batches, like everything that upkeep removes. */
@@ -52,6 +59,8 @@ export class Revocations {
   readonly #listeners: Listener[] = []
   /** When each cell's log was last read, by the monotonic clock. */
   readonly #readAt = new Map<string, number>()
+  /** The same by the cell's own clock. */
+  readonly #readAtThere = new Map<string, number>()
   readonly #reading = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -88,7 +97,7 @@ export class Revocations {
     clearInterval(this.#timer)
   }
 
-  #tell(revoked: Revocation): void {
+  #tell(revoked: Revocation | typeof EVERYTHING): void {
     for (const listener of this.#listeners) listener(revoked)
   }
 
@@ -97,9 +106,14 @@ export class Revocations {
     this.#reading.add(cell.id)
     const startedAt = performance.now()
     try {
-      for (const { app_no: appNo, kind, id } of await listRevocations.many(cell.db, {})) {
-        this.#tell({ appNo, kind, id })
+      const rows = await listRevocations.many(cell.db, {})
+      const readAt = rows[0]?.read_at.getTime() ?? 0
+      const last = this.#readAtThere.get(cell.id)
+      if (last !== undefined && readAt - last > MISSED_MS) this.#tell(EVERYTHING)
+      for (const { app_no: appNo, kind, id } of rows) {
+        if (appNo !== null && kind !== null && id !== null) this.#tell({ appNo, kind, id })
       }
+      this.#readAtThere.set(cell.id, readAt)
       this.#readAt.set(cell.id, startedAt)
     } catch (error) {
       this.#log.warn({ err: error, cell: cell.id }, 'the revocation log was not read')

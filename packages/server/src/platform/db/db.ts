@@ -102,19 +102,17 @@ export function openDb(options: DbOptions): Db {
       broken = error
     }
     client.on('error', onLost)
+    const followers: (() => void)[] = []
+    const tx: Tx = {
+      announced: false,
+      afterCommit: (then) => followers.push(then),
+      query: (statement) => timed(statement, () => client.query(statement)),
+    }
+    let result: T
     try {
       await client.query('begin')
-      const followers: (() => void)[] = []
-      const tx: Tx = {
-        announced: false,
-        afterCommit: (then) => followers.push(then),
-        query: (statement) => timed(statement, () => client.query(statement)),
-      }
-      const result = await work(tx)
+      result = await work(tx)
       await client.query('commit')
-      if (tx.announced) onAnnounced?.()
-      for (const then of followers) then()
-      return result
     } catch (error) {
       // Closing the connection rolls back as well, and needs no answer.
       if (isConnectionLost(error)) broken = error as Error
@@ -124,6 +122,16 @@ export function openDb(options: DbOptions): Db {
       client.off('error', onLost)
       client.release(broken)
     }
+    // It is committed: whatever fails from here on is no failure of the transaction.
+    if (tx.announced && onAnnounced) followers.unshift(onAnnounced)
+    for (const then of followers) {
+      try {
+        then()
+      } catch (error) {
+        log.error({ db: label, err: error }, 'failed after a commit')
+      }
+    }
+    return result
   }
 
   return {
@@ -146,11 +154,17 @@ export function openDb(options: DbOptions): Db {
   }
 }
 
-const CONNECTION_FAULT = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
-/** Shutdown, start-up, too many connections, a cancelled or timed out statement. */
-const SERVER_AWAY = /^(57P0[1-5]|57014|53300|08\w{3}|25P03)$/
+const CONNECTION_FAULT = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
+])
+/**
+ * Shutdown, start-up, no resources left, read-only after a failover, a cancelled or timed out
+ * statement, or a conflict that did not end.
+ */
+const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01)$/
 const DRIVER_AWAY =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout)/
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/
 
 /** Whether the database was out of reach, rather than asked something wrong. */
 export function isDatabaseDown(error: unknown): boolean {

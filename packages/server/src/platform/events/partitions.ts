@@ -37,7 +37,9 @@ export async function keepPartitions(url: string, retentionDays: number, now = D
     const past = known.filter(({ name }) => name < oldest)
     const dropped: string[] = []
     for (const partition of past) {
-      if (await drop(client, partition)) dropped.push(partition.name)
+      // One detach at a time: the next one must wait for this.
+      if (!(await drop(client, partition))) break
+      dropped.push(partition.name)
     }
     return { made, dropped }
   } finally {
