@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
@@ -54,18 +53,4 @@ export async function runCommand(env: Record<string, string>, ...args: string[])
   const child = spawn(process.execPath, [COMMAND, ...args], { env, stdio: 'ignore' })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`loquat ${args.join(' ')} ended with ${code}`)
-}
-
-/** Asks again and again until the answer is yes; returns the milliseconds that it took. */
-export async function until(
-  what: string,
-  probe: () => boolean | Promise<boolean>,
-  deadlineMs = 10_000,
-): Promise<number> {
-  const started = performance.now()
-  while (!(await probe())) {
-    if (performance.now() - started > deadlineMs) throw new Error(`not within time: ${what}`)
-    await sleep(10)
-  }
-  return performance.now() - started
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { suite } from 'node:test'
-import { type ApiProcess, startApi, until } from './api-process.ts'
+import { type ApiProcess, startApi } from './api-process.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
 import { timedTest } from './timed-test.ts'
+import { until } from './until.ts'
 
 const server = useServer()
 

@@ -4,11 +4,12 @@ import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
-import { startApi, until } from './api-process.ts'
+import { startApi } from './api-process.ts'
 import { cloneDatabase, dropDatabase, newApp, type TestApp, testEnv } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { timedTest } from './timed-test.ts'
+import { timeUntil, until } from './until.ts'
 
 /** A database that hangs is given up after this long; one that is down, at once. */
 const HANGING_MS = 6_000
@@ -172,7 +173,10 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     cluster.freeze()
     try {
       assert.equal(await acceptance(), 400, 'the cache serves at first')
-      const took = await until('the cache is not trusted', async () => (await acceptance()) === 503)
+      const took = await timeUntil(
+        'the cache is not trusted',
+        async () => (await acceptance()) === 503,
+      )
       assert.ok(took < 2_000 + HANGING_MS, `took ${Math.round(took)} ms`)
       assert.equal(await acceptance(), 503)
     } finally {

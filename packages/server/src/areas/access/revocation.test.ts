@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite } from 'node:test'
-import { type ApiProcess, runCommand, startApi, until } from '../../../test/api-process.ts'
+import { type ApiProcess, runCommand, startApi } from '../../../test/api-process.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { timedTest } from '../../../test/timed-test.ts'
+import { timeUntil } from '../../../test/until.ts'
 import { freePort } from '../../engines/process.ts'
 
 const server = useServer()
@@ -38,7 +39,7 @@ for (const [how, changes] of ways) {
         const apiKey = await newKey(app)
         assert.equal(await status(app, apiKey), 200)
         await app.call('DELETE', `/v3/apikeys/${apiKey}`)
-        const took = await until('refused', async () => (await status(app, apiKey)) === 401)
+        const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 401)
         assert.ok(took < PROMISED_MS, `took ${took} ms`)
         assert.equal(await status(app, apiKey), 401)
       }
@@ -49,7 +50,7 @@ for (const [how, changes] of ways) {
       const apiKey = await newKey(app)
       assert.equal(await status(app, apiKey), 200)
       await app.call('PUT', `/v3/apikeys/${apiKey}`, { body: { scope: 'authOnly' } })
-      const took = await until('refused', async () => (await status(app, apiKey)) === 403)
+      const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 403)
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
 
@@ -69,7 +70,7 @@ for (const [how, changes] of ways) {
       }
       assert.equal(await limit(), '20000')
       await runCommand(server.env, 'apps', 'set', app.id, 'rate.standard=321')
-      const took = await until('the limit holds', async () => (await limit()) === '321')
+      const took = await timeUntil('the limit holds', async () => (await limit()) === '321')
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
   })
