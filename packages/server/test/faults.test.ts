@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite } from 'node:test'
-import pg from 'pg'
 import { readConfig } from '../src/config.ts'
-import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
 import { startApi } from './api-process.ts'
-import { cloneDatabase, dropDatabase, newApp, type TestApp, testEnv } from './harness.ts'
+import {
+  cloneDatabase,
+  dropDatabase,
+  insertCell,
+  newApp,
+  type TestApp,
+  testEnv,
+} from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { timedTest } from './timed-test.ts'
@@ -64,10 +69,8 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     ])
     const directoryUrl = await makeDatabase(directory, 'directory')
     steadyUrl = await cloneDatabase('cell')
-    await insertCells(directoryUrl, {
-      'us-1': steadyUrl,
-      'us-2': await makeDatabase(cluster, 'cell'),
-    })
+    await insertCell(directoryUrl, 'us-1', steadyUrl)
+    await insertCell(directoryUrl, 'us-2', await makeDatabase(cluster, 'cell'))
     const engines = { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url }
     const timeout = { LOQUAT_DB_TIMEOUT_MS: '4000' }
     env = testEnv(directoryUrl, ['us-1'], { ...engines, ...timeout })
@@ -217,17 +220,3 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     },
   )
 })
-
-async function insertCells(directoryUrl: string, cells: Record<string, string>) {
-  const client = new pg.Client({ connectionString: directoryUrl })
-  await client.connect()
-  const { seal } = openSecrets(process.env.LOQUAT_SECRET ?? '')
-  for (const [id, url] of Object.entries(cells)) {
-    const values = [id, 'us', seal(url)]
-    await client.query(
-      'insert into cells (cell_id, region, url_sealed) values ($1, $2, $3)',
-      values,
-    )
-  }
-  await client.end()
-}
