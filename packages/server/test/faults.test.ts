@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, suite } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { type Service, serve } from '../src/serve.ts'
-import { startApi } from './api-process.ts'
 import {
   cloneDatabase,
   dropDatabase,
@@ -12,6 +11,7 @@ import {
   testEnv,
 } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
+import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { timedTest } from './timed-test.ts'
 import { timeUntil, until } from './until.ts'
@@ -131,11 +131,11 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
 
   timedTest('a cell stopped under writes: each is answered, and the process stays', async (t) => {
     // A process of its own: the runner of the tests would survive what ends the service.
-    const other = await startApi(env)
-    t.after(() => other.stop())
+    const other = await startServing('api', env)
+    t.after(() => other.end('SIGKILL'))
     const held = await holdKeys(fragile)
     const writes = Array.from({ length: 5 }, () =>
-      fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.port }),
+      fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.apiPort }),
     )
     await until('all wait', async () => (await held.waiting()) === 5)
     await cluster.stop()
@@ -143,11 +143,11 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (const { status } of await Promise.all(writes)) assert.equal(status, 503)
     await cluster.start()
     const total = async () => {
-      const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.port })
+      const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.apiPort })
       return body.meta?.pagination.total
     }
     await until('it works again', async () => (await total()) === 2)
-    assert.equal(other.child.exitCode, null)
+    assert.ok(other.running)
   })
 
   timedTest('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {

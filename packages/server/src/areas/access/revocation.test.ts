@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite } from 'node:test'
-import { type ApiProcess, runCommand, startApi } from '../../../test/api-process.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { loquat, type Serving, startServing } from '../../../test/loquat.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { timeUntil } from '../../../test/until.ts'
 import { freePort } from '../../engines/process.ts'
@@ -24,14 +24,14 @@ async function newKey(app: TestApp): Promise<string> {
 
 for (const [how, changes] of ways) {
   suite(`another process, ${how}`, () => {
-    let other: ApiProcess
+    let other: Serving
     before(async () => {
-      other = await startApi({ ...server.env, ...(await changes()) })
+      other = await startServing('api', { ...server.env, ...(await changes()) })
     })
-    after(() => other.stop())
+    after(() => other.end('SIGKILL'))
 
     const status = async (app: TestApp, apiKey: string) =>
-      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
+      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.apiPort })).status
 
     timedTest('refuses a removed key within a second', async () => {
       const app = await server.newApp()
@@ -65,11 +65,12 @@ for (const [how, changes] of ways) {
     timedTest('holds a limit set by the command within a second', async () => {
       const app = await server.newApp()
       const limit = async () => {
-        const { headers } = await app.call('GET', '/v3/apikeys', { port: other.port })
+        const { headers } = await app.call('GET', '/v3/apikeys', { port: other.apiPort })
         return headers.get('x-rate-limit')
       }
       assert.equal(await limit(), '20000')
-      await runCommand(server.env, 'apps', 'set', app.id, 'rate.standard=321')
+      const set = await loquat(['apps', 'set', app.id, 'rate.standard=321'], server.env)
+      assert.equal(set.code, 0, set.stderr)
       const took = await timeUntil('the limit holds', async () => (await limit()) === '321')
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
