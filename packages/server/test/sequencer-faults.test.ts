@@ -51,6 +51,8 @@ suite('the sequencer under faults', () => {
   })
 
   timedTest('stopped: another takes over; resumed: it does no harm', async (t) => {
+    // Those of an attempt that failed would keep the lease.
+    await killRunning()
     const [probe, ...apps] = await newApps(4)
     assert.ok(probe)
     const first = await startServing('worker', server.env)
