@@ -6,7 +6,6 @@ import type { App } from '../src/platform/cells/directory.ts'
 import { announce } from '../src/platform/events/announce.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
-import { type Cluster, startCluster } from './clusters.ts'
 import {
   cloneDatabase,
   dropDatabase,
@@ -17,6 +16,7 @@ import {
   testEnv,
   useServer,
 } from './harness.ts'
+import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 
 const directoryOf = (server: TestServer) => server.env.LOQUAT_DIRECTORY_URL ?? ''
 const newId = () => randomBytes(8).toString('hex')
@@ -189,17 +189,20 @@ suite('unknown app ids', () => {
 })
 
 suite('outages', () => {
-  let directoryCluster: Cluster
-  let cellCluster: Cluster
+  let directoryCluster: PrivateEngine
+  let cellCluster: PrivateEngine
   let service: Service
   let sharedUrl: string
 
   before(async () => {
-    ;[directoryCluster, cellCluster] = await Promise.all([startCluster(), startCluster()])
-    const directoryUrl = await directoryCluster.newDatabase('directory')
+    ;[directoryCluster, cellCluster] = await Promise.all([
+      startPrivate('postgres'),
+      startPrivate('postgres'),
+    ])
+    const directoryUrl = await makeDatabase(directoryCluster, 'directory')
     sharedUrl = await cloneDatabase('cell')
     await insertCell(directoryUrl, 'us-1', sharedUrl)
-    await insertCell(directoryUrl, 'eu-1', await cellCluster.newDatabase('cell'))
+    await insertCell(directoryUrl, 'eu-1', await makeDatabase(cellCluster, 'cell'))
     service = await serve(readConfig(testEnv(directoryUrl, ['us-1', 'eu-1'])), ['api'])
   })
   after(async () => {

@@ -10,7 +10,7 @@ import { findBinaries } from '../src/engines/binaries.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
 import { databaseUrl } from './engines.ts'
 import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './harness.ts'
-import { LOQUAT, loquat, type Outcome, startLoquat } from './loquat.ts'
+import { LOQUAT, loquat, type Outcome, startServing } from './loquat.ts'
 
 /** No engines run in this folder. */
 const NOWHERE = { LOQUAT_ENGINES_DIR: '/nonexistent/engines' }
@@ -289,14 +289,14 @@ suite('serve', { concurrency: 3 }, () => {
   })
 
   test('answers on its port, and at SIGTERM finishes what is under way and ends well', async () => {
-    const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
-    const [, port] = await running.printed(/"apiPort":(\d+)/)
+    const running = await startServing('api', env)
+    const port = running.apiPort
     for (const path of ['live', 'ready']) {
       const answer = await fetch(`http://127.0.0.1:${port}/health/${path}`)
       assert.deepEqual([answer.status, await answer.json()], [200, { status: path }])
     }
     // No operation is slow: a body that comes late keeps a request under way.
-    const socket = connect(Number(port), '127.0.0.1')
+    const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write('POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
     socket.write('Content-Length: 2\r\nExpect: 100-continue\r\n\r\n')
@@ -315,11 +315,10 @@ suite('serve', { concurrency: 3 }, () => {
   })
 
   test('a port in use is told as such', async () => {
-    const running = startLoquat(['serve', '--roles', 'api'], { ...env, LOQUAT_LOG_LEVEL: 'info' })
-    const [, port = ''] = await running.printed(/"apiPort":(\d+)/)
+    const running = await startServing('api', env)
+    const port = String(running.apiPort)
     const second = await loquat(['serve', '--roles', 'api'], { ...env, LOQUAT_PORT: port })
     assertRefused(second, new RegExp(`Port ${port} is in use. Set LOQUAT_PORT`))
-    running.signal('SIGTERM')
-    assert.equal((await running.ended).code, 0)
+    assert.equal((await running.end()).code, 0)
   })
 })

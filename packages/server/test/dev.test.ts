@@ -21,10 +21,7 @@ suite('loquat dev', async () => {
     )
     return facts
   }
-  const stop = async () => {
-    running?.signal('SIGINT')
-    return running?.ended
-  }
+  const stop = async () => running?.end('SIGINT')
   after(async () => {
     await stop()
     await removeEngines(dir)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { suite } from 'node:test'
-import { type ApiProcess, startApi, until } from './api-process.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
+import { type Serving, startServing } from './loquat.ts'
 import { timedTest } from './timed-test.ts'
+import { until } from './until.ts'
 
 const server = useServer()
 
@@ -61,7 +62,7 @@ function send({
 
 /** A caller behind a balancer: on one connection, and a new one when told, while `mayConnect`. */
 async function hammer(
-  { port }: ApiProcess,
+  { apiPort: port }: Serving,
   app: TestApp,
   replies: Reply[],
   mayConnect: () => boolean,
@@ -76,7 +77,7 @@ async function hammer(
 }
 
 const startDraining = () =>
-  startApi({
+  startServing('api', {
     ...server.env,
     LOQUAT_DRAIN_NOTICE_SECONDS: String(NOTICE_SECONDS),
     LOQUAT_DRAIN_SECONDS: '60',
@@ -86,17 +87,18 @@ suite('SIGTERM', () => {
   timedTest('under load: no request is dropped', async (t) => {
     const app = await server.newApp()
     const target = await startDraining()
-    t.after(() => target.stop())
+    t.after(() => target.end('SIGKILL'))
     let signalledAt = Number.POSITIVE_INFINITY
     // Well before the notice is over, the balancer has looked away.
     const mayConnect = () => performance.now() < signalledAt + NOTICE_SECONDS * 500
     const replies: Reply[][] = Array.from({ length: CLIENTS }, () => [])
     const clients = replies.map((own) => hammer(target, app, own, mayConnect))
-    const ready = async () => (await fetch(`http://127.0.0.1:${target.port}/health/ready`)).status
+    const ready = async () =>
+      (await fetch(`http://127.0.0.1:${target.apiPort}/health/ready`)).status
     assert.equal(await ready(), 200)
     await until('all are busy', () => replies.every((own) => own.length >= 20))
 
-    target.child.kill('SIGTERM')
+    target.signal('SIGTERM')
     signalledAt = performance.now()
     await until('it is not ready', async () => (await ready()) === 503, 1_000)
     await Promise.all(clients)
@@ -109,7 +111,7 @@ suite('SIGTERM', () => {
       const told = own.findIndex(({ closes }) => closes)
       assert.ok(told > 0 && own.slice(told).every(({ closes }) => closes))
     }
-    assert.equal(await target.ended, 0)
+    assert.equal((await target.ended).code, 0)
   })
 
   timedTest(
@@ -117,18 +119,18 @@ suite('SIGTERM', () => {
     async (t) => {
       const app = await server.newApp()
       const target = await startDraining()
-      t.after(() => target.stop())
+      t.after(() => target.end('SIGKILL'))
       const held = await holdKeys(app)
       t.after(() => held.close())
       const agent = new Agent({ keepAlive: true })
       t.after(() => agent.destroy())
       const body = JSON.stringify({ name: 'Slow', scope: 'authOnly' })
-      const slow = send({ port: target.port, app, agent, method: 'POST', body })
+      const slow = send({ port: target.apiPort, app, agent, method: 'POST', body })
       await until('it is under way', async () => (await held.waiting()) === 1)
 
-      target.child.kill('SIGTERM')
+      target.signal('SIGTERM')
       const refused = async () => {
-        const answer = fetch(`http://127.0.0.1:${target.port}/health/live`)
+        const answer = fetch(`http://127.0.0.1:${target.apiPort}/health/live`)
         return answer.then(
           () => false,
           () => true,
@@ -140,7 +142,7 @@ suite('SIGTERM', () => {
       assert.equal(status, 200)
       assert.equal(closes, true)
       const released = performance.now()
-      assert.equal(await target.ended, 0)
+      assert.equal((await target.ended).code, 0)
       assert.ok(performance.now() - released < 5_000)
     },
   )

@@ -26,7 +26,7 @@ import { isRunning } from '../src/engines/process.ts'
 import { UserError } from '../src/platform/errors.ts'
 import { databaseUrl } from './engines.ts'
 import { queryAt } from './harness.ts'
-import { follow } from './loquat.ts'
+import { Running } from './loquat.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/engines.ts', import.meta.url))
 const NOBODY = 65_534
@@ -118,7 +118,7 @@ suite('npm run engines', () => {
   after(() => removeEngines(dir).then(() => rmSync(home, { recursive: true })))
 
   const run = (...args: string[]) =>
-    follow(
+    new Running(
       spawn(process.execPath, [SCRIPT, ...args], {
         ...identity,
         cwd: '/',

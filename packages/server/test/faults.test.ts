@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite } from 'node:test'
-import pg from 'pg'
 import { readConfig } from '../src/config.ts'
-import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
-import { startApi, until } from './api-process.ts'
-import { cloneDatabase, dropDatabase, newApp, type TestApp, testEnv } from './harness.ts'
+import {
+  cloneDatabase,
+  dropDatabase,
+  insertCell,
+  newApp,
+  type TestApp,
+  testEnv,
+} from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
+import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { timedTest } from './timed-test.ts'
+import { timeUntil, until } from './until.ts'
 
 /** A database that hangs is given up after this long; one that is down, at once. */
 const HANGING_MS = 6_000
@@ -63,10 +69,8 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     ])
     const directoryUrl = await makeDatabase(directory, 'directory')
     steadyUrl = await cloneDatabase('cell')
-    await insertCells(directoryUrl, {
-      'us-1': steadyUrl,
-      'us-2': await makeDatabase(cluster, 'cell'),
-    })
+    await insertCell(directoryUrl, 'us-1', steadyUrl)
+    await insertCell(directoryUrl, 'us-2', await makeDatabase(cluster, 'cell'))
     const engines = { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url }
     const timeout = { LOQUAT_DB_TIMEOUT_MS: '4000' }
     env = testEnv(directoryUrl, ['us-1'], { ...engines, ...timeout })
@@ -127,11 +131,11 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
 
   timedTest('a cell stopped under writes: each is answered, and the process stays', async (t) => {
     // A process of its own: the runner of the tests would survive what ends the service.
-    const other = await startApi(env)
-    t.after(() => other.stop())
+    const other = await startServing('api', env)
+    t.after(() => other.end('SIGKILL'))
     const held = await holdKeys(fragile)
     const writes = Array.from({ length: 5 }, () =>
-      fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.port }),
+      fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.apiPort }),
     )
     await until('all wait', async () => (await held.waiting()) === 5)
     await cluster.stop()
@@ -139,11 +143,11 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (const { status } of await Promise.all(writes)) assert.equal(status, 503)
     await cluster.start()
     const total = async () => {
-      const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.port })
+      const { body } = await fragile.call('GET', '/v3/apikeys', { port: other.apiPort })
       return body.meta?.pagination.total
     }
     await until('it works again', async () => (await total()) === 2)
-    assert.equal(other.child.exitCode, null)
+    assert.ok(other.running)
   })
 
   timedTest('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {
@@ -172,7 +176,10 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     cluster.freeze()
     try {
       assert.equal(await acceptance(), 400, 'the cache serves at first')
-      const took = await until('the cache is not trusted', async () => (await acceptance()) === 503)
+      const took = await timeUntil(
+        'the cache is not trusted',
+        async () => (await acceptance()) === 503,
+      )
       assert.ok(took < 2_000 + HANGING_MS, `took ${Math.round(took)} ms`)
       assert.equal(await acceptance(), 503)
     } finally {
@@ -213,17 +220,3 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     },
   )
 })
-
-async function insertCells(directoryUrl: string, cells: Record<string, string>) {
-  const client = new pg.Client({ connectionString: directoryUrl })
-  await client.connect()
-  const { seal } = openSecrets(process.env.LOQUAT_SECRET ?? '')
-  for (const [id, url] of Object.entries(cells)) {
-    const values = [id, 'us', seal(url)]
-    await client.query(
-      'insert into cells (cell_id, region, url_sealed) values ($1, $2, $3)',
-      values,
-    )
-  }
-  await client.end()
-}

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { afterEach, suite, test } from 'node:test'
 import type { Db } from '../src/platform/db/db.ts'
 import type { Executor } from '../src/platform/db/query.ts'
 import { isLeaseLost, type Lease, Worker } from '../src/platform/leases/leases.ts'
 import { useServer } from './harness.ts'
 import { rows } from './log-writers.ts'
-import { useProcesses } from './processes.ts'
+import { killRunning, startServing } from './loquat.ts'
 import { until } from './until.ts'
 
 const lock = (db: Executor, { job, workerId, epoch }: Lease) =>
@@ -16,7 +16,7 @@ const expire = (db: Db, { id }: Worker) =>
 
 suite('leases', () => {
   const server = useServer()
-  const processes = useProcesses()
+  afterEach(killRunning)
   const cellDb = () => server.deps.directory.cell('us-1').db
   const newWorker = () => new Worker(cellDb, server.deps.log)
 
@@ -71,11 +71,11 @@ suite('leases', () => {
   })
 
   test('a process that is asked to end gives its leases up at once', async () => {
-    const process = await processes.start(server.env)
+    const process = await startServing('worker', server.env)
     await process.holds('sequencer')
     await process.holds('upkeep')
     assert.equal(await newWorker().take('sequencer'), undefined)
-    assert.equal(await process.terminate(), 0)
+    assert.equal((await process.end()).code, 0)
     assert.ok(await newWorker().take('sequencer'))
     assert.ok(await newWorker().take('upkeep'))
   })

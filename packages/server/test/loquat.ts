@@ -1,6 +1,5 @@
 /** The real command, in processes of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -11,26 +10,100 @@ const PATIENCE_MS = 60_000
 export const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
 
 export interface Outcome {
+  /** null if a signal ended it. */
   code: number | null
   stdout: string
   stderr: string
 }
 
-export interface Running {
-  readonly pid: number
-  /** The first match in what it has printed or will print; fails when it ends without one. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>
-  signal(name: NodeJS.Signals): void
-  readonly ended: Promise<Outcome>
+export interface LogEntry {
+  msg: string
+  [field: string]: unknown
 }
 
-/** A test that fails must not leave processes that keep its file from ending. */
-const children = new Set<ChildProcess>()
-after(() => {
-  for (const child of children) child.kill('SIGKILL')
-})
-
 type Env = Record<string, string>
+
+const all = new Set<Running>()
+
+/** Ends every process that is left. */
+export const killRunning = () => Promise.all([...all].map((running) => running.end('SIGKILL')))
+
+// A test that fails must not leave processes that keep its file from ending.
+after(killRunning)
+
+/** A process, and all that it prints. */
+export class Running {
+  readonly ended: Promise<Outcome>
+  readonly #child: ChildProcess
+  readonly #output = { stdout: '', stderr: '' }
+  #news = Promise.withResolvers<void>()
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    all.add(this)
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output[name] += text
+        this.#news.resolve()
+        this.#news = Promise.withResolvers()
+      })
+    }
+    this.ended = new Promise((resolve) =>
+      child.once('close', (code) => {
+        all.delete(this)
+        resolve({ code, ...this.#output })
+      }),
+    )
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** The first match in what it has printed or will print; fails when it ends without one. */
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#first(
+      String(pattern),
+      () => pattern.exec(this.#output.stdout) ?? pattern.exec(this.#output.stderr),
+    )
+  }
+
+  /** The first entry of its log that matches, from the beginning; fails when it ends without one. */
+  logged(what: string, matches: (entry: LogEntry) => boolean): Promise<LogEntry> {
+    return this.#first(what, () => this.#entries().find(matches))
+  }
+
+  /** The process has the lease on the job. */
+  holds(job: string): Promise<LogEntry> {
+    return this.logged(`took ${job}`, (entry) => entry.msg === 'job taken' && entry.job === job)
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Signals, and waits for its end. */
+  end(name: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+    this.signal(name)
+    return this.ended
+  }
+
+  #entries(): LogEntry[] {
+    const whole = this.#output.stderr.split('\n').slice(0, -1)
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  }
+
+  async #first<T>(what: string, find: () => T | undefined | null): Promise<T> {
+    const late = sleep(PATIENCE_MS, 'late', { ref: false })
+    const over = this.ended.then(() => 'over')
+    for (;;) {
+      const found = find()
+      if (found) return found
+      const end = await Promise.race([this.#news.promise, over, late])
+      if (end) throw new Error(`${end} without ${what}:\n${Object.values(this.#output).join('')}`)
+    }
+  }
+}
 
 /** Starts a command; nothing but `env` and the PATH reaches it. */
 export function startLoquat(args: string[], env: Env): Running {
@@ -38,38 +111,21 @@ export function startLoquat(args: string[], env: Env): Running {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  return follow(child)
+  return new Running(child)
 }
 
 /** Runs a command to its end. */
 export const loquat = (args: string[], env: Env): Promise<Outcome> => startLoquat(args, env).ended
 
-export function follow(child: ChildProcess): Running {
-  children.add(child)
-  child.once('exit', () => children.delete(child))
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  const ended = once(child, 'close').then(([code]) => ({ code, ...output }))
-  const over = ended.then(() => 'over')
-  return {
-    pid: child.pid ?? 0,
-    ended,
-    signal: (name) => void child.kill(name),
-    async printed(pattern) {
-      const deadline = sleep(PATIENCE_MS, 'late', { ref: false })
-      for (;;) {
-        const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr)
-        if (match) return match
-        const news = [child.stdout, child.stderr].map((stream) => stream && once(stream, 'data'))
-        const first = await Promise.race([...news, over, deadline])
-        if (first === 'over' || first === 'late') {
-          throw new Error(`${first} without ${pattern}:\n${output.stdout}${output.stderr}`)
-        }
-      }
-    },
-  }
+export type Serving = Running & { apiPort: number; internalPort: number }
+
+/** `loquat serve` with these roles, once it is ready. */
+export async function startServing(roles: string, env: Env, logLevel = 'info'): Promise<Serving> {
+  const own = { ...env, LOQUAT_LOG_LEVEL: logLevel }
+  const running = startLoquat(['serve', '--roles', roles], own)
+  const ready = await running.logged('ready', ({ msg }) => msg === 'ready')
+  return Object.assign(running, {
+    apiPort: Number(ready.apiPort),
+    internalPort: Number(ready.internalPort),
+  })
 }

@@ -1,32 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { findBinaries } from '../src/engines/binaries.ts'
-import { startPostgres } from '../src/engines/postgres.ts'
-import { freePort, stopProcess } from '../src/engines/process.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { startWorkers } from '../src/workers/jobs.ts'
 import { admin, useServer } from './harness.ts'
 import { announceNumber, loggedNumbers, rows } from './log-writers.ts'
+import { startPrivate } from './private-engines.ts'
 import { until } from './until.ts'
 
-const binaries = findBinaries(process.env.PATH ?? '')
-const tool = (name: string) => join(dirname(binaries.postgres), name)
-
-/** A cluster of its own: transaction ids begin anew there. */
-async function newCluster(t: TestContext): Promise<string> {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'loquat-')))
-  const options = { binaries, dir, port: await freePort(), password: 'restored', durable: false }
-  const { pid, mark, url } = await startPostgres(options)
-  t.after(async () => {
-    await stopProcess(pid, mark, 'SIGINT')
-    for (const folder of [dirname(mark), dir]) rmSync(folder, { recursive: true, force: true })
-  })
-  return url
-}
+const { postgres } = findBinaries(process.env.PATH ?? '')
+const tool = (name: string) => join(dirname(postgres), name)
 
 function copyDatabase(from: string, cluster: string): string {
   const options = { maxBuffer: 1e8 }
@@ -52,7 +37,10 @@ suite('a cell restored into another cluster', () => {
     await before.close()
     for (const n of [4, 5]) await commit(n)
 
-    const url = copyDatabase(app.cell.url, await newCluster(t))
+    // Transaction ids begin anew there.
+    const cluster = await startPrivate('postgres')
+    t.after(() => cluster.remove())
+    const url = copyDatabase(app.cell.url, cluster.url)
     await moveCell(url)
     const cell = server.deps.directory.cell('us-1')
     t.after(() => cell.db.close())

@@ -1,40 +1,12 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type TestApp, useServer } from './harness.ts'
-
-const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
+import { startServing } from './loquat.ts'
 
 const server = useServer()
-
-interface Watched {
-  process: ChildProcess
-  port: number
-  /** All that it wrote so far. */
-  output(): string
-}
-
-/** A process of its own that tells all it can. */
-async function startTalkative(): Promise<Watched> {
-  const env = { ...server.env, LOQUAT_LOG_LEVEL: 'trace' }
-  const child = spawn(process.execPath, [LOQUAT, 'serve', '--roles', 'api'], { env })
-  let output = ''
-  const port = await new Promise<number>((resolve, reject) => {
-    const read = (part: Buffer) => {
-      output += part
-      const ready = /"apiPort":(\d+).*"msg":"ready"/.exec(output)
-      if (ready) resolve(Number(ready[1]))
-    }
-    child.stdout.on('data', read)
-    child.stderr.on('data', read)
-    child.once('exit', () => reject(new Error(output)))
-  })
-  return { process: child, port, output: () => output }
-}
 
 /** Sends as it is, and waits for the end of the answer. */
 async function sendRaw(port: number, text: string) {
@@ -45,7 +17,7 @@ async function sendRaw(port: number, text: string) {
 }
 
 /** Every way in which a key can reach the service; the wrong ones most of all. */
-async function showKeys(app: TestApp, { port }: Watched, made: string, unknown: string) {
+async function showKeys(app: TestApp, port: number, made: string, unknown: string) {
   const paths = [made, unknown, `${made}%zz`, `${made}%00`, `${made}/more`, `${made}x`.repeat(99)]
   for (const key of paths) {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
@@ -71,27 +43,26 @@ const lineWith = (output: string, text: string) =>
   output.split('\n').find((line) => line.includes(text)) ?? ''
 
 suite('the log', () => {
-  test('holds no key, however it came', async (t) => {
-    const watched = await startTalkative()
-    t.after(() => watched.process.kill('SIGKILL'))
+  test('holds no key, however it came', async () => {
+    const watched = await startServing('api', server.env, 'trace')
+    const port = watched.apiPort
     const app = await server.newApp()
     const unknown = randomBytes(20).toString('hex')
     const body = { name: 'Made', scope: 'authOnly' }
-    const made = (await app.call('POST', '/v3/apikeys', { body, port: watched.port })).body.data
-    await showKeys(app, watched, made.apiKey, unknown)
+    const made = (await app.call('POST', '/v3/apikeys', { body, port })).body.data
+    await showKeys(app, port, made.apiKey, unknown)
     // A fault of ours logs the error with all that it holds.
     await app.cell.db.query({ name: 't', text: 'alter table api_keys rename to gone', values: [] })
     for (const apiKey of [unknown, app.apiKey]) {
       const { status } = await app.call('GET', `/v3/apikeys/${apiKey}`, {
-        port: watched.port,
+        port,
         apiKey,
       })
       assert.equal(status, 500)
     }
 
-    watched.process.kill('SIGTERM')
-    await once(watched.process, 'close')
-    const output = watched.output()
+    const { stdout, stderr } = await watched.end()
+    const output = stdout + stderr
     assert.match(output, /"msg":"answered"/)
     assert.match(output, /"msg":"unexpected"/)
     for (const key of [app.apiKey, app.authKey, made.apiKey, unknown]) {

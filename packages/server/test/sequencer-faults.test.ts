@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { afterEach, suite, test } from 'node:test'
 import type { Cell } from '../src/platform/cells/directory.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { announceNumber, loggedNumbers, rows, Writers } from './log-writers.ts'
-import { useProcesses } from './processes.ts'
+import { killRunning, startServing } from './loquat.ts'
 import { timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
@@ -25,7 +25,7 @@ async function sequencedByAnother(app: TestApp, formerEpoch: number) {
 
 suite('the sequencer under faults', () => {
   const server = useServer({ env: { LOQUAT_POOL_SIZE: '24' } })
-  const processes = useProcesses()
+  afterEach(killRunning)
 
   const newApps = async (count: number) => {
     const apps: TestApp[] = []
@@ -35,42 +35,44 @@ suite('the sequencer under faults', () => {
 
   test('killed in the middle of its work, and again: no hole, nothing lost or twice', async (t) => {
     const writers = new Writers(t, await newApps(4))
-    const first = await processes.start(server.env)
+    const first = await startServing('worker', server.env)
     await first.holds('sequencer')
-    const second = await processes.start(server.env)
-    await first.kill()
+    const second = await startServing('worker', server.env)
+    await first.end('SIGKILL')
 
     await second.holds('sequencer')
-    const third = await processes.start(server.env)
-    await second.kill()
+    const third = await startServing('worker', server.env)
+    await second.end('SIGKILL')
 
     await third.holds('sequencer')
     await writers.more(100)
     await writers.endAndCheck()
-    await third.terminate()
+    await third.end()
   })
 
   timedTest('stopped: another takes over; resumed: it does no harm', async (t) => {
+    // Those of an attempt that failed would keep the lease.
+    await killRunning()
     const [probe, ...apps] = await newApps(4)
     assert.ok(probe)
-    const first = await processes.start(server.env)
+    const first = await startServing('worker', server.env)
     await first.holds('sequencer')
-    const second = await processes.start(server.env)
+    const second = await startServing('worker', server.env)
     const writers = new Writers(t, apps)
     await writers.more(100)
 
     const epoch = await epochOf(probe.cell)
-    first.stop()
+    first.signal('SIGSTOP')
     const stopped = performance.now()
     await sequencedByAnother(probe, epoch)
     const took = performance.now() - stopped
     assert.ok(took < TAKEOVER_MS, `took over after ${Math.round(took)} ms`)
 
-    first.resume()
+    first.signal('SIGCONT')
     await first.logged('loss', (entry) => entry.msg === 'job lost to another worker')
     await writers.more(100)
     await writers.endAndCheck()
     assert.equal(await epochOf(probe.cell), epoch + 1)
-    await Promise.all([first.terminate(), second.terminate()])
+    await Promise.all([first.end(), second.end()])
   })
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApiProcess, runCommand, startApi, until } from '../../../test/api-process.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { loquat, type Serving, startServing } from '../../../test/loquat.ts'
 import { timedTest } from '../../../test/timed-test.ts'
+import { timeUntil, until } from '../../../test/until.ts'
 import { freePort } from '../../engines/process.ts'
 
 const server = useServer()
@@ -24,14 +25,14 @@ async function newKey(app: TestApp): Promise<string> {
 
 for (const [how, changes] of ways) {
   suite(`another process, ${how}`, () => {
-    let other: ApiProcess
+    let other: Serving
     before(async () => {
-      other = await startApi({ ...server.env, ...(await changes()) })
+      other = await startServing('api', { ...server.env, ...(await changes()) })
     })
-    after(() => other.stop())
+    after(() => other.end('SIGKILL'))
 
     const status = async (app: TestApp, apiKey: string) =>
-      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
+      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.apiPort })).status
 
     timedTest('refuses a removed key within a second', async () => {
       const app = await server.newApp()
@@ -39,7 +40,7 @@ for (const [how, changes] of ways) {
         const apiKey = await newKey(app)
         assert.equal(await status(app, apiKey), 200)
         await app.call('DELETE', `/v3/apikeys/${apiKey}`)
-        const took = await until('refused', async () => (await status(app, apiKey)) === 401)
+        const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 401)
         assert.ok(took < PROMISED_MS, `took ${took} ms`)
         assert.equal(await status(app, apiKey), 401)
       }
@@ -50,7 +51,7 @@ for (const [how, changes] of ways) {
       const apiKey = await newKey(app)
       assert.equal(await status(app, apiKey), 200)
       await app.call('PUT', `/v3/apikeys/${apiKey}`, { body: { scope: 'authOnly' } })
-      const took = await until('refused', async () => (await status(app, apiKey)) === 403)
+      const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 403)
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
 
@@ -65,12 +66,13 @@ for (const [how, changes] of ways) {
     timedTest('holds a limit set by the command within a second', async () => {
       const app = await server.newApp()
       const limit = async () => {
-        const { headers } = await app.call('GET', '/v3/apikeys', { port: other.port })
+        const { headers } = await app.call('GET', '/v3/apikeys', { port: other.apiPort })
         return headers.get('x-rate-limit')
       }
       assert.equal(await limit(), '20000')
-      await runCommand(server.env, 'apps', 'set', app.id, 'rate.standard=321')
-      const took = await until('the limit holds', async () => (await limit()) === '321')
+      const set = await loquat(['apps', 'set', app.id, 'rate.standard=321'], server.env)
+      assert.equal(set.code, 0, set.stderr)
+      const took = await timeUntil('the limit holds', async () => (await limit()) === '321')
       assert.ok(took < PROMISED_MS, `took ${took} ms`)
     })
   })
@@ -78,20 +80,20 @@ for (const [how, changes] of ways) {
 
 suite('a process that was stopped for long', () => {
   test('trusts nothing that it had cached, though the log no longer tells', async (t) => {
-    const other = await startApi(server.env)
-    t.after(() => other.stop())
+    const other = await startServing('api', server.env)
+    t.after(() => other.end('SIGKILL'))
     const app = await server.newApp()
     const apiKey = await newKey(app)
     const status = async () =>
-      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.port })).status
+      (await app.call('GET', '/v3/apikeys', { apiKey, port: other.apiPort })).status
     assert.equal(await status(), 200)
 
-    other.child.kill('SIGSTOP')
+    other.signal('SIGSTOP')
     await app.call('DELETE', `/v3/apikeys/${apiKey}`)
     const text = `update revocations set at = at - interval '1 minute'`
     await app.cell.db.query({ name: '', text, values: [] })
     await sleep(21_000) // the time itself is what is tested
-    other.child.kill('SIGCONT')
+    other.signal('SIGCONT')
     await until('it has read the log again', async () => (await status()) === 401)
     assert.equal(await status(), 401)
   })
