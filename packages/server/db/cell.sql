@@ -1,3 +1,15 @@
+CREATE EXTENSION IF NOT EXISTS btree_gin WITH SCHEMA public;
+
+COMMENT ON EXTENSION btree_gin IS 'support for indexing common datatypes in GIN';
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
+CREATE FUNCTION public.fold_name(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
+
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -75,6 +87,76 @@ begin
   from gone join started using (app_no);
 end $$;
 
+CREATE TABLE public.roles (
+    app_no integer NOT NULL,
+    role text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    description text,
+    metadata jsonb,
+    settings jsonb,
+    built_in boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
+    LANGUAGE sql STABLE STRICT
+    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
+
+CREATE FUNCTION public.sweep_role(p_app_no integer, p_role text, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_moved int;
+begin
+  update users set role = 'default' where app_no = p_app_no and uid = any (array(
+    select uid from users where app_no = p_app_no and role = p_role and removed_at is null
+    order by uid limit p_limit for no key update));
+  get diagnostics v_moved = row_count;
+  if v_moved = p_limit then return false; end if;
+  update users set role = 'default' where app_no = p_app_no and role = p_role;
+  delete from roles where app_no = p_app_no and role = p_role and removed_at is not null;
+  return true;
+end $$;
+
+CREATE FUNCTION public.sweep_user(p_app_no integer, p_uid text, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_left int := p_limit;
+  v_done int;
+begin
+  delete from auth_tokens where ctid = any (array(
+    select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  delete from friends f
+  where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
+    select friend_uid from friends where app_no = p_app_no and uid = p_uid
+    order by friend_uid limit v_left);
+  delete from friends
+  where v_left > 0 and app_no = p_app_no and uid = p_uid and friend_uid in (
+    select friend_uid from friends where app_no = p_app_no and uid = p_uid
+    order by friend_uid limit v_left);
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  delete from blocks where v_left > 0 and ctid = any (array(
+    select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from blocks where v_left > 0 and ctid = any (array(
+    select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  if v_left <= 0 then return false; end if;
+  delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
+  return true;
+end $$;
+
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
     key_hash bytea NOT NULL,
@@ -92,6 +174,24 @@ CREATE TABLE public.apps (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.auth_tokens (
+    app_no integer NOT NULL,
+    token_hash bytea NOT NULL,
+    token_sealed bytea NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    platform text,
+    user_agent text,
+    app_info jsonb,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.blocks (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    blocked_uid text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.events (
     app_no integer NOT NULL,
     "position" bigint NOT NULL,
@@ -102,6 +202,13 @@ CREATE TABLE public.events (
     day date NOT NULL
 )
 PARTITION BY RANGE (day);
+
+CREATE TABLE public.friends (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    friend_uid text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.idempotency (
     app_no integer NOT NULL,
@@ -167,6 +274,32 @@ CREATE TABLE public.revocations (
     id text NOT NULL
 );
 
+CREATE TABLE public.totals (
+    app_no integer NOT NULL,
+    what text NOT NULL,
+    shard integer NOT NULL,
+    total bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    avatar text,
+    link text,
+    role text NOT NULL COLLATE pg_catalog."C",
+    status_message text,
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    last_active_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    deactivated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
 CREATE TABLE public.workers (
     worker_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL
@@ -184,8 +317,17 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.auth_tokens
+    ADD CONSTRAINT auth_tokens_pkey PRIMARY KEY (app_no, token_hash);
+
+ALTER TABLE ONLY public.blocks
+    ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
+
+ALTER TABLE ONLY public.friends
+    ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (app_no, credential, uid, key);
@@ -202,14 +344,46 @@ ALTER TABLE ONLY public.outbox
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.roles
+    ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
+
+ALTER TABLE ONLY public.totals
+    ADD CONSTRAINT totals_pkey PRIMARY KEY (app_no, what, shard);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (app_no, uid);
+
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
+CREATE INDEX auth_tokens_user ON public.auth_tokens USING btree (app_no, uid, created_at);
+
+CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
 
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
 
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
 
+CREATE INDEX users_active ON public.users USING btree (app_no, name_key, uid) WHERE ((deactivated_at IS NULL) AND (removed_at IS NULL));
+
+CREATE INDEX users_created_at ON public.users USING btree (app_no, created_at);
+
+CREATE INDEX users_deactivated ON public.users USING btree (app_no, name_key, uid) WHERE ((deactivated_at IS NOT NULL) AND (removed_at IS NULL));
+
+CREATE INDEX users_removed ON public.users USING btree (app_no, uid) WHERE (removed_at IS NOT NULL);
+
+CREATE INDEX users_role ON public.users USING btree (app_no, role, uid) WHERE (removed_at IS NULL);
+
+CREATE INDEX users_search ON public.users USING gin (app_no, name_key public.gin_trgm_ops, string_to_array(name_key, NULL::text)) WITH (gin_pending_list_limit='1024');
+
+CREATE INDEX users_tags ON public.users USING gin (app_no, tags) WHERE (tags <> '{}'::text[]);
+
+CREATE INDEX users_updated_at ON public.users USING btree (app_no, updated_at) WHERE (updated_at IS NOT NULL);
+
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION public.outbox_assign_xid();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.roles
+    ADD CONSTRAINT roles_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

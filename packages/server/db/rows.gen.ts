@@ -38,6 +38,22 @@ export interface CellRows {
     settings: unknown
     created_at: Date
   }
+  auth_tokens: {
+    app_no: number
+    token_hash: Buffer
+    token_sealed: Buffer
+    uid: string
+    platform: string | null
+    user_agent: string | null
+    app_info: unknown | null
+    created_at: Date
+  }
+  blocks: {
+    app_no: number
+    uid: string
+    blocked_uid: string
+    created_at: Date
+  }
   events: {
     app_no: number
     position: number
@@ -46,6 +62,12 @@ export interface CellRows {
     payload: unknown
     at: Date
     day: string
+  }
+  friends: {
+    app_no: number
+    uid: string
+    friend_uid: string
+    created_at: Date
   }
   idempotency: {
     app_no: number
@@ -78,6 +100,41 @@ export interface CellRows {
     app_no: number
     kind: string
     id: string
+  }
+  roles: {
+    app_no: number
+    role: string
+    name: string
+    description: string | null
+    metadata: unknown | null
+    settings: unknown | null
+    built_in: boolean
+    created_at: Date
+    updated_at: Date | null
+    removed_at: Date | null
+  }
+  totals: {
+    app_no: number
+    what: string
+    shard: number
+    total: number
+  }
+  users: {
+    app_no: number
+    uid: string
+    name: string
+    name_key: string
+    avatar: string | null
+    link: string | null
+    role: string
+    status_message: string | null
+    metadata: unknown | null
+    tags: string[]
+    last_active_at: Date | null
+    created_at: Date
+    updated_at: Date | null
+    deactivated_at: Date | null
+    removed_at: Date | null
   }
   workers: {
     worker_id: string

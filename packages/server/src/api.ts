@@ -1,12 +1,22 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { relationRoutes } from './areas/relations/routes.ts'
+import { roleRoutes } from './areas/roles/routes.ts'
+import { userRoutes } from './areas/users/routes.ts'
+import { authTokenRoutes } from './areas/users/tokens.routes.ts'
 import type { Deps } from './deps.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 
 /** Every area of the REST interface. */
-const areas: ((deps: Deps) => FastifyPluginAsync)[] = [apiKeyRoutes]
+const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
+  apiKeyRoutes,
+  roleRoutes,
+  userRoutes,
+  authTokenRoutes,
+  relationRoutes,
+]
 
 export interface ApiOptions {
   draining?: () => boolean

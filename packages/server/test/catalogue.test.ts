@@ -13,12 +13,12 @@ const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND']
 
 const codes = Object.keys(errors).sort()
 
-/** Codes inside the first argument of each `fail(…)`; it can be a choice between some. */
+/** Codes inside the first argument of each `fail(…)` or `refusal(…)`; it can be a choice. */
 function codesRaised(): Set<string> {
   const sources = globSync('**/*.ts', { cwd: SRC })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
-  const calls = sources.flatMap((source) => source.split(/\bfail\(/).slice(1))
+  const calls = sources.flatMap((source) => source.split(/\b(?:fail|refusal)\(/).slice(1))
   return new Set(calls.flatMap((call) => firstArgument(call).match(/\b(AUTH_)?ERR_[A-Z_]+/g) ?? []))
 }
 
@@ -35,7 +35,14 @@ function firstArgument(text: string): string {
 
 function codesDeclared(): Set<string> {
   const bodies = operations.flatMap(({ responses }) => Object.values(responses))
-  return new Set(bodies.flatMap(codesIn))
+  return new Set(bodies.flatMap(codesWithin))
+}
+
+/** Also those that an answer tells for one id among several. */
+function codesWithin(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const inner = Object.values(schema).flatMap(codesWithin)
+  return [...codesIn(schema as Schema), ...inner]
 }
 
 const codesIn = ({ properties }: Schema): string[] =>

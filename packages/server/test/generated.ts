@@ -60,6 +60,7 @@ const TYPES: Record<string, string> = {
   timestamptz: 'Date',
   json: 'unknown',
   jsonb: 'unknown',
+  _text: 'string[]',
 }
 
 async function rowTypes(url: (schema: Schema) => string): Promise<string> {

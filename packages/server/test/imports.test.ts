@@ -64,9 +64,10 @@ suite('dependency direction', () => {
     assert.deepEqual(outside, [])
   })
 
-  test('an area uses only queries, events, schemas and actions of another', () => {
+  test('an area uses only queries, events, schemas, records and actions of another', () => {
     // Every area stands on access: the actor, and the transaction it writes in.
-    const open = /^areas\/access\/|\/([a-z-]+\.)?(queries|events|actions|schema|settings)\.ts$/
+    const open =
+      /^areas\/access\/|\/([a-z-]+\.)?(queries|events|actions|schema|settings|record)\.ts$/
     const wrong = imports.filter(
       ({ from, to }) =>
         layerOf(from) === 'areas' &&

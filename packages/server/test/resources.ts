@@ -21,6 +21,16 @@ export interface Sample {
   query?: Record<string, string>
 }
 
+const newId = () => `id-${randomBytes(6).toString('hex')}`
+
+const user: Resource = {
+  async make(app) {
+    const uid = newId()
+    return (await app.call('POST', '/v3/users', { body: { uid, name: 'Amira' } })).body.data.uid
+  },
+  unknown: newId,
+}
+
 /**
  * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
  * areas use one name.
@@ -33,12 +43,61 @@ export const resources: Record<string, Resource> = {
     },
     unknown: () => randomBytes(20).toString('hex'),
   },
+  role: {
+    async make(app) {
+      const role = newId()
+      return (await app.call('POST', '/v3/roles', { body: { role, name: 'Coach' } })).body.data.role
+    },
+    unknown: newId,
+  },
+  uid: user,
+  onBehalfOf: user,
+  authToken: {
+    async make(app, { uid }) {
+      const path = `/v3/users/${uid}/auth_tokens`
+      return (await app.call('POST', path, { body: { force: true } })).body.data.authToken
+    },
+    unknown: () => `${newId()}_1700000000${randomBytes(20).toString('hex')}`,
+  },
 }
 
 /** By operationId: what to send; also worth filling in where nothing is required. */
 export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promise<Sample>> = {
   createApiKey: () => ({ body: { name: 'Billing worker', scope: 'authOnly' } }),
   updateApiKey: () => ({ body: { name: 'Renamed', scope: 'fullAccess' } }),
+  createRole: () => ({
+    body: { role: newId(), name: 'Coach', description: 'Leads', settings: { listUsers: 'all' } },
+  }),
+  updateRole: () => ({ body: { name: 'Trainer', metadata: { a: 1 }, unset: ['description'] } }),
+  createUser: () => ({
+    body: {
+      uid: newId(),
+      name: 'Amira',
+      avatar: 'https://img.example/a.png',
+      metadata: { team: 'ops' },
+      tags: ['staff'],
+      withAuthToken: true,
+    },
+  }),
+  updateUser: () => ({ body: { name: 'Amira K.', tags: ['lead'], unset: ['avatar'] } }),
+  deleteUser: () => ({ body: { permanent: true } }),
+  listUsers: () => ({
+    query: { searchKey: 'am', role: 'default', withTags: 'true', perPage: '10', page: '1' },
+  }),
+  deactivateUsers: async (app) => ({ body: { uidsToDeactivate: [await user.make(app, {})] } }),
+  reactivateUsers: async (app) => ({ body: { uidsToActivate: [await user.make(app, {})] } }),
+  addFriends: async (app) => ({ body: { accepted: [await user.make(app, {})] } }),
+  deleteFriends: async (app, { uid }) => {
+    const friend = await user.make(app, {})
+    await app.call('POST', `/v3/users/${uid}/friends`, { body: { accepted: [friend] } })
+    return { body: { friends: [friend] } }
+  },
+  listFriends: () => ({ query: { searchKey: 'a', perPage: '10', page: '1' } }),
+  blockUsers: async (app) => ({ body: { blockedUids: [await user.make(app, {})] } }),
+  unblockUsers: async (app) => ({ body: { blockedUids: [await user.make(app, {})] } }),
+  listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
+  createAuthToken: () => ({ body: { force: true } }),
+  updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

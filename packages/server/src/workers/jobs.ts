@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
 import { runSequencer } from './sequencer.ts'
+import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
 
 /** What a job is given; it ends when `signal` aborts, and throws when it can't go on. */
@@ -17,6 +18,7 @@ export interface JobContext {
 const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
+  sweeps: runSweeps,
 }
 
 const RETRY_MS = 500

@@ -9,11 +9,17 @@ import {
   type SettingValue,
 } from '../settings/settings.ts'
 import type { KeyScope, ServedApp } from './actor.ts'
-import { findKey } from './queries.ts'
+import { findKey, findTokenUser } from './queries.ts'
 
 export interface KnownKey {
   hash: Buffer
   scope: KeyScope
+}
+
+export interface KnownUser {
+  /** Hash of the token. */
+  hash: Buffer
+  uid: string
 }
 
 /** API keys and settings of apps, read once and kept until they are revoked. */
@@ -44,6 +50,13 @@ export class Credentials {
     const key = { hash, scope: row.scope }
     this.#keys.set(id, key)
     return key
+  }
+
+  /** The user that an auth token stands for. Asked each time: a revoked one is refused at once. */
+  async user({ no: appNo, cell }: ServedApp, token: string): Promise<KnownUser | undefined> {
+    const hash = this.#deps.secrets.hash(token)
+    const row = await findTokenUser.maybeOne(cell.db, { appNo, tokenHash: hash })
+    return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
   }
 
   /** The value in force of a setting. */

@@ -235,6 +235,9 @@ suite('Idempotency-Key on behalf of users', () => {
 
   test('belongs to one user', async () => {
     const app = await server.newApp()
+    for (const uid of ['ann', 'bob']) {
+      await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+    }
     const { port } = api.server.address() as AddressInfo
     const touch = async (onBehalfOf?: string) => {
       const answer = await fetch(`http://127.0.0.1:${port}/v3/touch`, {

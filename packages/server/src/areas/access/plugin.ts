@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@loquat/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -7,7 +8,8 @@ import { addDeprecation, completeRoute, isWrite } from '../../platform/http/rout
 import type { Logger } from '../../platform/log/log.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
-import { Credentials, type KnownKey } from './credentials.ts'
+import { Credentials, type KnownKey, type KnownUser } from './credentials.ts'
+import { findActiveUser } from './queries.ts'
 
 /** Who may call an operation, and how it is counted. Every route declares it. */
 export interface Access {
@@ -36,6 +38,7 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
 
   app.addHook('onRoute', (route) => {
     const access = accessOf(route)
+    addErrors(route, access)
     completeRoute(route)
     addHeaders(route)
     addExtensions(route, access)
@@ -47,10 +50,9 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
     const access = accessOf({ url: request.url, config })
     if (config.deprecated) addDeprecation(reply, config.deprecated)
     const served = await appOfRequest(deps.directory, serviceHost, request.headers)
-    const key = await keyOfRequest(credentials, served, request)
+    const caller = await callerOf(credentials, served, access, request)
     await countRequest({ credentials, limiter, served, rate: access.rate, reply })
-    if (key.scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
-    request.actor = toActor(served, key, access, request)
+    request.actor = await toActor(served, caller, access, request)
     // Each request has a logger of its own already: another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
   })
@@ -99,27 +101,69 @@ function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rat
   })
 }
 
+/** What follows from who may call it. */
+function addErrors(route: RouteOptions, { users, onBehalfOf }: Access): void {
+  const { errors = [] } = route.config ?? {}
+  const more: ErrorCode[] = []
+  if (users) more.push('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+  if (onBehalfOf !== 'ignored' && !errors.includes('ERR_UID_NOT_FOUND'))
+    more.push('ERR_UID_NOT_FOUND')
+  route.config = { ...route.config, errors: [...errors, ...more] }
+}
+
+type Caller = { key: KnownKey } | { user: KnownUser }
+
+/** The user of the header `authToken` where users may call, else the key of the header `apikey`. */
+async function callerOf(
+  credentials: Credentials,
+  app: ServedApp,
+  access: Access,
+  request: FastifyRequest,
+): Promise<Caller> {
+  const token = access.users ? textOf(request.headers.authtoken) : ''
+  if (!token) return { key: await keyOfRequest(credentials, app, request) }
+  const user = await credentials.user(app, token)
+  if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+  return { user }
+}
+
+const textOf = (header: string | string[] | undefined) =>
+  typeof header === 'string' ? header.trim() : ''
+
 async function keyOfRequest(
   credentials: Credentials,
   app: ServedApp,
   { headers }: FastifyRequest,
 ): Promise<KnownKey> {
-  const value = typeof headers.apikey === 'string' ? headers.apikey.trim() : ''
+  const value = textOf(headers.apikey)
   if (!value) throw fail('AUTH_ERR_EMPTY_APIKEY')
   const key = await credentials.key(app, value)
   if (!key) throw fail('AUTH_ERR_APIKEY_NOT_FOUND')
   return key
 }
 
-function toActor(app: ServedApp, key: KnownKey, access: Access, request: FastifyRequest): Actor {
-  const caller = { app, credential: key.hash, scope: key.scope }
+async function toActor(
+  app: ServedApp,
+  caller: Caller,
+  access: Access,
+  request: FastifyRequest,
+): Promise<Actor> {
+  if ('user' in caller) {
+    return { app, credential: caller.user.hash, kind: 'user', uid: caller.user.uid }
+  }
+  const { hash: credential, scope } = caller.key
+  if (scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
   const header = access.onBehalfOf === 'ignored' ? undefined : request.headers.onbehalfof
-  const uid = typeof header === 'string' ? header.trim().toLowerCase() : ''
-  if (uid) return { ...caller, kind: 'appOnBehalf', uid }
+  const uid = textOf(header).toLowerCase()
+  if (uid) {
+    const known = await findActiveUser.maybeOne(app.cell.db, { appNo: app.no, uid })
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: uid.slice(0, 100) })
+    return { app, credential, scope, kind: 'appOnBehalf', uid }
+  }
   if (access.onBehalfOf === 'required') {
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }
-  return { ...caller, kind: 'app' }
+  return { app, credential, scope, kind: 'app' }
 }
 
 interface Counted {

@@ -10,6 +10,24 @@ export const findKey = query<
   'select key_hash, scope from api_keys where app_no = :appNo and key_hash = :keyHash',
 )
 
+/** A user that can act: neither deactivated nor removed. */
+export const findActiveUser = query<{ appNo: number; uid: string }, { uid: string }>(
+  'access.findUser',
+  `select uid from users
+   where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
+)
+
+/** The user that an auth token stands for. */
+export const findTokenUser = query<
+  { appNo: number; tokenHash: Buffer },
+  { token_hash: Buffer; uid: string }
+>(
+  'access.findTokenUser',
+  `select token_hash, uid from auth_tokens join users using (app_no, uid)
+   where app_no = :appNo and token_hash = :tokenHash
+     and deactivated_at is null and removed_at is null`,
+)
+
 type IdempotencyKey = { appNo: number; credential: Buffer; uid: string; key: string }
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { Acknowledged, Data, Page, pagination } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
 import { createApiKey, deleteApiKey, editApiKey, toApiKey } from './actions.ts'
 import { findApiKey, listApiKeys } from './queries.ts'
@@ -46,12 +46,10 @@ export const apiKeyRoutes =
         },
       },
       async ({ actor, query }) => {
-        const { scope = null, searchKey = null, perPage, page } = query
+        const { scope = null, searchKey = null } = query
         const { no: appNo, cell } = actor.app
         const rows = await listApiKeys.many(cell.db, { appNo, scope, searchKey })
-        const shown = rows.slice((page - 1) * perPage, page * perPage)
-        const data = shown.map((row) => toApiKey(deps.secrets, row))
-        return { data, meta: pagination(query, rows.length, data.length) }
+        return pageOf(query, rows, (row) => toApiKey(deps.secrets, row))
       },
     )
 

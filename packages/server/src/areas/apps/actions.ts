@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { addApiKey } from '../apikeys/actions.ts'
+import { insertBuiltInRoles } from '../roles/queries.ts'
 import { activatePlacement, findCellForApp, insertApp, insertPlacement } from './queries.ts'
 
 export interface NewApp {
@@ -47,6 +48,7 @@ export async function createApp(deps: Deps, { name, region }: NewApp): Promise<C
 
   const keys = await cell.db.tx(async (tx) => {
     await insertApp.many(tx, { appNo, appId })
+    await insertBuiltInRoles.many(tx, { appNo })
     const rest = await addApiKey(tx, secrets, { appNo, name: 'REST key', scope: 'fullAccess' })
     const auth = await addApiKey(tx, secrets, { appNo, name: 'Auth key', scope: 'authOnly' })
     await announce(tx, { appNo, type: 'app.created', key: 'app', payload: { appId, name, region } })

@@ -5,6 +5,10 @@ import type { Logger } from '../log/log.ts'
 export interface Cache {
   /** Adds to a counter and returns its new value; rejects at once while Redis is out of reach. */
   add(key: string, amount: number, seconds: number): Promise<number>
+  /** Keeps a text for a while. */
+  set(key: string, value: string, seconds: number): Promise<void>
+  /** The text if it is still there; rejects at once while Redis is out of reach. */
+  get(key: string): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -40,6 +44,12 @@ export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): C
       const [error, value] = results?.[0] ?? [new Error('no answer')]
       if (error) throw error
       return Number(value)
+    },
+    async set(key, value, seconds) {
+      await redis.set(key, value, 'EX', seconds)
+    },
+    async get(key) {
+      return (await redis.get(key)) ?? undefined
     },
     async close() {
       redis.disconnect()

@@ -47,6 +47,8 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
+const nameOf = ({ name, label = name }: Statement) => label
+
 /** How every connection of ours behaves, pooled or single. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
@@ -87,10 +89,10 @@ export function openDb(options: DbOptions): Db {
   async function timed<R>(statement: Statement, run: () => Promise<R>): Promise<R> {
     const started = performance.now()
     try {
-      return await tracing.statement(statement.name, run)
+      return await tracing.statement(nameOf(statement), run)
     } finally {
       const seconds = (performance.now() - started) / 1000
-      timings.record(seconds, { statement: statement.name, db: label })
+      timings.record(seconds, { statement: nameOf(statement), db: label })
     }
   }
 

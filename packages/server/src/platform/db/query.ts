@@ -6,7 +6,10 @@ export interface Executor {
 }
 
 export interface Statement {
+  /** Empty: not kept by the server. */
   name: string
+  /** What it is timed as, where it has no name. */
+  label?: string
   text: string
   values: unknown[]
 }

@@ -1,8 +1,57 @@
 import { type ErrorCode, errors } from '@loquat/protocol'
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Unix seconds. */
 export const Timestamp = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** The id of a user, group or role: lowered before it is used. */
+export const Id = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '^[A-Za-z0-9_-]*$',
+    'x-lower': true,
+    description,
+  })
+
+/** A name or label: trimmed, 1 to `max` characters, an emoji counts as two. */
+export const Name = (max: number, description: string) =>
+  Type.String({ 'x-maxCharacters': max, description })
+
+/** The address of a picture or page; only the address is kept. */
+export const Url = (description: string) =>
+  Type.String({ maxLength: 3000, 'x-url': true, description })
+
+/** Free data of the caller's own. */
+export const Metadata = (maxBytes: number, description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { 'x-maxBytes': maxBytes, description })
+
+/** A field that null clears. */
+export const Nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: [(schema as { type?: string }).type, 'null'] })
+
+export const Tags = (description: string) =>
+  Type.Array(Name(100, 'A tag.'), { maxItems: 25, uniqueItems: true, description })
+
+/** Fields of a change that are cleared. */
+export const Unset = <const T extends string[]>(fields: [...T]) =>
+  Type.Array(Type.Enum(fields), { uniqueItems: true, description: 'Fields to clear.' })
+
+/** What came of one id among several; `codes` are those that it can be refused with. */
+export const Outcome = (codes: ErrorCode[]) =>
+  Type.Object(
+    {
+      success: Type.Boolean(),
+      message: Type.Optional(Type.String()),
+      error: Type.Optional(
+        Type.Object(
+          { code: Type.String({ enum: codes }), message: Type.String() },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  )
 
 /** `{"data": …}` */
 export const Data = <T extends TSchema>(data: T) =>
@@ -15,6 +64,11 @@ const Pagination = Type.Object(
     per_page: Type.Integer(),
     current_page: Type.Integer(),
     total_pages: Type.Integer(),
+    total_capped: Type.Optional(
+      Type.Literal(true, {
+        description: 'There are more than `total` says: counting ended there.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -24,7 +78,20 @@ export const Page = <T extends TSchema>(item: T) =>
   Type.Object(
     {
       data: Type.Array(item),
-      meta: Type.Object({ pagination: Pagination }, { additionalProperties: false }),
+      meta: Type.Object(
+        {
+          pagination: Pagination,
+          cursor: Type.Optional(
+            Type.Object(
+              {
+                next: Type.String({ description: 'Goes straight to the next page, as `cursor`.' }),
+              },
+              { additionalProperties: false },
+            ),
+          ),
+        },
+        { additionalProperties: false },
+      ),
     },
     { additionalProperties: false },
   )
@@ -65,6 +132,13 @@ export const pagination = ({ perPage, page }: PageRequest, total: number, count:
     total_pages: Math.ceil(total / perPage),
   },
 })
+
+/** A page of a list that is short enough to be read whole. */
+export function pageOf<R, T>(query: PageRequest, rows: R[], show: (row: R) => T) {
+  const { page, perPage } = query
+  const data = rows.slice((page - 1) * perPage, page * perPage).map(show)
+  return { data, meta: pagination(query, rows.length, data.length) }
+}
 
 /** What every operation can answer with, whatever it does. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [

@@ -22,6 +22,28 @@ function newAjv(): Ajv {
     },
     error: { message: ({ schema }) => `must have 1 to ${schema} characters` },
   })
+  ajv.addKeyword({
+    keyword: 'x-lower',
+    type: 'string',
+    modifying: true,
+    validate(_on: boolean, text: string, _schema: unknown, context?: DataValidationCxt) {
+      if (context) context.parentData[context.parentDataProperty] = text.toLowerCase()
+      return true
+    },
+  })
+  ajv.addKeyword({
+    keyword: 'x-url',
+    type: 'string',
+    validate: (_on: boolean, text: string) => /^https?:/i.test(text) && URL.canParse(text),
+    error: { message: 'must be a URL that begins with https:// or http://' },
+  })
+  ajv.addKeyword({
+    keyword: 'x-maxBytes',
+    type: 'object',
+    schemaType: 'number',
+    validate: (limit: number, value: object) => Buffer.byteLength(JSON.stringify(value)) <= limit,
+    error: { message: ({ schema }) => `must have at most ${schema} bytes as JSON` },
+  })
   return ajv
 }
 
@@ -40,7 +62,8 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
         const field = unfit.field || part
         return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
       }
-      if (part === 'body') return check(validate, given, 'body')
+      // No body reads as null: an operation says whether it may be missing.
+      if (part === 'body') return check(validate, given ?? null, 'body')
       const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
       const { value, faults } = withTypes(schema, given as Record<string, unknown>, spelled)
       if (Object.keys(faults).length > 0) return { error: badRequest(faults) }

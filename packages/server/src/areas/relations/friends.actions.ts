@@ -1,0 +1,86 @@
+import type { ErrorCode } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { getSettings } from '../settings/queries.ts'
+import { defaultOf } from '../settings/settings.ts'
+import { lockUsers } from '../users/queries.ts'
+import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
+import type { Outcomes } from './schema.ts'
+
+/** A refusal of one id among several. */
+export function refusal(code: ErrorCode, values: Record<string, string | number> = {}) {
+  const { message } = fail(code, values)
+  return { success: false, error: { code, message } }
+}
+
+/** Makes users friends, both ways; tells for each id what came of it. */
+export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[]) {
+  const appNo = actor.app.no
+  const others = [...new Set(given)]
+  return write(deps, actor, async (tx) => {
+    const known = await lockUsers.many(tx, { appNo, uids: [uid, ...others] })
+    const active = new Set(known.map((user) => user.uid))
+    if (!active.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    const { added, outcomes } = await newFriends(tx, appNo, uid, others, active)
+    if (added.length > 0) {
+      await insertFriends.many(tx, { appNo, uid, others: added })
+      const payload = { uid, friends: added }
+      await announce(tx, { appNo, type: 'user.friends.added', key: `user:${uid}`, payload })
+    }
+    return { accepted: outcomes }
+  })
+}
+
+async function newFriends(
+  tx: Tx,
+  appNo: number,
+  uid: string,
+  others: string[],
+  active: Set<string>,
+): Promise<{ added: string[]; outcomes: Outcomes }> {
+  const friends = await listFriendsAmong.many(tx, { appNo, uid, others })
+  const already = new Set(friends.map((row) => row.friend_uid))
+  const counts = await countFriends.many(tx, { appNo, uids: [uid, ...others] })
+  const countOf = new Map(counts.map((row) => [row.uid, row.count]))
+  const limit = await friendsPerUser(tx, appNo)
+  const full = (one: string) => (countOf.get(one) ?? 0) >= limit
+  const outcomes: Outcomes = {}
+  const added: string[] = []
+  for (const other of others) {
+    if (other === uid) outcomes[other] = refusal('ERR_CANNOT_FORM_SELF_RELATION')
+    else if (!active.has(other)) outcomes[other] = refusal('ERR_UID_NOT_FOUND', { uid: other })
+    else if (already.has(other)) outcomes[other] = refusal('ERR_ALREADY_FRIEND')
+    else if (full(uid) || full(other)) {
+      outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends of a user' })
+    } else {
+      outcomes[other] = { success: true, message: 'Relation stored.' }
+      countOf.set(uid, (countOf.get(uid) ?? 0) + 1)
+      added.push(other)
+    }
+  }
+  return { added, outcomes }
+}
+
+async function friendsPerUser(tx: Tx, appNo: number): Promise<number> {
+  const { settings } = await getSettings.one(tx, { appNo })
+  return Number(settings['limits.friendsPerUser'] ?? defaultOf('limits.friendsPerUser'))
+}
+
+/** Ids that are no friends are skipped, unless none is. */
+export function deleteFriends(deps: Deps, actor: Actor, uid: string, given: string[]) {
+  const appNo = actor.app.no
+  const others = [...new Set(given)]
+  return write(deps, actor, async (tx) => {
+    const known = await lockUsers.many(tx, { appNo, uids: [uid, ...others] })
+    if (!known.some((user) => user.uid === uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    const removed = await removeFriends.many(tx, { appNo, uid, others })
+    if (removed.length === 0) throw fail('ERR_NOT_A_FRIEND', { uid })
+    const payload = { uid, friends: removed.map((row) => row.friend_uid) }
+    await announce(tx, { appNo, type: 'user.friends.removed', key: `user:${uid}`, payload })
+    return { success: true as const, message: 'Relations removed.' }
+  })
+}

@@ -1,0 +1,94 @@
+import type { EventType, RoleRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { readUnset } from '../../platform/http/changes.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import {
+  countRoles,
+  insertRole,
+  lockRole,
+  lockRoles,
+  markRoleRemoved,
+  type RoleRow,
+  sweepRole,
+  updateRole,
+} from './queries.ts'
+import type { NewRole, RoleChanges } from './schema.ts'
+
+const ROLES_PER_APP = 25
+/** What is moved in the action's own transaction; more is left to the sweep. */
+const SWEEP_AT_ONCE = 1_000
+
+/** The record that callers see. */
+export function toRole(row: RoleRow): RoleRecord {
+  const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
+  return {
+    role: row.role,
+    name: row.name,
+    createdAt: seconds(row.created_at),
+    ...(row.description !== null && { description: row.description }),
+    ...(row.metadata !== null && { metadata: row.metadata }),
+    ...(row.settings !== null && { settings: row.settings }),
+    ...(row.updated_at !== null && { updatedAt: seconds(row.updated_at) }),
+  }
+}
+
+const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
+
+export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<RoleRecord> {
+  const appNo = actor.app.no
+  const { role, name, description = null } = given
+  const data = { metadata: json(given.metadata), settings: json(given.settings) }
+  return write(deps, actor, async (tx) => {
+    await lockRoles.many(tx, { appNo })
+    const row = await insertRole.maybeOne(tx, { appNo, role, name, description, ...data })
+    if (!row) throw fail('ERR_ROLE_ALREADY_EXISTS', { role })
+    const { count } = await countRoles.one(tx, { appNo })
+    if (count > ROLES_PER_APP) {
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: ROLES_PER_APP, what: 'roles' })
+    }
+    return announceRole(tx, appNo, 'role.created', row)
+  })
+}
+
+export function editRole(
+  deps: Deps,
+  actor: Actor,
+  role: string,
+  changes: RoleChanges,
+): Promise<RoleRecord> {
+  const appNo = actor.app.no
+  const unset = readUnset(changes)
+  const { name = null, description = null } = changes
+  const data = { metadata: json(changes.metadata), settings: json(changes.settings) }
+  return write(deps, actor, async (tx) => {
+    const row = await updateRole.maybeOne(tx, { appNo, role, name, description, ...data, unset })
+    if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
+    return announceRole(tx, appNo, 'role.updated', row)
+  })
+}
+
+/** Gone at once; its holders are `default` from now on. */
+export function deleteRole(deps: Deps, actor: Actor, role: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const row = await lockRole.maybeOne(tx, { appNo, role })
+    if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
+    if (row.built_in) throw fail('ERR_ROLE_DELETE_DENIED', { role })
+    await markRoleRemoved.many(tx, { appNo, role })
+    await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
+    await announceRole(tx, appNo, 'role.deleted', row)
+    return { success: true as const, message: `Role ${role} removed.` }
+  })
+}
+
+type RoleEvent = Extract<EventType, `role.${string}`>
+
+async function announceRole(tx: Tx, appNo: number, type: RoleEvent, row: RoleRow) {
+  const role = toRole(row)
+  await announce(tx, { appNo, type, key: `role:${row.role}`, payload: { role } })
+  return role
+}

@@ -1,0 +1,119 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+
+export interface RoleSettings {
+  listUsers?: 'all' | 'friendsOnly'
+  sendMessagesTo?: 'all' | 'friendsOnly'
+}
+
+export type RoleRow = Pick<
+  CellRows['roles'],
+  'role' | 'name' | 'description' | 'built_in' | 'created_at' | 'updated_at'
+> & { metadata: Record<string, unknown> | null; settings: RoleSettings | null }
+
+const COLUMNS = 'role, name, description, metadata, settings, built_in, created_at, updated_at'
+
+/** The role if it is there, and it stays until the transaction ends. */
+export const holdRole = query<{ appNo: number; role: string }, { role: string }>(
+  'roles.hold',
+  `select role from roles
+   where app_no = :appNo and role = :role and removed_at is null for key share`,
+)
+
+/** The roles that every app has from the start. */
+export const insertBuiltInRoles = query<{ appNo: number }>(
+  'roles.insertBuiltIn',
+  `insert into roles (app_no, role, name, built_in)
+   values (:appNo, 'default', 'Default', true), (:appNo, '@agentic', 'AI agent', true)`,
+)
+
+export const findRole = query<{ appNo: number; role: string }, RoleRow>(
+  'roles.find',
+  `select ${COLUMNS} from roles where app_no = :appNo and role = :role and removed_at is null`,
+)
+
+/** By id. There are at most 25 beside the built-in ones, so all are read and paged together. */
+export const listRoles = query<{ appNo: number }, RoleRow>(
+  'roles.list',
+  `select ${COLUMNS} from roles where app_no = :appNo and removed_at is null order by role`,
+)
+
+/** Creators of roles of one app come one after the other: the count is then exact. */
+export const lockRoles = query<{ appNo: number }>(
+  'roles.lock',
+  'select from apps where app_no = :appNo for no key update',
+)
+
+export const countRoles = query<{ appNo: number }, { count: number }>(
+  'roles.count',
+  'select count(*) from roles where app_no = :appNo and not built_in and removed_at is null',
+)
+
+/** No row: the id is taken, or its holders are still being moved. */
+export const insertRole = query<
+  {
+    appNo: number
+    role: string
+    name: string
+    description: string | null
+    metadata: string | null
+    settings: string | null
+  },
+  RoleRow
+>(
+  'roles.insert',
+  `insert into roles (app_no, role, name, description, metadata, settings)
+   values (:appNo, :role, :name, :description, :metadata::jsonb, :settings::jsonb)
+   on conflict do nothing
+   returning ${COLUMNS}`,
+)
+
+/** null leaves a field as it is; `unset` clears. */
+export const updateRole = query<
+  {
+    appNo: number
+    role: string
+    name: string | null
+    description: string | null
+    metadata: string | null
+    settings: string | null
+    unset: string[]
+  },
+  RoleRow
+>(
+  'roles.update',
+  `update roles set
+     name = coalesce(:name, name),
+     description = case when 'description' = any(:unset::text[]) then null
+       else coalesce(:description, description) end,
+     metadata = case when 'metadata' = any(:unset) then null
+       else coalesce(:metadata::jsonb, metadata) end,
+     settings = case when 'settings' = any(:unset) then null
+       else coalesce(:settings::jsonb, settings) end,
+     updated_at = now()
+   where app_no = :appNo and role = :role and removed_at is null
+   returning ${COLUMNS}`,
+)
+
+export const lockRole = query<{ appNo: number; role: string }, RoleRow>(
+  'roles.lockOne',
+  `select ${COLUMNS} from roles
+   where app_no = :appNo and role = :role and removed_at is null for update`,
+)
+
+export const markRoleRemoved = query<{ appNo: number; role: string }>(
+  'roles.markRemoved',
+  'update roles set removed_at = now() where app_no = :appNo and role = :role',
+)
+
+/** Moves up to :limit holders to `default`; the role itself goes when none is left. */
+export const sweepRole = query<{ appNo: number; role: string; limit: number }, { gone: boolean }>(
+  'roles.sweep',
+  'select sweep_role(:appNo, :role, :limit) as gone',
+)
+
+/** Of any app: the sweep serves a whole cell. */
+export const listRemovedRoles = query<{ limit: number }, { app_no: number; role: string }>(
+  'roles.listRemoved',
+  'select app_no, role from roles where removed_at is not null limit :limit',
+)

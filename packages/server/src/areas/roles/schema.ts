@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox'
+import { Id, Metadata, Name, Nullable, PageQuery, Unset } from '../../platform/http/schemas.ts'
+
+const METADATA_BYTES = 5_120
+
+const Choice = (description: string) =>
+  Type.Optional(Type.Enum(['all', 'friendsOnly'], { description }))
+
+const fields = {
+  name: Name(100, 'What people call it.'),
+  description: Type.String({ maxLength: 255 }),
+  metadata: Metadata(METADATA_BYTES, 'Free data.'),
+  settings: Type.Object(
+    {
+      listUsers: Choice('Which users a holder may list.'),
+      sendMessagesTo: Choice('Whom a holder may message.'),
+    },
+    { additionalProperties: false },
+  ),
+}
+
+export const NewRole = Type.Object({
+  role: Id('Chosen by the caller; unique within the app, lowered, never changed.'),
+  name: fields.name,
+  description: Type.Optional(fields.description),
+  metadata: Type.Optional(fields.metadata),
+  settings: Type.Optional(fields.settings),
+})
+export type NewRole = Static<typeof NewRole>
+
+export const RoleChanges = Type.Object({
+  name: Type.Optional(fields.name),
+  description: Type.Optional(Nullable(fields.description)),
+  metadata: Type.Optional(Nullable(fields.metadata)),
+  settings: Type.Optional(Nullable(fields.settings)),
+  unset: Type.Optional(Unset(['settings', 'description', 'metadata'])),
+})
+export type RoleChanges = Static<typeof RoleChanges>
+
+/** A role of the app's own, or built in. */
+export const RoleId = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^@?[A-Za-z0-9_-]*$',
+  'x-lower': true,
+  description: 'A role that exists.',
+})
+
+export const RoleParams = Type.Object({ role: RoleId })
+export const RoleListQuery = PageQuery({})

@@ -1,0 +1,145 @@
+import type { EventType, UserRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { readUnset } from '../../platform/http/changes.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { holdRole } from '../roles/queries.ts'
+import {
+  findUser,
+  insertUser,
+  lockAnyUsers,
+  markRemoved,
+  sweepUser,
+  type UserRow,
+  updateDeactivated,
+  updateUser,
+} from './queries.ts'
+import { toUser, withTags } from './record.ts'
+import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
+import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
+import { addToTotal } from './totals.ts'
+
+/** Acts for the app itself; it has no row. */
+const SYSTEM_UID = 'app_system'
+/** What goes in the action's own transaction; more is left to the sweep. */
+const SWEEP_AT_ONCE = 1_000
+
+export function createUser(deps: Deps, actor: Actor, user: NewUser): Promise<CreatedUser> {
+  const { app } = actor
+  const { uid, name, role = 'default', tags = [], withAuthToken = false } = user
+  const { avatar = null, link = null, statusMessage = null } = user
+  const metadata = user.metadata ? JSON.stringify(user.metadata) : null
+  return write(deps, actor, async (tx) => {
+    await checkRole(tx, app.no, role)
+    const fields = { name, avatar, link, role, statusMessage, metadata, tags }
+    const row =
+      uid === SYSTEM_UID
+        ? undefined
+        : await insertUser.maybeOne(tx, { appNo: app.no, uid, ...fields })
+    if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
+    const token = withAuthToken ? await addAuthToken(tx, deps, app.no, uid) : undefined
+    await addToTotal(tx, app.no, 'users.active', 1)
+    await announceUser(tx, app.no, 'user.created', row)
+    return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }
+  })
+}
+
+export function editUser(
+  deps: Deps,
+  actor: Actor,
+  uid: string,
+  changes: UserChanges,
+): Promise<UserRecord> {
+  const appNo = actor.app.no
+  const unset = readUnset(changes)
+  const { name = null, avatar = null, link = null, role = null } = changes
+  const { statusMessage = null, tags = null, metadata } = changes
+  const fields = { name, avatar, link, role, statusMessage, tags }
+  const data = metadata ? JSON.stringify(metadata) : null
+  return write(deps, actor, async (tx) => {
+    if (role) await checkRole(tx, appNo, role)
+    const row = isEmpty(changes)
+      ? await findUser.maybeOne(tx, { appNo, uid })
+      : await updateUser.maybeOne(tx, { appNo, uid, ...fields, metadata: data, unset })
+    if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
+    return withTags(toUser(row), row)
+  })
+}
+
+const isEmpty = (changes: object) => Object.keys(changes).length === 0
+
+/** A role that users can get: it must stay until they have it. `default` is never removed. */
+async function checkRole(tx: Tx, appNo: number, role: string) {
+  if (role === 'default') return
+  if (!(await holdRole.maybeOne(tx, { appNo, role }))) throw fail('ERR_ROLE_NOT_FOUND', { role })
+}
+
+/** Returns the uids that this call switched off; those that were off already are told too. */
+export function deactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promise<string[]> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await lockAnyUsers.many(tx, { appNo, uids })
+    await switchOff(tx, appNo, uids)
+    return known.map((user) => user.uid)
+  })
+}
+
+async function switchOff(tx: Tx, appNo: number, uids: string[]): Promise<void> {
+  const rows = await updateDeactivated.many(tx, { appNo, uids, deactivated: true })
+  for (const { uid } of rows) await revokeTokensOf(tx, appNo, uid)
+  await addToTotal(tx, appNo, 'users.active', -rows.length)
+  await addToTotal(tx, appNo, 'users.deactivated', rows.length)
+  for (const row of rows) await announceUser(tx, appNo, 'user.deactivated', row)
+}
+
+/** Returns the uids that are active after the call; unknown ones are left out. */
+export function reactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promise<string[]> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await lockAnyUsers.many(tx, { appNo, uids })
+    const rows = await updateDeactivated.many(tx, { appNo, uids, deactivated: false })
+    await addToTotal(tx, appNo, 'users.deactivated', -rows.length)
+    await addToTotal(tx, appNo, 'users.active', rows.length)
+    for (const row of rows) await announceUser(tx, appNo, 'user.reactivated', row)
+    return known.map((user) => user.uid)
+  })
+}
+
+export function deleteUser(deps: Deps, actor: Actor, uid: string, permanent: boolean) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
+    if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (permanent) await removeUser(tx, appNo, user)
+    else await switchOff(tx, appNo, [uid])
+    return { success: true as const, message: `User ${uid} removed.` }
+  })
+}
+
+/** Invisible at once; what is theirs goes now if it is little, else with the sweep. */
+async function removeUser(tx: Tx, appNo: number, user: UserRow): Promise<void> {
+  const { uid } = user
+  await revokeTokensOf(tx, appNo, uid)
+  await markRemoved.many(tx, { appNo, uid })
+  await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })
+  const state = user.deactivated_at ? 'users.deactivated' : 'users.active'
+  await addToTotal(tx, appNo, state, -1)
+  await announceUser(tx, appNo, 'user.deleted', user)
+}
+
+type UserEvent = Extract<
+  EventType,
+  'user.created' | 'user.updated' | 'user.deactivated' | 'user.reactivated' | 'user.deleted'
+>
+
+const announceUser = (tx: Tx, appNo: number, type: UserEvent, row: UserRow) =>
+  announce(tx, {
+    appNo,
+    type,
+    key: `user:${row.uid}`,
+    payload: { user: withTags(toUser(row), row) },
+  })

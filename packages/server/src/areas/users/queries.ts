@@ -1,0 +1,153 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+
+/** How the viewer and a user stand to each other: since when one blocks the other, or null. */
+export interface Relation {
+  blocked_by_me_at: Date | null
+  has_blocked_me_at: Date | null
+}
+
+export type UserRow = Omit<
+  CellRows['users'],
+  'app_no' | 'name_key' | 'removed_at' | 'metadata' | 'tags'
+> & { metadata: Record<string, unknown> | null; tags: string[] }
+
+/** What answers show of a user; a role that was removed shows as `default` until its holders are moved. */
+export const USER_COLUMNS = `
+  uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
+  last_active_at, created_at, updated_at, deactivated_at`
+
+export const findUser = query<{ appNo: number; uid: string }, UserRow>(
+  'users.find',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
+)
+
+/** The same as another user sees it: with the blocks between the two. */
+export const findUserSeen = query<
+  { appNo: number; uid: string; viewer: string },
+  UserRow & Relation
+>(
+  'users.findSeen',
+  `select ${USER_COLUMNS},
+     (select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = :viewer and b.blocked_uid = :uid) as blocked_by_me_at,
+     (select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = :uid and b.blocked_uid = :viewer) as has_blocked_me_at
+   from users
+   where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
+)
+
+/** Active users among these, by uid: the order in which users are locked everywhere. */
+export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
+  'users.lock',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = any(:uids::text[])
+     and deactivated_at is null and removed_at is null
+   order by uid for no key update`,
+)
+
+/** The same, against removal alone: writers that only need the users to stay do not wait for each other. */
+export const holdUsers = query<{ appNo: number; uids: string[] }, UserRow>(
+  'users.hold',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = any(:uids::text[])
+     and deactivated_at is null and removed_at is null
+   order by uid for share`,
+)
+
+/** No row: the uid is taken. */
+export const insertUser = query<
+  {
+    appNo: number
+    uid: string
+    name: string
+    avatar: string | null
+    link: string | null
+    role: string
+    statusMessage: string | null
+    metadata: string | null
+    tags: string[]
+  },
+  UserRow
+>(
+  'users.insert',
+  `insert into users
+     (app_no, uid, name, avatar, link, role, status_message, metadata, tags)
+   values
+     (:appNo, :uid, :name, :avatar, :link, :role, :statusMessage, :metadata::jsonb, :tags::text[])
+   on conflict do nothing
+   returning ${USER_COLUMNS}`,
+)
+
+/** null leaves a field as it is; `unset` clears. */
+export const updateUser = query<
+  {
+    appNo: number
+    uid: string
+    name: string | null
+    avatar: string | null
+    link: string | null
+    role: string | null
+    statusMessage: string | null
+    metadata: string | null
+    tags: string[] | null
+    unset: string[]
+  },
+  UserRow
+>(
+  'users.update',
+  `update users set
+     name = coalesce(:name, name),
+     avatar = case when 'avatar' = any(:unset::text[]) then null else coalesce(:avatar, avatar) end,
+     link = case when 'link' = any(:unset) then null else coalesce(:link, link) end,
+     role = coalesce(:role, role),
+     status_message = case when 'statusMessage' = any(:unset) then null
+       else coalesce(:statusMessage, status_message) end,
+     metadata = case when 'metadata' = any(:unset) then null
+       else coalesce(:metadata::jsonb, metadata) end,
+     tags = coalesce(:tags::text[], tags),
+     updated_at = now()
+   where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null
+   returning ${USER_COLUMNS}`,
+)
+
+/** In both states, locked by uid: whoever switches users on or off, or removes them. */
+export const lockAnyUsers = query<{ appNo: number; uids: string[] }, UserRow>(
+  'users.lockAny',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = any(:uids::text[]) and removed_at is null
+   order by uid for update`,
+)
+
+export const updateDeactivated = query<
+  { appNo: number; uids: string[]; deactivated: boolean },
+  UserRow
+>(
+  'users.updateDeactivated',
+  `update users
+   set deactivated_at = case when :deactivated then now() end, updated_at = now()
+   where app_no = :appNo and uid = any(:uids::text[])
+     and (deactivated_at is not null) <> :deactivated and removed_at is null
+   returning ${USER_COLUMNS}`,
+)
+
+export const markRemoved = query<{ appNo: number; uid: string }>(
+  'users.markRemoved',
+  'update users set removed_at = now() where app_no = :appNo and uid = :uid',
+)
+
+/**
+ * Removes up to :limit rows of a removed user's relations; the user itself goes when nothing of it
+ * is left. Returns whether it is gone.
+ */
+export const sweepUser = query<{ appNo: number; uid: string; limit: number }, { gone: boolean }>(
+  'users.sweep',
+  'select sweep_user(:appNo, :uid, :limit) as gone',
+)
+
+/** Of any app: the sweep serves a whole cell. */
+export const listRemoved = query<{ limit: number }, { app_no: number; uid: string }>(
+  'users.listRemoved',
+  'select app_no, uid from users where removed_at is not null limit :limit',
+)

@@ -1,0 +1,53 @@
+import type { UserRecord } from '@loquat/protocol'
+import type { Relation, UserRow } from './queries.ts'
+
+export const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
+
+/** `<uid>_user_<uid>`, the same for both sides. */
+export const conversationIdOf = (one: string, other: string) => [one, other].sort().join('_user_')
+
+/** The record with everything that is the app's to see. Devices are not connected yet: all are offline. */
+export function toUser(row: UserRow): UserRecord {
+  const user: UserRecord = {
+    uid: row.uid,
+    name: row.name,
+    role: row.role,
+    status: 'offline',
+    createdAt: seconds(row.created_at),
+  }
+  if (row.avatar !== null) user.avatar = row.avatar
+  if (row.link !== null) user.link = row.link
+  if (row.status_message !== null) user.statusMessage = row.status_message
+  if (row.metadata !== null) user.metadata = row.metadata
+  if (row.last_active_at) user.lastActiveAt = seconds(row.last_active_at)
+  if (row.updated_at) user.updatedAt = seconds(row.updated_at)
+  if (row.deactivated_at) user.deactivatedAt = seconds(row.deactivated_at)
+  return user
+}
+
+export const withTags = (user: UserRecord, { tags }: UserRow): UserRecord =>
+  tags.length > 0 ? { ...user, tags } : user
+
+/** The record as another user sees it: what is private to the user is left out. */
+export function asSeenBy(viewer: string, row: UserRow, relation: Relation): UserRecord {
+  const user = toUser(row)
+  if (viewer === row.uid) return user
+  if (user.metadata) {
+    const { '@private': _private, ...shared } = user.metadata
+    user.metadata = shared
+  }
+  user.conversationId = conversationIdOf(viewer, row.uid)
+  return { ...user, ...blockFields(relation) }
+}
+
+function blockFields({ blocked_by_me_at: mine, has_blocked_me_at: theirs }: Relation) {
+  const fields: Partial<UserRecord> = {
+    blockedByMe: mine !== null,
+    hasBlockedMe: theirs !== null,
+  }
+  if (mine) fields.blockedByMeAt = seconds(mine)
+  if (theirs) fields.hasBlockedMeAt = seconds(theirs)
+  const since = [mine, theirs].filter((date) => date !== null).map(seconds)
+  if (since.length > 0) fields.blockedAt = Math.min(...since)
+  return fields
+}

@@ -1,0 +1,170 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { UserRecord } from '@loquat/protocol'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { PageStarts } from '../../platform/cache/page-starts.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { createUser, deactivateUsers, deleteUser, editUser, reactivateUsers } from './actions.ts'
+import { countUsers, toFilter } from './list.ts'
+import { pageOfUsers } from './page.ts'
+import { findUser, findUserSeen } from './queries.ts'
+import { asSeenBy, toUser, withTags } from './record.ts'
+import {
+  CreatedUser,
+  DeactivatedUids,
+  Deactivation,
+  NewUser,
+  NonDeactivatedUids,
+  Reactivation,
+  Removal,
+  UidParams,
+  UserChanges,
+  UserCount,
+  UserListQuery,
+} from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+const core: Access = { ...access, rate: 'core' }
+const tags = ['users']
+
+export const userRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const starts = new PageStarts(deps.cache)
+
+    app.post(
+      '/users',
+      {
+        config: { ...core, errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND'] },
+        schema: {
+          operationId: 'createUser',
+          tags,
+          summary: 'Create a user',
+          body: NewUser,
+          response: { 200: Data(CreatedUser) },
+        },
+      },
+      async ({ actor, body }) => ({ data: await createUser(deps, actor, body) }),
+    )
+
+    app.get(
+      '/users',
+      {
+        config: access,
+        schema: {
+          operationId: 'listUsers',
+          tags,
+          summary: 'List users',
+          querystring: UserListQuery,
+          response: { 200: Type.Union([Page(UserRecord), Data(UserCount)]) },
+        },
+      },
+      async ({ actor, query }) => {
+        if (!query.count) return pageOfUsers(deps, starts, actor, query)
+        const { total } = await countUsers(actor.app.cell.db, toFilter(actor.app.no, query))
+        return { data: { count: total } }
+      },
+    )
+
+    app.put(
+      '/users',
+      {
+        config: access,
+        schema: {
+          operationId: 'reactivateUsers',
+          tags,
+          summary: 'Bring deactivated users back',
+          body: Reactivation,
+          response: { 200: Data(NonDeactivatedUids) },
+        },
+      },
+      async ({ actor, body }) => {
+        const uids = await reactivateUsers(deps, actor, body.uidsToActivate)
+        return { data: { nonDeactivatedUids: uids } }
+      },
+    )
+
+    app.delete(
+      '/users',
+      {
+        config: core,
+        schema: {
+          operationId: 'deactivateUsers',
+          tags,
+          summary: 'Deactivate users',
+          body: Deactivation,
+          response: { 200: Data(DeactivatedUids) },
+        },
+      },
+      async ({ actor, body }) => {
+        const uids = await deactivateUsers(deps, actor, body.uidsToDeactivate)
+        return { data: { deactivatedUids: uids } }
+      },
+    )
+
+    app.get(
+      '/users/:uid',
+      {
+        config: { ...access, users: true, onBehalfOf: 'optional', errors: ['ERR_UID_NOT_FOUND'] },
+        schema: {
+          operationId: 'getUser',
+          tags,
+          summary: 'Get a user',
+          params: UidParams,
+          response: { 200: Data(UserRecord) },
+        },
+      },
+      async ({ actor, params: { uid } }) => {
+        const { no: appNo, cell } = actor.app
+        if (actor.uid === undefined) {
+          const row = await findUser.maybeOne(cell.db, { appNo, uid })
+          if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
+          return { data: withTags(toUser(row), row) }
+        }
+        const row = await findUserSeen.maybeOne(cell.db, { appNo, uid, viewer: actor.uid })
+        if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
+        return { data: withTags(asSeenBy(actor.uid, row, row), row) }
+      },
+    )
+
+    app.put(
+      '/users/:uid',
+      {
+        config: { ...access, errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] },
+        schema: {
+          operationId: 'updateUser',
+          tags,
+          summary: 'Change a user',
+          params: UidParams,
+          body: UserChanges,
+          response: { 200: Data(UserRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({ data: await editUser(deps, actor, params.uid, body) }),
+    )
+
+    app.delete(
+      '/users/:uid',
+      {
+        config: { ...core, errors: ['ERR_UID_NOT_FOUND'] },
+        schema: {
+          operationId: 'deleteUser',
+          tags,
+          summary: 'Deactivate a user, or remove it for good',
+          params: UidParams,
+          body: Removal,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await deleteUser(deps, actor, params.uid, body?.permanent ?? false),
+      }),
+    )
+  }

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { getSettings } from '../settings/queries.ts'
+import { defaultOf } from '../settings/settings.ts'
+import { findUser, lockUsers } from './queries.ts'
+import {
+  findToken,
+  findUnusedToken,
+  insertToken,
+  lockToken,
+  removeOldTokens,
+  removeToken,
+  removeTokensOf,
+  type TokenRow,
+  updateToken,
+} from './tokens.queries.ts'
+import type { AuthToken, TokenUse } from './tokens.schema.ts'
+
+type TokenDeps = Pick<Deps, 'secrets'>
+
+/** The record that callers see. */
+export function toAuthToken({ secrets }: TokenDeps, row: TokenRow): AuthToken {
+  return {
+    uid: row.uid,
+    authToken: secrets.open(row.token_sealed),
+    createdAt: Math.floor(row.created_at.getTime() / 1000),
+    ...(row.platform !== null && { platform: row.platform }),
+    ...(row.user_agent !== null && { userAgent: row.user_agent }),
+    ...(row.app_info !== null && { appInfo: row.app_info }),
+  }
+}
+
+/** `<uid>_<seconds><40 hexadecimal characters>`, stored as its keyed hash and its sealed value. */
+export async function addAuthToken(
+  tx: Tx,
+  deps: TokenDeps,
+  appNo: number,
+  uid: string,
+): Promise<AuthToken> {
+  const { secrets } = deps
+  const token = `${uid}_${Math.floor(Date.now() / 1000)}${randomBytes(20).toString('hex')}`
+  const stored = { tokenHash: secrets.hash(token), tokenSealed: secrets.seal(token) }
+  return toAuthToken(deps, await insertToken.one(tx, { appNo, uid, ...stored }))
+}
+
+/** Removes all tokens of a user; returns how many there were. */
+export async function revokeTokensOf(tx: Tx, appNo: number, uid: string): Promise<number> {
+  return (await removeTokensOf.many(tx, { appNo, uid })).length
+}
+
+/** A new token, or without `force` the newest that is on no device yet. */
+export function createAuthToken(
+  deps: Deps,
+  actor: Actor,
+  uid: string,
+  force: boolean,
+): Promise<AuthToken> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockUser(tx, appNo, uid)
+    const unused = force ? undefined : await findUnusedToken.maybeOne(tx, { appNo, uid })
+    if (unused) return toAuthToken(deps, unused)
+    const token = await addAuthToken(tx, deps, appNo, uid)
+    const keep = await tokensPerUser(tx, appNo)
+    await removeOldTokens.many(tx, { appNo, uid, keep })
+    await announce(tx, { appNo, type: 'user.token.created', key: `user:${uid}`, payload: { uid } })
+    return token
+  })
+}
+
+async function tokensPerUser(tx: Tx, appNo: number): Promise<number> {
+  const { settings } = await getSettings.one(tx, { appNo })
+  return Number(settings['limits.authTokensPerUser'] ?? defaultOf('limits.authTokensPerUser'))
+}
+
+/** Those who issue and flush tokens of a user come one after the other. */
+async function lockUser(tx: Tx, appNo: number, uid: string): Promise<void> {
+  if (!(await lockUsers.maybeOne(tx, { appNo, uids: [uid] })))
+    throw fail('ERR_UID_NOT_FOUND', { uid })
+}
+
+/** The token of this user, or why it is not. */
+export async function getToken(
+  db: Executor,
+  { secrets }: TokenDeps,
+  appNo: number,
+  { uid, authToken }: { uid: string; authToken: string },
+): Promise<TokenRow> {
+  if (!(await findUser.maybeOne(db, { appNo, uid }))) throw fail('ERR_UID_NOT_FOUND', { uid })
+  const row = await findToken.maybeOne(db, { appNo, tokenHash: secrets.hash(authToken) })
+  if (!row) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
+  if (row.uid !== uid) throw fail('ERR_AUTHTOKEN_NOT_ACCESSIBLE')
+  return row
+}
+
+/** Stores where a token is in use. A token that is on one platform cannot move to another. */
+export function editAuthToken(
+  deps: Deps,
+  actor: Actor,
+  params: { uid: string; authToken: string },
+  { platform = null, userAgent = null, appInfo }: NullableUse,
+): Promise<AuthToken> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const { token_hash: tokenHash } = await getToken(tx, deps, appNo, params)
+    const held = await lockToken.maybeOne(tx, { appNo, tokenHash })
+    if (!held) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
+    if (held.platform !== null && platform !== null && held.platform !== platform) {
+      throw fail('ERR_AUTHTOKEN_UNAVAILABLE')
+    }
+    const use = { platform, userAgent, appInfo: appInfo ? JSON.stringify(appInfo) : null }
+    const row = await updateToken.one(tx, { appNo, tokenHash, ...use })
+    const payload = { uid: row.uid, ...(row.platform !== null && { platform: row.platform }) }
+    await announce(tx, { appNo, type: 'user.token.updated', key: `user:${row.uid}`, payload })
+    return toAuthToken(deps, row)
+  })
+}
+
+type NullableUse = { [K in keyof TokenUse]: TokenUse[K] | null }
+
+export function deleteAuthToken(
+  deps: Deps,
+  actor: Actor,
+  params: { uid: string; authToken: string },
+) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const { token_hash: tokenHash, uid } = await getToken(tx, deps, appNo, params)
+    const removed = await removeToken.many(tx, { appNo, tokenHash })
+    if (removed.length === 0) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
+    await announceRevoked(tx, appNo, uid, 1)
+    return { success: true as const, message: 'Token revoked.' }
+  })
+}
+
+export function flushAuthTokens(deps: Deps, actor: Actor, uid: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockUser(tx, appNo, uid)
+    const count = await revokeTokensOf(tx, appNo, uid)
+    if (count > 0) await announceRevoked(tx, appNo, uid, count)
+    return { success: true as const, message: `All tokens of ${uid} revoked.` }
+  })
+}
+
+const announceRevoked = (tx: Tx, appNo: number, uid: string, count: number) =>
+  announce(tx, { appNo, type: 'user.tokens.revoked', key: `user:${uid}`, payload: { uid, count } })
