@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { afterEach, suite, test } from 'node:test'
+import { randomUUID } from 'node:crypto'
+import { afterEach, suite } from 'node:test'
 import type { Db } from '../src/platform/db/db.ts'
 import type { Executor } from '../src/platform/db/query.ts'
 import { isLeaseLost, type Lease, Worker } from '../src/platform/leases/leases.ts'
 import { useServer } from './harness.ts'
 import { rows } from './log-writers.ts'
 import { killRunning, startServing } from './loquat.ts'
+import { timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 const lock = (db: Executor, { job, workerId, epoch }: Lease) =>
@@ -20,45 +22,48 @@ suite('leases', () => {
   const cellDb = () => server.deps.directory.cell('us-1').db
   const newWorker = () => new Worker(cellDb, server.deps.log)
 
-  test('one of two workers has it, and each change of hands raises the epoch', async () => {
-    const [first, second] = [newWorker(), newWorker()]
-    const leases = await Promise.all([first.take('job'), second.take('job')])
+  timedTest('one of two workers has it, and each change of hands raises the epoch', async () => {
+    const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
+    const leases = await Promise.all([first.take(job), second.take(job)])
     assert.deepEqual(leases.map((lease) => lease?.epoch).toSorted(), [1, undefined])
     const [holder, other] = leases[0] ? [first, second] : [second, first]
 
     await expire(cellDb(), holder)
-    assert.equal((await other.take('job'))?.epoch, 2)
-    assert.equal(await holder.take('job'), undefined)
+    assert.equal((await other.take(job))?.epoch, 2)
+    assert.equal(await holder.take(job), undefined)
     await other.close()
-    assert.equal((await holder.take('job'))?.epoch, 3)
-    assert.equal((await holder.take('job'))?.epoch, 4)
+    assert.equal((await holder.take(job))?.epoch, 3)
+    assert.equal((await holder.take(job))?.epoch, 4)
   })
 
-  test('the database refuses an old epoch, another worker and one that has expired', async () => {
-    const [first, second] = [newWorker(), newWorker()]
-    const lost = await first.take('refusing')
-    assert.ok(lost)
-    await lock(cellDb(), lost)
-    const held = await first.take('refusing')
-    assert.ok(held)
-    await assert.rejects(lock(cellDb(), lost), isLeaseLost)
-    await second.take('something else')
-    await assert.rejects(lock(cellDb(), { ...held, workerId: second.id }), isLeaseLost)
-    await lock(cellDb(), held)
-    await expire(cellDb(), first)
-    await assert.rejects(lock(cellDb(), held), isLeaseLost)
-  })
+  timedTest(
+    'the database refuses an old epoch, another worker and one that has expired',
+    async () => {
+      const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
+      const lost = await first.take(job)
+      assert.ok(lost)
+      await lock(cellDb(), lost)
+      const held = await first.take(job)
+      assert.ok(held)
+      await assert.rejects(lock(cellDb(), lost), isLeaseLost)
+      await second.take(randomUUID())
+      await assert.rejects(lock(cellDb(), { ...held, workerId: second.id }), isLeaseLost)
+      await lock(cellDb(), held)
+      await expire(cellDb(), first)
+      await assert.rejects(lock(cellDb(), held), isLeaseLost)
+    },
+  )
 
-  test('a takeover waits for the transaction of the holder', async () => {
-    const [first, second] = [newWorker(), newWorker()]
-    const held = await first.take('waiting')
+  timedTest('a takeover waits for the transaction of the holder', async () => {
+    const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
+    const held = await first.take(job)
     assert.ok(held)
     const order: string[] = []
     const { promise: taken, resolve } = Promise.withResolvers<void>()
     await cellDb().tx(async (tx) => {
       await lock(tx, held)
       await expire(cellDb(), first)
-      void second.take('waiting').then((lease) => {
+      void second.take(job).then((lease) => {
         order.push(`taken ${lease?.epoch}`)
         resolve()
       })
@@ -70,7 +75,7 @@ suite('leases', () => {
     assert.deepEqual(order, ['done', 'taken 2'])
   })
 
-  test('a process that is asked to end gives its leases up at once', async () => {
+  timedTest('a process that is asked to end gives its leases up at once', async () => {
     const process = await startServing('worker', server.env)
     await process.holds('sequencer')
     await process.holds('upkeep')
