@@ -77,9 +77,12 @@ export const operations: Operation[] = Object.entries(
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 
+/** One slash at the end is none: an operation with an empty id at the end has two. */
 const patterns = operations.map((operation) => ({
   operation,
-  pattern: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  pattern: new RegExp(
+    `^${operation.path.replace(/\{\w+\}$/, '(?:[^/]+|(?=/$))').replace(/\{\w+\}/g, '[^/]+')}/?$`,
+  ),
 }))
 
 /** The operation that a request is for; undefined when there is none. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
+import { seeded } from '../../test/seed.ts'
 import { OutboxProgress, type Step } from './outbox-progress.ts'
 
 interface Transaction {
@@ -167,7 +168,7 @@ suite('outbox progress', () => {
         assert.deepEqual(outbox.progress.places.gaps, [])
         assert.equal(outbox.progress.places.old, null)
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, ...seeded },
     )
   })
 
