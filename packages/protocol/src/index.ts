@@ -1,4 +1,14 @@
 export { type ErrorCode, errors } from './errors.ts'
 export { type EventPayload, type EventType, events } from './events.ts'
-export { RoleRecord, UserRecord } from './records.ts'
+export {
+  GROUP_TYPES,
+  GroupRecord,
+  type GroupType,
+  MessageRecord,
+  ReceiptRecord,
+  RoleRecord,
+  SCOPES,
+  type Scope,
+  UserRecord,
+} from './records.ts'
 export { type Region, regions } from './regions.ts'

@@ -53,3 +53,75 @@ export const RoleRecord = Type.Object(
   { additionalProperties: false },
 )
 export type RoleRecord = Static<typeof RoleRecord>
+
+export const SCOPES = ['admin', 'moderator', 'participant'] as const
+export type Scope = (typeof SCOPES)[number]
+export const GROUP_TYPES = ['public', 'private', 'password'] as const
+export type GroupType = (typeof GROUP_TYPES)[number]
+
+/** A group, as answers and events show it. */
+export const GroupRecord = Type.Object(
+  {
+    guid: Type.String({ description: 'Unique within the app.' }),
+    name: Type.String(),
+    type: Type.Enum([...GROUP_TYPES]),
+    description: Type.Optional(Type.String()),
+    icon: Type.Optional(Type.String({ description: 'URL of a picture.' })),
+    owner: Type.String({ description: 'UID of the owner; `app_system` when it is the app.' }),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    tags: Type.Optional(Type.Array(Type.String())),
+    membersCount: Type.Integer(),
+    conversationId: Type.String(),
+    scope: Type.Optional(Type.Enum([...SCOPES], { description: "The viewer's scope." })),
+    joinedAt: Type.Optional(Seconds('When the viewer joined, in Unix seconds.')),
+    hasJoined: Type.Optional(Type.Boolean({ description: 'Whether the viewer is a member.' })),
+    createdAt: Seconds('When it was created, in Unix seconds.'),
+    updatedAt: Type.Optional(Seconds('When it last changed, in Unix seconds.')),
+    updatedBy: Type.Optional(Type.String({ description: 'UID of the user who changed it.' })),
+  },
+  { additionalProperties: false },
+)
+export type GroupRecord = Static<typeof GroupRecord>
+
+/** When somebody received and read a message. */
+export const ReceiptRecord = Type.Object(
+  {
+    recipient: Type.String({ description: 'UID of who received it.' }),
+    deliveredAt: Type.Optional(Seconds('When it was delivered, in Unix seconds.')),
+    readAt: Type.Optional(Seconds('When it was read, in Unix seconds.')),
+  },
+  { additionalProperties: false },
+)
+
+/** A message, as answers and events show it. */
+export const MessageRecord = Type.Object(
+  {
+    id: Type.String({ description: 'A number that grows within its conversation.' }),
+    muid: Type.Optional(Type.String({ description: "The sender's own id of it." })),
+    conversationId: Type.String(),
+    sender: Type.String({ description: 'UID; `app_system` when the app sent it.' }),
+    receiverType: Type.Enum(['user', 'group']),
+    receiver: Type.String({ description: 'UID or GUID.' }),
+    category: Type.String({ description: '`message`, `custom`, `interactive` or `action`.' }),
+    type: Type.String(),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'What was sent, and `entities`: the users and groups concerned, as they are now.',
+    }),
+    tags: Type.Optional(Type.Array(Type.String())),
+    sentAt: Seconds('When it was sent, in Unix seconds.'),
+    updatedAt: Seconds('When it last changed, in Unix seconds.'),
+    editedAt: Type.Optional(Seconds('When it was edited, in Unix seconds.')),
+    editedBy: Type.Optional(Type.String()),
+    deletedAt: Type.Optional(Seconds('When it was deleted, in Unix seconds.')),
+    deletedBy: Type.Optional(Type.String()),
+    deliveredAt: Type.Optional(Seconds('When the other side received it, in Unix seconds.')),
+    readAt: Type.Optional(Seconds('When the other side read it, in Unix seconds.')),
+    receipts: Type.Optional(
+      Type.Object({ data: Type.Array(ReceiptRecord) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type MessageRecord = Static<typeof MessageRecord>
+export type ReceiptRecord = Static<typeof ReceiptRecord>

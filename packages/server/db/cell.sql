@@ -6,9 +6,357 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+CREATE TABLE public.inbox (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    with_id text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    read_seq bigint DEFAULT 0 NOT NULL,
+    read_counted bigint DEFAULT 0 NOT NULL,
+    own_since bigint DEFAULT 0 NOT NULL,
+    cleared_seq bigint DEFAULT 0 NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    visible boolean DEFAULT false NOT NULL,
+    blocked boolean DEFAULT false NOT NULL,
+    created_second bigint,
+    updated_second bigint DEFAULT 0 NOT NULL,
+    scope text,
+    joined_at timestamp with time zone,
+    CONSTRAINT inbox_scope_check CHECK ((scope = ANY (ARRAY['admin'::text, 'moderator'::text, 'participant'::text])))
+)
+WITH (fillfactor='70');
+
+CREATE FUNCTION public.add_member(p_app_no integer, p_guid text, p_uid text, p_scope text) RETURNS public.inbox
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  insert into inbox as old
+    (app_no, uid, kind, with_id, conversation, read_seq, read_counted, scope, joined_at)
+  values
+    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_seq, h.counted, p_scope, clock_timestamp())
+  on conflict (app_no, uid, kind, with_id) do update set
+    read_seq = excluded.read_seq, read_counted = excluded.read_counted, own_since = 0,
+    scope = excluded.scope, joined_at = excluded.joined_at
+  returning * into i;
+  update groups set members_count = members_count + 1 where app_no = p_app_no and guid = p_guid;
+  perform count_member(h, i, 1);
+  return i;
+end $$;
+
+CREATE FUNCTION public.add_total(p_app_no integer, p_what text, p_change bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if p_change = 0 then return; end if;
+  insert into totals as t (app_no, what, shard, total)
+  values (p_app_no, p_what, floor(random() * 16)::int, p_change)
+  on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
+end $$;
+
+CREATE FUNCTION public.add_views(p_app_no integer, p_uid text, p_visible integer, p_unblocked integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into view_totals as t (app_no, uid, visible, unblocked)
+  values (p_app_no, p_uid, p_visible, p_unblocked)
+  on conflict (app_no, uid) do update
+  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked;
+  perform add_total(p_app_no, 'views.user', p_visible);
+  perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
+end $$;
+
+CREATE FUNCTION public.append_action(p_app_no integer, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages := append_message(p_app_no, p_conversation, p_sender, 'action', p_type, p_data, '{}',
+    null, p_moves, p_moves);
+  h conversations;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  return message_record(m, h);
+end $$;
+
+CREATE TABLE public.messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    seq bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    muid text,
+    counts boolean NOT NULL,
+    shows boolean NOT NULL,
+    counted bigint NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    edited_by text,
+    deleted_at timestamp with time zone,
+    deleted_by text
+);
+
+CREATE FUNCTION public.append_message(p_app_no integer, p_conversation bigint, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  m messages;
+  v_id bigint := nextval('message_ids');
+  v_now timestamptz := clock_timestamp();
+  v_appear bigint := 0;
+  v_own int := case when p_counts then 1 else 0 end;
+begin
+  if p_shows then
+    -- The views of a group that come with this message: all with the first, else those cleared.
+    select case when c.shown_seq > 0 then c.hidden else g.members_count end into v_appear
+    from conversations c join groups g on g.app_no = c.app_no and g.guid = c.one
+    where c.app_no = p_app_no and c.no = p_conversation and c.kind = 'group';
+  end if;
+
+  update conversations set
+    last_seq = last_seq + 1,
+    last_at = greatest(last_at, v_now),
+    counted = counted + v_own,
+    shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+    shown_id = case when p_shows then v_id else shown_id end,
+    created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+      else created_second end,
+    updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+    hidden = case when p_shows then 0 else hidden end
+  where app_no = p_app_no and no = p_conversation
+  returning * into h;
+
+  insert into messages
+    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
+     counts, shows, counted, sent_at, updated_at)
+  values
+    (p_app_no, v_id, p_conversation, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+     p_counts, p_shows, h.counted, h.last_at, h.last_at)
+  returning * into m;
+
+  if h.kind = 'group' then
+    if p_counts then
+      update inbox set own_since = own_since + 1
+      where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = h.one
+        and scope is not null;
+    end if;
+    perform add_total(p_app_no, 'views.group', coalesce(v_appear, 0));
+  else
+    if h.one <> 'app_system' then
+      perform push_view(h, h.one, h.other, unix(h.last_at),
+        case when p_sender = h.one then v_own else 0 end, p_shows);
+    end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      perform push_view(h, h.other, h.one, unix(h.last_at),
+        case when p_sender = h.other then v_own else 0 end, p_shows);
+    end if;
+  end if;
+  return m;
+end $$;
+
+CREATE FUNCTION public.check_group(p_app_no integer, p_sender text, p_guid text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_record jsonb;
+begin
+  select group_record(g) into v_record from groups g
+  where app_no = p_app_no and guid = p_guid and removed_at is null;
+  if not found then perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid)); end if;
+  if p_sender <> 'app_system' and not exists (select from inbox
+    where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = p_guid
+      and scope is not null)
+  then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+      perform refuse('ERR_BANNED_GROUPMEMBER');
+    end if;
+    perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  return v_record;
+end $$;
+
+CREATE FUNCTION public.check_receiver(p_app_no integer, p_sender text, p_receiver text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_record jsonb;
+  v_mine boolean;
+  v_theirs boolean;
+  v_friends_only boolean;
+begin
+  select user_record(u),
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender)
+  into v_record, v_mine, v_theirs
+  from users u
+  where app_no = p_app_no and uid = p_receiver and deactivated_at is null and removed_at is null;
+  if not found then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
+  end if;
+  if p_sender <> p_receiver and p_sender <> 'app_system' then
+    if v_mine then
+      perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', p_receiver));
+    elsif v_theirs then
+      perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
+    end if;
+    select r.settings ->> 'sendMessagesTo' = 'friendsOnly' into v_friends_only
+    from users u join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
+    where u.app_no = p_app_no and u.uid = p_sender;
+    if v_friends_only and not exists (select from friends
+      where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
+    then
+      perform refuse('ERR_PERMISSION_DENIED');
+    end if;
+  end if;
+  return v_record || jsonb_build_object('conversationId', conversation_id('user',
+    least(p_sender collate "C", p_receiver collate "C"),
+    greatest(p_sender collate "C", p_receiver collate "C")));
+end $$;
+
+CREATE FUNCTION public.clear_view(p_app_no integer, p_conversation bigint, p_uid text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  select * into i from inbox
+  where app_no = p_app_no and conversation = p_conversation and uid = p_uid
+  for no key update;
+  if not found then return false; end if;
+  update inbox set
+    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    tags = '{}', visible = false
+  where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
+  if i.visible then
+    perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
+  elsif i.scope is not null and h.shown_seq > i.cleared_seq then
+    update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
+    perform add_total(p_app_no, 'views.group', -1);
+  end if;
+  return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+end $$;
+
+CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
+
+CREATE SEQUENCE public.conversation_nos
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.conversations (
+    app_no integer NOT NULL,
+    no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
+    kind text NOT NULL,
+    one text NOT NULL COLLATE pg_catalog."C",
+    other text NOT NULL COLLATE pg_catalog."C",
+    last_seq bigint DEFAULT 0 NOT NULL,
+    last_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    shown_seq bigint DEFAULT 0 NOT NULL,
+    shown_id bigint,
+    created_second bigint,
+    updated_second bigint DEFAULT 0 NOT NULL,
+    counted bigint DEFAULT 0 NOT NULL,
+    hidden integer DEFAULT 0 NOT NULL,
+    purged_seq bigint DEFAULT 0 NOT NULL,
+    purging boolean DEFAULT false NOT NULL,
+    CONSTRAINT conversations_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
+)
+WITH (fillfactor='50');
+
+CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_change integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if h.shown_seq > i.cleared_seq then
+    perform add_total(h.app_no, 'views.group', p_change);
+  elsif h.shown_seq > 0 then
+    update conversations set hidden = hidden + p_change where app_no = h.app_no and no = h.no;
+  end if;
+end $$;
+
+CREATE FUNCTION public.delete_message(p_app_no integer, p_id bigint, p_by text, p_permanent boolean) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+begin
+  select * into m from messages where app_no = p_app_no and id = p_id for no key update;
+  if not found then return null; end if;
+  if m.counts and m.deleted_at is null then
+    insert into uncounted (app_no, conversation, seq) values (p_app_no, m.conversation, m.seq);
+    update inbox i set own_since = own_since - 1
+    from conversations c
+    where c.app_no = p_app_no and c.no = m.conversation
+      and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
+      and i.with_id = case when c.kind = 'group' or m.sender <> c.one then c.one else c.other end
+      and i.read_seq < m.seq;
+  end if;
+  if p_permanent then
+    delete from messages where app_no = p_app_no and id = p_id;
+    delete from muids
+    where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
+    m.deleted_at := coalesce(m.deleted_at, clock_timestamp());
+    m.deleted_by := coalesce(m.deleted_by, p_by);
+  else
+    update messages
+    set data = '{}', deleted_at = clock_timestamp(), deleted_by = p_by,
+      updated_at = clock_timestamp()
+    where app_no = p_app_no and id = p_id
+    returning * into m;
+  end if;
+  return m;
+end $$;
+
 CREATE FUNCTION public.fold_name(name text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
+
+CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (floor(EXTRACT(epoch FROM p_at)))::bigint;
+
+CREATE TABLE public.groups (
+    app_no integer NOT NULL,
+    guid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL,
+    password_hash text,
+    icon text,
+    description text,
+    owner text NOT NULL COLLATE pg_catalog."C",
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    members_count integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    updated_by text,
+    removed_at timestamp with time zone,
+    CONSTRAINT groups_type_check CHECK ((type = ANY (ARRAY['public'::text, 'private'::text, 'password'::text])))
+)
+WITH (fillfactor='80');
+
+CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (jsonb_strip_nulls(jsonb_build_object('guid', (g).guid, 'name', (g).name, 'type', (g).type, 'description', (g).description, 'icon', (g).icon, 'owner', (g).owner, 'membersCount', (g).members_count, 'conversationId', ('group_'::text || (g).guid), 'createdAt', public.unix((g).created_at), 'updatedAt', public.unix((g).updated_at), 'updatedBy', (g).updated_by)) || CASE WHEN ((g).metadata IS NULL) THEN '{}'::jsonb ELSE jsonb_build_object('metadata', (g).metadata) END);
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -24,12 +372,258 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.mark_conversation(p_app_no integer, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint, OUT changed boolean, OUT conversation bigint, OUT message_id bigint, OUT at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  i inbox;
+  h conversations;
+  v_seq bigint;
+  v_counted bigint;
+  v_conversation bigint;
+begin
+  changed := false;
+  select * into i from inbox
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
+  for no key update;
+  if not found or (p_kind = 'group' and i.scope is null) then
+    perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
+  end if;
+  select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  if h.shown_seq <= i.cleared_seq then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  conversation := h.no;
+  at := clock_timestamp();
+
+  if p_message_id is null then
+    v_seq := h.last_seq;
+    v_counted := h.counted;
+    select m.id into message_id from messages m
+    where m.app_no = p_app_no and m.conversation = h.no order by m.seq desc limit 1;
+  else
+    select m.seq, m.counted, m.conversation, m.id
+    into v_seq, v_counted, v_conversation, mark_conversation.message_id
+    from messages m where m.app_no = p_app_no and m.id = p_message_id;
+    if not found or v_conversation <> h.no or v_seq <= i.cleared_seq then
+      perform refuse(
+        case when v_conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
+        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.'));
+    end if;
+    -- It was sent after the head was read: the mark goes no further than that.
+    v_seq := least(v_seq, h.last_seq);
+    v_counted := least(v_counted, h.counted);
+  end if;
+
+  if p_what = 'unread' then
+    if v_seq >= i.read_seq then return; end if;
+  else
+    if v_seq > coalesce((select max(k.seq) from marks k
+      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
+        and k.kind = any (array['read', p_what])), 0)
+    or p_what = 'read' and v_seq > coalesce((select max(k.seq) from marks k
+      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
+        and k.kind = 'read'), 0)
+    then
+      insert into marks (app_no, conversation, uid, kind, seq, at)
+      values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);
+      changed := true;
+    end if;
+    if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
+  end if;
+
+  changed := true;
+  update inbox set read_seq = v_seq, read_counted = v_counted,
+    own_since = case when v_seq = h.last_seq then 0 else (
+      select count(*) from messages m
+      where m.app_no = p_app_no and m.conversation = h.no and m.sender = p_uid
+        and m.seq > v_seq and m.counts and m.deleted_at is null) end
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
+end $$;
+
+CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender <> (h).one)) THEN (h).one ELSE (h).other END;
+
+CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
+
+CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_one text := least(p_uid collate "C", p_with collate "C");
+  v_other text := greatest(p_uid collate "C", p_with collate "C");
+  v_head conversations;
+begin
+  select * into v_head from conversations
+  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+  for no key update;
+  if found then return v_head; end if;
+  -- Whoever removes one of them locks the heads that it finds: this one it would not find.
+  perform from users
+  where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
+  order by uid for share;
+  insert into conversations (app_no, kind, one, other)
+  values (p_app_no, 'user', v_one, v_other)
+  on conflict do nothing;
+  select * into v_head from conversations
+  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+  for no key update;
+  return v_head;
+end $$;
+
 CREATE FUNCTION public.outbox_assign_xid() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
   perform pg_current_xact_id();
   return null;
+end $$;
+
+CREATE FUNCTION public.push_view(h public.conversations, p_uid text, p_with text, p_second bigint, p_own integer, p_shows boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_blocked boolean;
+begin
+  update inbox set
+    updated_second = case when p_shows then h.updated_second else updated_second end,
+    own_since = own_since + p_own
+  where app_no = h.app_no and uid = p_uid and kind = 'user' and with_id = p_with and visible;
+  if found then return; end if;
+
+  insert into inbox as i
+    (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
+     created_second, updated_second)
+  values
+    (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
+     exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
+     p_second, h.updated_second)
+  on conflict (app_no, uid, kind, with_id) do update set
+    own_since = i.own_since + excluded.own_since, visible = excluded.visible,
+    created_second = excluded.created_second, updated_second = excluded.updated_second
+  returning blocked into v_blocked;
+  if p_shows then
+    perform add_views(h.app_no, p_uid, 1, case when v_blocked then 0 else 1 end);
+  end if;
+end $$;
+
+CREATE FUNCTION public.refuse(p_code text, p_values jsonb DEFAULT '{}'::jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
+end $$;
+
+CREATE FUNCTION public.remove_member(p_app_no integer, p_guid text, p_uid text) RETURNS public.inbox
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  select * into i from inbox
+  where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid
+    and scope is not null
+  for no key update;
+  if not found then return null; end if;
+  update inbox set scope = null, joined_at = null
+  where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
+  update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
+  perform count_member(h, i, -1);
+  return i;
+end $$;
+
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, OUT message_id bigint, OUT message jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  m messages;
+  v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
+  v_hash bytea;
+  v_sender jsonb;
+  v_receiver jsonb;
+begin
+  if p_key is not null then
+    insert into idempotency as i (app_no, credential, uid, key, request_hash)
+    values (p_app_no, p_credential, v_actor, p_key, p_request_hash)
+    on conflict (app_no, credential, uid, key) do update
+    set request_hash = excluded.request_hash, answer_sealed = null, message_id = null,
+      created_at = now()
+    where i.created_at < now() - interval '24 hours';
+    if not found then
+      select i.request_hash, i.message_id into v_hash, send_message.message_id from idempotency i
+      where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+        and i.key = p_key;
+      if v_hash <> p_request_hash then perform refuse('ERR_IDEMPOTENCY_KEY_REUSED'); end if;
+      return;
+    end if;
+  end if;
+
+  if p_muid is not null then
+    insert into muids (app_no, sender, muid, target)
+    values (p_app_no, p_sender, p_muid, p_target)
+    on conflict do nothing;
+    if not found then
+      select u.message_id into send_message.message_id from muids u
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+  end if;
+
+  if message_id is null then
+    if p_kind = 'user' then
+      h := open_conversation(p_app_no, p_sender, p_receiver);
+    else
+      select * into h from conversations
+      where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
+      for no key update;
+    end if;
+
+    v_sender := sender_record(p_app_no, p_sender);
+    v_receiver := case p_kind
+      when 'user' then check_receiver(p_app_no, p_sender, p_receiver)
+      else check_group(p_app_no, p_sender, p_receiver) end;
+
+    m := append_message(p_app_no, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+      true, true);
+    message_id := m.id;
+    if p_muid is not null then
+      update muids u set message_id = m.id
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+    message := jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
+      'sender', jsonb_build_object('entity', v_sender, 'entityType', 'user'),
+      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)));
+  end if;
+
+  if p_key is not null then
+    update idempotency i set message_id = send_message.message_id
+    where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+      and i.key = p_key;
+  end if;
+  if message is not null then
+    insert into outbox (app_no, type, key, payload)
+    values (p_app_no, 'message.sent', 'conversation:' || h.no,
+      json_build_object('message', message));
+  end if;
+end $$;
+
+CREATE FUNCTION public.sender_record(p_app_no integer, p_uid text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_record jsonb;
+begin
+  if p_uid = 'app_system' then return system_record(p_app_no); end if;
+  select user_record(u) into v_record from users u
+  where app_no = p_app_no and uid = p_uid and deactivated_at is null and removed_at is null;
+  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid)); end if;
+  return v_record;
 end $$;
 
 CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint) RETURNS record
@@ -87,6 +681,21 @@ begin
   from gone join started using (app_no);
 end $$;
 
+CREATE FUNCTION public.set_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_visible boolean;
+begin
+  update inbox set blocked = p_blocked
+  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+    and blocked <> p_blocked
+  returning visible into v_visible;
+  if v_visible then
+    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+  end if;
+end $$;
+
 CREATE TABLE public.roles (
     app_no integer NOT NULL,
     role text NOT NULL COLLATE pg_catalog."C",
@@ -104,6 +713,96 @@ CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
     LANGUAGE sql STABLE STRICT
     RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
 
+CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  i inbox;
+  v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
+  v_part int;
+begin
+  if v_done >= p_limit then return p_limit; end if;
+  delete from marks where ctid = any (array(
+    select ctid from marks
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  delete from uncounted where ctid = any (array(
+    select ctid from uncounted
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  for i in
+    delete from inbox where ctid = any (array(
+      select ctid from inbox
+      where app_no = p_app_no and conversation = p_conversation order by uid limit p_limit - v_done))
+    returning *
+  loop
+    v_done := v_done + 1;
+    if i.visible then
+      perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
+    end if;
+  end loop;
+  if v_done >= p_limit then return p_limit; end if;
+  delete from conversations where app_no = p_app_no and no = p_conversation;
+  return v_done;
+end $$;
+
+CREATE FUNCTION public.sweep_group(p_app_no integer, p_guid text, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_no bigint;
+  v_done int := 0;
+  v_part int;
+begin
+  select no into v_no from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = ''
+  for no key update;
+  if found then v_done := sweep_conversation(p_app_no, v_no, p_limit); end if;
+  if v_done >= p_limit then return false; end if;
+  delete from bans where ctid = any (array(
+    select ctid from bans where app_no = p_app_no and guid = p_guid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  if v_done + v_part >= p_limit then return false; end if;
+  delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
+  return true;
+end $$;
+
+CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p_seq bigint, p_limit integer) RETURNS integer
+    LANGUAGE sql
+    AS $$
+  with gone as (
+    delete from messages where ctid = any (array(
+      select ctid from messages
+      where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
+      order by seq limit p_limit))
+    returning id, sender, muid
+  ), forgotten as (
+    delete from muids u using gone g
+    where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
+  )
+  select count(*)::int from gone
+$$;
+
+CREATE FUNCTION public.sweep_purged(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation
+  for no key update;
+  if not found then return true; end if;
+  if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
+  delete from uncounted
+  where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  update conversations set purging = false where app_no = p_app_no and no = h.no;
+  return true;
+end $$;
+
 CREATE FUNCTION public.sweep_role(p_app_no integer, p_role text, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -120,13 +819,64 @@ begin
   return true;
 end $$;
 
+CREATE FUNCTION public.sweep_sender(p_app_no integer, p_conversation bigint, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE sql
+    AS $$
+  with gone as (
+    delete from messages where ctid = any (array(
+      select ctid from messages
+      where app_no = p_app_no and conversation = p_conversation and sender = p_uid
+      order by seq limit p_limit))
+    returning id, seq, sender, muid, counts and deleted_at is null as counted
+  ), forgotten as (
+    delete from muids u using gone g
+    where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
+  ), left_out as (
+    insert into uncounted (app_no, conversation, seq)
+    select p_app_no, p_conversation, seq from gone where counted
+  )
+  select count(*)::int from gone
+$$;
+
 CREATE FUNCTION public.sweep_user(p_app_no integer, p_uid text, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
+  i inbox;
   v_left int := p_limit;
   v_done int;
 begin
+  for i in
+    select * from inbox where app_no = p_app_no and uid = p_uid order by conversation limit p_limit
+  loop
+    perform from conversations where app_no = p_app_no and no = i.conversation for no key update;
+    if i.kind = 'user' then
+      v_left := v_left - sweep_conversation(p_app_no, i.conversation, v_left);
+    else
+      v_left := v_left - sweep_sender(p_app_no, i.conversation, p_uid, v_left);
+      if v_left > 0 then
+        delete from marks
+        where app_no = p_app_no and conversation = i.conversation and uid = p_uid;
+        -- What a removed group counted is counted no more.
+        if exists (select from groups
+          where app_no = p_app_no and guid = i.with_id and removed_at is null)
+        then
+          perform remove_member(p_app_no, i.with_id, p_uid);
+          update groups set owner = 'app_system'
+          where app_no = p_app_no and guid = i.with_id and owner = p_uid;
+        end if;
+        delete from inbox
+        where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
+        v_left := v_left - 1;
+      end if;
+    end if;
+    if v_left <= 0 then return false; end if;
+  end loop;
+
+  delete from bans where ctid = any (array(
+    select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
   delete from auth_tokens where ctid = any (array(
     select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
@@ -153,9 +903,43 @@ begin
   v_left := v_left - v_done;
 
   if v_left <= 0 then return false; end if;
+  delete from view_totals where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
 end $$;
+
+CREATE TABLE public.apps (
+    app_no integer NOT NULL,
+    app_id text NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
+
+CREATE TABLE public.users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    avatar text,
+    link text,
+    role text NOT NULL COLLATE pg_catalog."C",
+    status_message text,
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    last_active_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    deactivated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (jsonb_strip_nulls(jsonb_build_object('uid', (u).uid, 'name', (u).name, 'avatar', (u).avatar, 'link', (u).link, 'role', public.shown_role((u).app_no, (u).role), 'status', 'offline', 'statusMessage', (u).status_message, 'lastActiveAt', public.unix((u).last_active_at), 'createdAt', public.unix((u).created_at), 'updatedAt', public.unix((u).updated_at), 'deactivatedAt', public.unix((u).deactivated_at))) || CASE WHEN ((u).metadata IS NULL) THEN '{}'::jsonb ELSE jsonb_build_object('metadata', ((u).metadata - '@private'::text)) END);
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
@@ -167,13 +951,6 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_scope_check CHECK ((scope = ANY (ARRAY['authOnly'::text, 'fullAccess'::text])))
 );
 
-CREATE TABLE public.apps (
-    app_no integer NOT NULL,
-    app_id text NOT NULL,
-    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
 CREATE TABLE public.auth_tokens (
     app_no integer NOT NULL,
     token_hash bytea NOT NULL,
@@ -183,6 +960,15 @@ CREATE TABLE public.auth_tokens (
     user_agent text,
     app_info jsonb,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.bans (
+    app_no integer NOT NULL,
+    guid text NOT NULL COLLATE pg_catalog."C",
+    uid text NOT NULL COLLATE pg_catalog."C",
+    scope text,
+    joined_at timestamp with time zone,
+    banned_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.blocks (
@@ -217,7 +1003,8 @@ CREATE TABLE public.idempotency (
     key text NOT NULL,
     request_hash bytea NOT NULL,
     answer_sealed bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    message_id bigint
 );
 
 CREATE TABLE public.leases (
@@ -225,6 +1012,23 @@ CREATE TABLE public.leases (
     worker_id uuid NOT NULL,
     epoch bigint NOT NULL
 );
+
+CREATE TABLE public.marks (
+    app_no integer NOT NULL,
+    conversation bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
+);
+
+CREATE SEQUENCE public.message_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 CREATE TABLE public.migrations (
     id integer NOT NULL,
@@ -241,6 +1045,14 @@ CREATE SEQUENCE public.migrations_id_seq
     CACHE 1;
 
 ALTER SEQUENCE public.migrations_id_seq OWNED BY public.migrations.id;
+
+CREATE TABLE public.muids (
+    app_no integer NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    muid text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL COLLATE pg_catalog."C",
+    message_id bigint
+);
 
 CREATE TABLE public.outbox (
     id bigint NOT NULL,
@@ -282,23 +1094,19 @@ CREATE TABLE public.totals (
 )
 WITH (fillfactor='50');
 
-CREATE TABLE public.users (
+CREATE TABLE public.uncounted (
+    app_no integer NOT NULL,
+    conversation bigint NOT NULL,
+    seq bigint NOT NULL
+);
+
+CREATE TABLE public.view_totals (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
-    avatar text,
-    link text,
-    role text NOT NULL COLLATE pg_catalog."C",
-    status_message text,
-    metadata jsonb,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    last_active_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    deactivated_at timestamp with time zone,
-    removed_at timestamp with time zone
-);
+    visible integer DEFAULT 0 NOT NULL,
+    unblocked integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.workers (
     worker_id uuid NOT NULL,
@@ -320,8 +1128,17 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.auth_tokens
     ADD CONSTRAINT auth_tokens_pkey PRIMARY KEY (app_no, token_hash);
 
+ALTER TABLE ONLY public.bans
+    ADD CONSTRAINT bans_pkey PRIMARY KEY (app_no, guid, uid);
+
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (app_no, uid, blocked_uid);
+
+ALTER TABLE ONLY public.conversations
+    ADD CONSTRAINT conversations_app_no_kind_one_other_key UNIQUE (app_no, kind, one, other);
+
+ALTER TABLE ONLY public.conversations
+    ADD CONSTRAINT conversations_pkey PRIMARY KEY (app_no, no);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
@@ -329,14 +1146,29 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.friends
     ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
+ALTER TABLE ONLY public.groups
+    ADD CONSTRAINT groups_pkey PRIMARY KEY (app_no, guid);
+
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (app_no, credential, uid, key);
+
+ALTER TABLE ONLY public.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (app_no, uid, kind, with_id);
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
+ALTER TABLE ONLY public.marks
+    ADD CONSTRAINT marks_pkey PRIMARY KEY (app_no, conversation, uid, kind, seq);
+
+ALTER TABLE ONLY public.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.muids
+    ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
@@ -350,17 +1182,43 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.totals
     ADD CONSTRAINT totals_pkey PRIMARY KEY (app_no, what, shard);
 
+ALTER TABLE ONLY public.uncounted
+    ADD CONSTRAINT uncounted_pkey PRIMARY KEY (app_no, conversation, seq);
+
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (app_no, uid);
+
+ALTER TABLE ONLY public.view_totals
+    ADD CONSTRAINT view_totals_pkey PRIMARY KEY (app_no, uid);
 
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
 CREATE INDEX auth_tokens_user ON public.auth_tokens USING btree (app_no, uid, created_at);
 
+CREATE INDEX bans_list ON public.bans USING btree (app_no, guid, banned_at, uid);
+
+CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
+
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
 
+CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
+
+CREATE INDEX groups_removed ON public.groups USING btree (app_no, guid) WHERE (removed_at IS NOT NULL);
+
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
+
+CREATE INDEX inbox_conversation ON public.inbox USING btree (app_no, conversation, uid);
+
+CREATE INDEX inbox_direct ON public.inbox USING btree (app_no, uid, blocked, updated_second DESC, with_id) WHERE ((kind = 'user'::text) AND visible);
+
+CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, joined_at, uid) WHERE (scope IS NOT NULL);
+
+CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id) WHERE ((kind = 'group'::text) AND (scope IS NOT NULL));
+
+CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
+
+CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, conversation, seq);
 
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
 

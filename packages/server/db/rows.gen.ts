@@ -48,11 +48,36 @@ export interface CellRows {
     app_info: unknown | null
     created_at: Date
   }
+  bans: {
+    app_no: number
+    guid: string
+    uid: string
+    scope: string | null
+    joined_at: Date | null
+    banned_at: Date
+  }
   blocks: {
     app_no: number
     uid: string
     blocked_uid: string
     created_at: Date
+  }
+  conversations: {
+    app_no: number
+    no: number
+    kind: string
+    one: string
+    other: string
+    last_seq: number
+    last_at: Date
+    shown_seq: number
+    shown_id: number | null
+    created_second: number | null
+    updated_second: number
+    counted: number
+    hidden: number
+    purged_seq: number
+    purging: boolean
   }
   events: {
     app_no: number
@@ -69,6 +94,24 @@ export interface CellRows {
     friend_uid: string
     created_at: Date
   }
+  groups: {
+    app_no: number
+    guid: string
+    name: string
+    name_key: string
+    type: string
+    password_hash: string | null
+    icon: string | null
+    description: string | null
+    owner: string
+    metadata: unknown | null
+    tags: string[]
+    members_count: number
+    created_at: Date
+    updated_at: Date | null
+    updated_by: string | null
+    removed_at: Date | null
+  }
   idempotency: {
     app_no: number
     credential: Buffer
@@ -77,11 +120,66 @@ export interface CellRows {
     request_hash: Buffer
     answer_sealed: Buffer | null
     created_at: Date
+    message_id: number | null
+  }
+  inbox: {
+    app_no: number
+    uid: string
+    kind: string
+    with_id: string
+    conversation: number
+    read_seq: number
+    read_counted: number
+    own_since: number
+    cleared_seq: number
+    tags: string[]
+    visible: boolean
+    blocked: boolean
+    created_second: number | null
+    updated_second: number
+    scope: string | null
+    joined_at: Date | null
   }
   leases: {
     job: string
     worker_id: string
     epoch: number
+  }
+  marks: {
+    app_no: number
+    conversation: number
+    uid: string
+    kind: string
+    seq: number
+    at: Date
+  }
+  messages: {
+    app_no: number
+    id: number
+    conversation: number
+    seq: number
+    sender: string
+    category: string
+    type: string
+    data: unknown
+    tags: string[]
+    muid: string | null
+    counts: boolean
+    shows: boolean
+    counted: number
+    sent_at: Date
+    updated_at: Date
+    edited_at: Date | null
+    edited_by: string | null
+    deleted_at: Date | null
+    deleted_by: string | null
+  }
+  muids: {
+    app_no: number
+    sender: string
+    muid: string
+    target: string
+    message_id: number | null
   }
   outbox: {
     id: number
@@ -119,6 +217,11 @@ export interface CellRows {
     shard: number
     total: number
   }
+  uncounted: {
+    app_no: number
+    conversation: number
+    seq: number
+  }
   users: {
     app_no: number
     uid: string
@@ -135,6 +238,12 @@ export interface CellRows {
     updated_at: Date | null
     deactivated_at: Date | null
     removed_at: Date | null
+  }
+  view_totals: {
+    app_no: number
+    uid: string
+    visible: number
+    unblocked: number
   }
   workers: {
     worker_id: string

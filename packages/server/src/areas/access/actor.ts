@@ -1,4 +1,5 @@
 import type { App, Cell } from '../../platform/cells/directory.ts'
+import type { Settings } from '../settings/settings.ts'
 
 export type KeyScope = 'authOnly' | 'fullAccess'
 
@@ -9,6 +10,8 @@ export interface ServedApp extends App {
 
 interface Caller {
   app: ServedApp
+  /** Those of the app that differ from their defaults, at most a second old. */
+  settings: Settings
   /** Hash of the key or token that was shown. */
   credential: Buffer
   /** Present when the caller asked that a retry must not act twice. */

@@ -2,12 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import { EVERYTHING, type Revocation } from '../../platform/cells/revocations.ts'
 import { getSettings } from '../settings/queries.ts'
-import {
-  defaultOf,
-  type SettingName,
-  type Settings,
-  type SettingValue,
-} from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { KeyScope, ServedApp } from './actor.ts'
 import { findKey, findTokenUser } from './queries.ts'
 
@@ -59,14 +54,13 @@ export class Credentials {
     return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
   }
 
-  /** The value in force of a setting. */
-  async setting({ no: appNo, cell }: ServedApp, name: SettingName): Promise<SettingValue> {
-    let explicit = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
-    if (!explicit) {
-      explicit = (await getSettings.one(cell.db, { appNo })).settings
-      this.#settings.set(appNo, explicit)
-    }
-    return explicit[name] ?? defaultOf(name)
+  /** The settings of an app that differ from their defaults. */
+  async settings({ no: appNo, cell }: ServedApp): Promise<Settings> {
+    const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
+    if (known) return known
+    const { settings } = await getSettings.one(cell.db, { appNo })
+    this.#settings.set(appNo, settings)
+    return settings
   }
 
   #forget(revoked: Revocation | typeof EVERYTHING): void {

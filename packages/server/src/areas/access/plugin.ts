@@ -6,6 +6,7 @@ import { Limiter, type Verdict } from '../../platform/cache/limiter.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { addDeprecation, completeRoute, isWrite } from '../../platform/http/route.ts'
 import type { Logger } from '../../platform/log/log.ts'
+import { type Settings, settingOf } from '../settings/settings.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
 import { Credentials, type KnownKey, type KnownUser } from './credentials.ts'
@@ -51,8 +52,9 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
     if (config.deprecated) addDeprecation(reply, config.deprecated)
     const served = await appOfRequest(deps.directory, serviceHost, request.headers)
     const caller = await callerOf(credentials, served, access, request)
-    await countRequest({ credentials, limiter, served, rate: access.rate, reply })
-    request.actor = await toActor(served, caller, access, request)
+    const settings = await credentials.settings(served)
+    await countRequest({ limiter, served, settings, rate: access.rate, reply })
+    request.actor = await toActor(served, settings, caller, access, request)
     // Each request has a logger of its own already: another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
   })
@@ -144,12 +146,13 @@ async function keyOfRequest(
 
 async function toActor(
   app: ServedApp,
+  settings: Settings,
   caller: Caller,
   access: Access,
   request: FastifyRequest,
 ): Promise<Actor> {
   if ('user' in caller) {
-    return { app, credential: caller.user.hash, kind: 'user', uid: caller.user.uid }
+    return { app, settings, credential: caller.user.hash, kind: 'user', uid: caller.user.uid }
   }
   const { hash: credential, scope } = caller.key
   if (scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
@@ -158,24 +161,24 @@ async function toActor(
   if (uid) {
     const known = await findActiveUser.maybeOne(app.cell.db, { appNo: app.no, uid })
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: uid.slice(0, 100) })
-    return { app, credential, scope, kind: 'appOnBehalf', uid }
+    return { app, settings, credential, scope, kind: 'appOnBehalf', uid }
   }
   if (access.onBehalfOf === 'required') {
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }
-  return { app, credential, scope, kind: 'app' }
+  return { app, settings, credential, scope, kind: 'app' }
 }
 
 interface Counted {
-  credentials: Credentials
   limiter: Limiter
   served: ServedApp
+  settings: Settings
   rate: RateClass
   reply: FastifyReply
 }
 
-async function countRequest({ credentials, limiter, served, rate, reply }: Counted) {
-  const limit = Number(await credentials.setting(served, `rate.${rate}`))
+async function countRequest({ limiter, served, settings, rate, reply }: Counted) {
+  const limit = Number(settingOf(settings, `rate.${rate}`))
   const verdict = await limiter.take(`${served.no}:${rate}`, limit)
   addLimitHeaders(reply, rate, verdict)
   if (!verdict.allowed) throw fail('ERR_TOO_MANY_REQUESTS', { limit })

@@ -5,8 +5,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { getSettings } from '../settings/queries.ts'
-import { defaultOf } from '../settings/settings.ts'
+import { limitOf } from '../settings/settings.ts'
 import { lockUsers } from '../users/queries.ts'
 import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
 import type { Outcomes } from './schema.ts'
@@ -25,7 +24,7 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
     const known = await lockUsers.many(tx, { appNo, uids: [uid, ...others] })
     const active = new Set(known.map((user) => user.uid))
     if (!active.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-    const { added, outcomes } = await newFriends(tx, appNo, uid, others, active)
+    const { added, outcomes } = await newFriends(tx, actor, uid, others, active)
     if (added.length > 0) {
       await insertFriends.many(tx, { appNo, uid, others: added })
       const payload = { uid, friends: added }
@@ -37,7 +36,7 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
 
 async function newFriends(
   tx: Tx,
-  appNo: number,
+  { app: { no: appNo }, settings }: Actor,
   uid: string,
   others: string[],
   active: Set<string>,
@@ -46,7 +45,7 @@ async function newFriends(
   const already = new Set(friends.map((row) => row.friend_uid))
   const counts = await countFriends.many(tx, { appNo, uids: [uid, ...others] })
   const countOf = new Map(counts.map((row) => [row.uid, row.count]))
-  const limit = await friendsPerUser(tx, appNo)
+  const limit = limitOf(settings, 'limits.friendsPerUser')
   const full = (one: string) => (countOf.get(one) ?? 0) >= limit
   const outcomes: Outcomes = {}
   const added: string[] = []
@@ -63,11 +62,6 @@ async function newFriends(
     }
   }
   return { added, outcomes }
-}
-
-async function friendsPerUser(tx: Tx, appNo: number): Promise<number> {
-  const { settings } = await getSettings.one(tx, { appNo })
-  return Number(settings['limits.friendsPerUser'] ?? defaultOf('limits.friendsPerUser'))
 }
 
 /** Ids that are no friends are skipped, unless none is. */

@@ -67,6 +67,13 @@ export const isSettingName = (name: string): name is SettingName => Object.hasOw
 
 export const defaultOf = (name: SettingName): SettingValue => settings[name].default
 
+/** The value in force. */
+export const settingOf = (explicit: Settings, name: SettingName): SettingValue =>
+  explicit[name] ?? defaultOf(name)
+
+export const limitOf = (explicit: Settings, name: `limits.${string}` & SettingName): number =>
+  Number(settingOf(explicit, name))
+
 /** Reads a value as people write it. Throws an Error whose message completes "NAME …". */
 export function parseSetting(name: SettingName, text: string): SettingValue {
   const setting: Setting = settings[name]

@@ -6,8 +6,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { getSettings } from '../settings/queries.ts'
-import { defaultOf } from '../settings/settings.ts'
+import { limitOf } from '../settings/settings.ts'
 import { findUser, lockUsers } from './queries.ts'
 import {
   findToken,
@@ -67,16 +66,11 @@ export function createAuthToken(
     const unused = force ? undefined : await findUnusedToken.maybeOne(tx, { appNo, uid })
     if (unused) return toAuthToken(deps, unused)
     const token = await addAuthToken(tx, deps, appNo, uid)
-    const keep = await tokensPerUser(tx, appNo)
+    const keep = limitOf(actor.settings, 'limits.authTokensPerUser')
     await removeOldTokens.many(tx, { appNo, uid, keep })
     await announce(tx, { appNo, type: 'user.token.created', key: `user:${uid}`, payload: { uid } })
     return token
   })
-}
-
-async function tokensPerUser(tx: Tx, appNo: number): Promise<number> {
-  const { settings } = await getSettings.one(tx, { appNo })
-  return Number(settings['limits.authTokensPerUser'] ?? defaultOf('limits.authTokensPerUser'))
 }
 
 /** Those who issue and flush tokens of a user come one after the other. */

@@ -20,6 +20,11 @@ export interface Db extends Executor {
    * must be repeatable: SQL only, nothing sent anywhere.
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Runs one statement that is a whole transaction by itself, and announces events: a call of a
+   * function. Runs it again as `tx` does.
+   */
+  call<T>(work: (db: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -136,23 +141,34 @@ export function openDb(options: DbOptions): Db {
     return result
   }
 
-  return {
-    query: (statement) => timed(statement, () => pool.query(statement)),
-    close: () => pool.end(),
-    async tx(work) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await attempt(work)
-        } catch (error) {
-          const state = sqlState(error)
-          const again = state === SERIALIZATION_FAILURE || state === DEADLOCK
-          if (!again || tries === TX_TRIES) throw error
-          log.debug({ db: label, state, tries }, 'transaction runs again')
-          // Rivals that met once should not meet again in step.
-          await sleep(Math.random() * 5 * 2 ** tries)
-        }
+  /** Serialization failures and deadlocks are tried again. */
+  async function persist<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work()
+      } catch (error) {
+        const state = sqlState(error)
+        const again = state === SERIALIZATION_FAILURE || state === DEADLOCK
+        if (!again || tries === TX_TRIES) throw error
+        log.debug({ db: label, state, tries }, 'transaction runs again')
+        // Rivals that met once should not meet again in step.
+        await sleep(Math.random() * 5 * 2 ** tries)
       }
+    }
+  }
+
+  const direct: Executor = {
+    query: (statement) => timed(statement, () => pool.query(statement)),
+  }
+  return {
+    ...direct,
+    tx: (work) => persist(() => attempt(work)),
+    async call(work) {
+      const result = await persist(() => work(direct))
+      onAnnounced?.()
+      return result
     },
+    close: () => pool.end(),
   }
 }
 

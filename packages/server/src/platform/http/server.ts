@@ -14,6 +14,7 @@ import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { ApiError, badRequest, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
+import { refusalOf } from './refusal.ts'
 import { validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -108,6 +109,8 @@ const wireError = ({ code, message, devMessage, details }: ApiError) => ({
 
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
+  const refused = refusalOf(error)
+  if (refused) return refused
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })

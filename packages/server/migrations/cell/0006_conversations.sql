@@ -1,0 +1,946 @@
+-- Groups and their members, conversations, messages and marks. docs/decisions/0010-conversations.md
+-- tells why views of two are pushed and views of groups are pulled.
+--
+-- Locks, in this order everywhere: idempotency and muids, users by uid, conversations by no, inbox
+-- by uid, view_totals by uid, totals, outbox.
+
+-- Drawn under the conversation's lock: ids grow in the order of its messages. cache 1, or each
+-- session would draw from a block of its own.
+create sequence message_ids cache 1;
+create sequence conversation_nos;
+
+create table groups (
+  app_no int not null,
+  guid text collate "C" not null,
+  name text not null,
+  name_key text collate "C" not null generated always as (fold_name(name)) stored,
+  type text not null check (type in ('public', 'private', 'password')),
+  -- argon2id, of groups that are joined with a password.
+  password_hash text,
+  icon text,
+  description text,
+  -- A member with the scope `admin`, or app_system, which is no member.
+  owner text collate "C" not null,
+  metadata jsonb,
+  tags text[] not null default '{}',
+  members_count int not null default 0,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz,
+  updated_by text,
+  -- Set: gone for everyone, the id stays taken until all that is the group's is swept.
+  removed_at timestamptz,
+  primary key (app_no, guid)
+) with (fillfactor = 80);
+create index groups_removed on groups (app_no, guid) where removed_at is not null;
+
+create table bans (
+  app_no int not null,
+  guid text collate "C" not null,
+  uid text collate "C" not null,
+  -- What the user was before; null for somebody who was no member.
+  scope text,
+  joined_at timestamptz,
+  banned_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, guid, uid)
+);
+create index bans_list on bans (app_no, guid, banned_at, uid);
+create index bans_user on bans (app_no, uid);
+
+-- The head of a conversation: what is the same for all who take part.
+create table conversations (
+  app_no int not null,
+  no bigint not null default nextval('conversation_nos'),
+  kind text not null check (kind in ('user', 'group')),
+  -- Of two users the one that sorts first, and the other; of a group its guid, and ''.
+  one text collate "C" not null,
+  other text collate "C" not null,
+  last_seq bigint not null default 0,
+  last_at timestamptz not null default '-infinity',
+  -- The newest message that moves views; the second of its time is `updatedAt`, and never goes back.
+  shown_seq bigint not null default 0,
+  shown_id bigint,
+  created_second bigint,
+  updated_second bigint not null default 0,
+  -- How many messages counted as unread, ever.
+  counted bigint not null default 0,
+  -- Members whose view is hidden since they cleared it, while others have one.
+  hidden int not null default 0,
+  -- Messages up to here are gone for everyone, and swept while `purging`.
+  purged_seq bigint not null default 0,
+  purging boolean not null default false,
+  primary key (app_no, no),
+  unique (app_no, kind, one, other)
+) with (fillfactor = 50);
+create index conversations_purging on conversations (app_no, no) where purging;
+
+create table messages (
+  app_no int not null,
+  id bigint not null,
+  conversation bigint not null,
+  -- 1, 2, 3 … in its conversation.
+  seq bigint not null,
+  sender text collate "C" not null,
+  category text not null,
+  type text not null,
+  data jsonb not null,
+  tags text[] not null default '{}',
+  muid text,
+  -- Decided when it is sent: whether it counts as unread, and whether it moves views.
+  counts boolean not null,
+  shows boolean not null,
+  -- How many counting messages there are up to this one, with it.
+  counted bigint not null,
+  sent_at timestamptz not null,
+  updated_at timestamptz not null,
+  edited_at timestamptz,
+  edited_by text,
+  deleted_at timestamptz,
+  deleted_by text,
+  primary key (app_no, id)
+);
+create unique index messages_seq on messages (app_no, conversation, seq);
+create index messages_sender on messages (app_no, conversation, sender, seq);
+
+-- Counting messages that were deleted: unread counts leave them out.
+create table uncounted (
+  app_no int not null,
+  conversation bigint not null,
+  seq bigint not null,
+  primary key (app_no, conversation, seq)
+);
+
+-- The caller's own ids of messages: a second send with the same one finds the first.
+create table muids (
+  app_no int not null,
+  sender text collate "C" not null,
+  muid text collate "C" not null,
+  -- One send to several receivers makes one message for each; '' for a send to one.
+  target text collate "C" not null,
+  message_id bigint,
+  primary key (app_no, sender, muid, target)
+);
+
+-- A user's side of a conversation. Of a group it is the membership's row too, kept when the user
+-- leaves (scope is null then).
+create table inbox (
+  app_no int not null,
+  uid text collate "C" not null,
+  kind text not null,
+  -- The other user, or the group.
+  with_id text collate "C" not null,
+  conversation bigint not null,
+  -- Read up to here, and how many counting messages that were.
+  read_seq bigint not null default 0,
+  read_counted bigint not null default 0,
+  -- Own counting messages after read_seq that are not deleted.
+  own_since bigint not null default 0,
+  -- What is up to here the user has cleared away.
+  cleared_seq bigint not null default 0,
+  tags text[] not null default '{}',
+  -- Of two users only: whether there is a view, whether its owner blocks the other, and its times.
+  visible boolean not null default false,
+  blocked boolean not null default false,
+  created_second bigint,
+  updated_second bigint not null default 0,
+  -- Of groups only.
+  scope text check (scope in ('admin', 'moderator', 'participant')),
+  joined_at timestamptz,
+  primary key (app_no, uid, kind, with_id)
+) with (fillfactor = 70);
+create index inbox_direct on inbox (app_no, uid, blocked, updated_second desc, with_id)
+where kind = 'user' and visible;
+create index inbox_memberships on inbox (app_no, uid, with_id)
+where kind = 'group' and scope is not null;
+create index inbox_members on inbox (app_no, conversation, joined_at, uid) where scope is not null;
+-- Everyone who has a row, for removals.
+create index inbox_conversation on inbox (app_no, conversation, uid);
+
+-- How many views of conversations between two a user has, and how many without those blocked.
+create table view_totals (
+  app_no int not null,
+  uid text collate "C" not null,
+  visible int not null default 0,
+  unblocked int not null default 0,
+  primary key (app_no, uid)
+) with (fillfactor = 50);
+
+-- Who had received or read up to which message when: a row for each step forward.
+create table marks (
+  app_no int not null,
+  conversation bigint not null,
+  uid text collate "C" not null,
+  kind text not null check (kind in ('delivered', 'read')),
+  seq bigint not null,
+  at timestamptz not null default clock_timestamp(),
+  primary key (app_no, conversation, uid, kind, seq)
+);
+
+alter table idempotency add column message_id bigint;
+
+/* Ends the transaction with an error of the interface; its values fill the error's text. */
+create function refuse(p_code text, p_values jsonb default '{}') returns void
+language plpgsql as $$
+begin
+  raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
+end $$;
+
+create function unix(p_at timestamptz) returns bigint
+language sql immutable strict parallel safe
+return floor(extract(epoch from p_at))::bigint;
+
+create function conversation_id(p_kind text, p_one text, p_other text) returns text
+language sql immutable parallel safe
+return case p_kind when 'group' then 'group_' || p_one else p_one || '_user_' || p_other end;
+
+/* A user as others see it (areas/users/record.ts does the same for answers). */
+create function user_record(u users) returns jsonb
+language sql stable
+return jsonb_strip_nulls(jsonb_build_object(
+    'uid', u.uid, 'name', u.name, 'avatar', u.avatar, 'link', u.link,
+    'role', shown_role(u.app_no, u.role), 'status', 'offline', 'statusMessage', u.status_message,
+    'lastActiveAt', unix(u.last_active_at), 'createdAt', unix(u.created_at),
+    'updatedAt', unix(u.updated_at), 'deactivatedAt', unix(u.deactivated_at)))
+  || case when u.metadata is null then '{}'
+       else jsonb_build_object('metadata', u.metadata - '@private') end;
+
+/* Acts for the app itself; it has no row. */
+create function system_record(p_app_no int) returns jsonb
+language sql stable
+return (select jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default',
+    'status', 'offline', 'createdAt', unix(created_at))
+  from apps where app_no = p_app_no);
+
+/* A group as it is for everyone (areas/groups/record.ts does the same for answers). */
+create function group_record(g groups) returns jsonb
+language sql stable
+return jsonb_strip_nulls(jsonb_build_object(
+    'guid', g.guid, 'name', g.name, 'type', g.type, 'description', g.description, 'icon', g.icon,
+    'owner', g.owner, 'membersCount', g.members_count, 'conversationId', 'group_' || g.guid,
+    'createdAt', unix(g.created_at), 'updatedAt', unix(g.updated_at), 'updatedBy', g.updated_by))
+  || case when g.metadata is null then '{}' else jsonb_build_object('metadata', g.metadata) end;
+
+create function receiver_of(m messages, h conversations) returns text
+language sql immutable
+return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other end;
+
+/* A message without what is read at answer time (areas/messages/record.ts adds it). */
+create function message_record(m messages, h conversations) returns jsonb
+language sql immutable
+return jsonb_strip_nulls(jsonb_build_object(
+    'id', m.id::text, 'muid', m.muid, 'conversationId', conversation_id(h.kind, h.one, h.other),
+    'sender', m.sender, 'receiverType', h.kind, 'receiver', receiver_of(m, h),
+    'category', m.category, 'type', m.type,
+    'tags', case when m.tags <> '{}' then to_jsonb(m.tags) end,
+    'sentAt', unix(m.sent_at), 'updatedAt', unix(m.updated_at),
+    'editedAt', unix(m.edited_at), 'editedBy', m.edited_by,
+    'deletedAt', unix(m.deleted_at), 'deletedBy', m.deleted_by))
+  || jsonb_build_object('data', m.data);
+
+/* Writers pick one of 16 rows at random: they seldom wait for each other. */
+create function add_total(p_app_no int, p_what text, p_change bigint) returns void
+language plpgsql as $$
+begin
+  if p_change = 0 then return; end if;
+  insert into totals as t (app_no, what, shard, total)
+  values (p_app_no, p_what, floor(random() * 16)::int, p_change)
+  on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
+end $$;
+
+/* A view of a conversation between two came or went, or its owner blocked or released the other. */
+create function add_views(p_app_no int, p_uid text, p_visible int, p_unblocked int) returns void
+language plpgsql as $$
+begin
+  insert into view_totals as t (app_no, uid, visible, unblocked)
+  values (p_app_no, p_uid, p_visible, p_unblocked)
+  on conflict (app_no, uid) do update
+  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked;
+  perform add_total(p_app_no, 'views.user', p_visible);
+  perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
+end $$;
+
+/* Makes the head of two users' conversation where there is none, and locks it. */
+create function open_conversation(p_app_no int, p_uid text, p_with text) returns conversations
+language plpgsql as $$
+declare
+  v_one text := least(p_uid collate "C", p_with collate "C");
+  v_other text := greatest(p_uid collate "C", p_with collate "C");
+  v_head conversations;
+begin
+  select * into v_head from conversations
+  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+  for no key update;
+  if found then return v_head; end if;
+  -- Whoever removes one of them locks the heads that it finds: this one it would not find.
+  perform from users
+  where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
+  order by uid for share;
+  insert into conversations (app_no, kind, one, other)
+  values (p_app_no, 'user', v_one, v_other)
+  on conflict do nothing;
+  select * into v_head from conversations
+  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+  for no key update;
+  return v_head;
+end $$;
+
+/* One side of a conversation between two, after a message. */
+create function push_view(
+  h conversations, p_uid text, p_with text, p_second bigint, p_own int, p_shows boolean
+) returns void
+language plpgsql as $$
+declare
+  v_blocked boolean;
+begin
+  update inbox set
+    updated_second = case when p_shows then h.updated_second else updated_second end,
+    own_since = own_since + p_own
+  where app_no = h.app_no and uid = p_uid and kind = 'user' and with_id = p_with and visible;
+  if found then return; end if;
+
+  insert into inbox as i
+    (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
+     created_second, updated_second)
+  values
+    (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
+     exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
+     p_second, h.updated_second)
+  on conflict (app_no, uid, kind, with_id) do update set
+    own_since = i.own_since + excluded.own_since, visible = excluded.visible,
+    created_second = excluded.created_second, updated_second = excluded.updated_second
+  returning blocked into v_blocked;
+  if p_shows then
+    perform add_views(h.app_no, p_uid, 1, case when v_blocked then 0 else 1 end);
+  end if;
+end $$;
+
+/*
+ * Adds a message to a conversation whose head is locked, and moves the views. Nothing is written per
+ * member of a group.
+ */
+create function append_message(
+  p_app_no int, p_conversation bigint, p_sender text, p_category text, p_type text, p_data jsonb,
+  p_tags text[], p_muid text, p_counts boolean, p_shows boolean
+) returns messages
+language plpgsql as $$
+declare
+  h conversations;
+  m messages;
+  v_id bigint := nextval('message_ids');
+  v_now timestamptz := clock_timestamp();
+  v_appear bigint := 0;
+  v_own int := case when p_counts then 1 else 0 end;
+begin
+  if p_shows then
+    -- The views of a group that come with this message: all with the first, else those cleared.
+    select case when c.shown_seq > 0 then c.hidden else g.members_count end into v_appear
+    from conversations c join groups g on g.app_no = c.app_no and g.guid = c.one
+    where c.app_no = p_app_no and c.no = p_conversation and c.kind = 'group';
+  end if;
+
+  update conversations set
+    last_seq = last_seq + 1,
+    last_at = greatest(last_at, v_now),
+    counted = counted + v_own,
+    shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+    shown_id = case when p_shows then v_id else shown_id end,
+    created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+      else created_second end,
+    updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+    hidden = case when p_shows then 0 else hidden end
+  where app_no = p_app_no and no = p_conversation
+  returning * into h;
+
+  insert into messages
+    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
+     counts, shows, counted, sent_at, updated_at)
+  values
+    (p_app_no, v_id, p_conversation, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+     p_counts, p_shows, h.counted, h.last_at, h.last_at)
+  returning * into m;
+
+  if h.kind = 'group' then
+    if p_counts then
+      update inbox set own_since = own_since + 1
+      where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = h.one
+        and scope is not null;
+    end if;
+    perform add_total(p_app_no, 'views.group', coalesce(v_appear, 0));
+  else
+    if h.one <> 'app_system' then
+      perform push_view(h, h.one, h.other, unix(h.last_at),
+        case when p_sender = h.one then v_own else 0 end, p_shows);
+    end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      perform push_view(h, h.other, h.one, unix(h.last_at),
+        case when p_sender = h.other then v_own else 0 end, p_shows);
+    end if;
+  end if;
+  return m;
+end $$;
+
+/*
+ * One send, one call. A retry (by Idempotency-Key or muid) waits here for its twin, and gets the id
+ * of the message that was sent; `message` is null then.
+ */
+create function send_message(
+  p_app_no int, p_kind text, p_sender text, p_receiver text,
+  p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
+  p_credential bytea, p_key text, p_request_hash bytea,
+  out message_id bigint, out message jsonb
+)
+language plpgsql as $$
+declare
+  h conversations;
+  m messages;
+  v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
+  v_hash bytea;
+  v_sender jsonb;
+  v_receiver jsonb;
+begin
+  if p_key is not null then
+    insert into idempotency as i (app_no, credential, uid, key, request_hash)
+    values (p_app_no, p_credential, v_actor, p_key, p_request_hash)
+    on conflict (app_no, credential, uid, key) do update
+    set request_hash = excluded.request_hash, answer_sealed = null, message_id = null,
+      created_at = now()
+    where i.created_at < now() - interval '24 hours';
+    if not found then
+      select i.request_hash, i.message_id into v_hash, send_message.message_id from idempotency i
+      where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+        and i.key = p_key;
+      if v_hash <> p_request_hash then perform refuse('ERR_IDEMPOTENCY_KEY_REUSED'); end if;
+      return;
+    end if;
+  end if;
+
+  if p_muid is not null then
+    insert into muids (app_no, sender, muid, target)
+    values (p_app_no, p_sender, p_muid, p_target)
+    on conflict do nothing;
+    if not found then
+      select u.message_id into send_message.message_id from muids u
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+  end if;
+
+  if message_id is null then
+    if p_kind = 'user' then
+      h := open_conversation(p_app_no, p_sender, p_receiver);
+    else
+      select * into h from conversations
+      where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
+      for no key update;
+    end if;
+
+    v_sender := sender_record(p_app_no, p_sender);
+    v_receiver := case p_kind
+      when 'user' then check_receiver(p_app_no, p_sender, p_receiver)
+      else check_group(p_app_no, p_sender, p_receiver) end;
+
+    m := append_message(p_app_no, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+      true, true);
+    message_id := m.id;
+    if p_muid is not null then
+      update muids u set message_id = m.id
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+    message := jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
+      'sender', jsonb_build_object('entity', v_sender, 'entityType', 'user'),
+      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)));
+  end if;
+
+  if p_key is not null then
+    update idempotency i set message_id = send_message.message_id
+    where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+      and i.key = p_key;
+  end if;
+  if message is not null then
+    insert into outbox (app_no, type, key, payload)
+    values (p_app_no, 'message.sent', 'conversation:' || h.no,
+      json_build_object('message', message));
+  end if;
+end $$;
+
+create function sender_record(p_app_no int, p_uid text) returns jsonb
+language plpgsql stable as $$
+declare
+  v_record jsonb;
+begin
+  if p_uid = 'app_system' then return system_record(p_app_no); end if;
+  select user_record(u) into v_record from users u
+  where app_no = p_app_no and uid = p_uid and deactivated_at is null and removed_at is null;
+  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid)); end if;
+  return v_record;
+end $$;
+
+/* The receiver's record, if the sender may write to it. Blocks do not bind the app. */
+create function check_receiver(p_app_no int, p_sender text, p_receiver text) returns jsonb
+language plpgsql as $$
+declare
+  v_record jsonb;
+  v_mine boolean;
+  v_theirs boolean;
+  v_friends_only boolean;
+begin
+  select user_record(u),
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender)
+  into v_record, v_mine, v_theirs
+  from users u
+  where app_no = p_app_no and uid = p_receiver and deactivated_at is null and removed_at is null;
+  if not found then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
+  end if;
+  if p_sender <> p_receiver and p_sender <> 'app_system' then
+    if v_mine then
+      perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', p_receiver));
+    elsif v_theirs then
+      perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
+    end if;
+    select r.settings ->> 'sendMessagesTo' = 'friendsOnly' into v_friends_only
+    from users u join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
+    where u.app_no = p_app_no and u.uid = p_sender;
+    if v_friends_only and not exists (select from friends
+      where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
+    then
+      perform refuse('ERR_PERMISSION_DENIED');
+    end if;
+  end if;
+  return v_record || jsonb_build_object('conversationId', conversation_id('user',
+    least(p_sender collate "C", p_receiver collate "C"),
+    greatest(p_sender collate "C", p_receiver collate "C")));
+end $$;
+
+/* The group's record, if the sender may write to it: members, and the app. */
+create function check_group(p_app_no int, p_sender text, p_guid text) returns jsonb
+language plpgsql as $$
+declare
+  v_record jsonb;
+begin
+  select group_record(g) into v_record from groups g
+  where app_no = p_app_no and guid = p_guid and removed_at is null;
+  if not found then perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid)); end if;
+  if p_sender <> 'app_system' and not exists (select from inbox
+    where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = p_guid
+      and scope is not null)
+  then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+      perform refuse('ERR_BANNED_GROUPMEMBER');
+    end if;
+    perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  return v_record;
+end $$;
+
+/*
+ * Makes a user a member of a group whose head is locked. The mark is set before the message that
+ * tells of it; what was sent while the user was away does not count.
+ */
+create function add_member(p_app_no int, p_guid text, p_uid text, p_scope text) returns inbox
+language plpgsql as $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  insert into inbox as old
+    (app_no, uid, kind, with_id, conversation, read_seq, read_counted, scope, joined_at)
+  values
+    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_seq, h.counted, p_scope, clock_timestamp())
+  on conflict (app_no, uid, kind, with_id) do update set
+    read_seq = excluded.read_seq, read_counted = excluded.read_counted, own_since = 0,
+    scope = excluded.scope, joined_at = excluded.joined_at
+  returning * into i;
+  update groups set members_count = members_count + 1 where app_no = p_app_no and guid = p_guid;
+  perform count_member(h, i, 1);
+  return i;
+end $$;
+
+/* Ends a membership in a group whose head is locked. Returns null if there was none. */
+create function remove_member(p_app_no int, p_guid text, p_uid text) returns inbox
+language plpgsql as $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  select * into i from inbox
+  where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid
+    and scope is not null
+  for no key update;
+  if not found then return null; end if;
+  update inbox set scope = null, joined_at = null
+  where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
+  update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
+  perform count_member(h, i, -1);
+  return i;
+end $$;
+
+/* A member's view came or went with the member: it is counted with the app's, or with the hidden. */
+create function count_member(h conversations, i inbox, p_change int) returns void
+language plpgsql as $$
+begin
+  if h.shown_seq > i.cleared_seq then
+    perform add_total(h.app_no, 'views.group', p_change);
+  elsif h.shown_seq > 0 then
+    update conversations set hidden = hidden + p_change where app_no = h.app_no and no = h.no;
+  end if;
+end $$;
+
+/* Tells a conversation between two that one blocks the other, or no longer does. Its head is locked. */
+create function set_blocked(p_app_no int, p_uid text, p_with text, p_blocked boolean) returns void
+language plpgsql as $$
+declare
+  v_visible boolean;
+begin
+  update inbox set blocked = p_blocked
+  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+    and blocked <> p_blocked
+  returning visible into v_visible;
+  if v_visible then
+    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+  end if;
+end $$;
+
+/* Clears a user's view of a conversation whose head is locked. Returns whether there was one. */
+create function clear_view(p_app_no int, p_conversation bigint, p_uid text) returns boolean
+language plpgsql as $$
+declare
+  h conversations;
+  i inbox;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  select * into i from inbox
+  where app_no = p_app_no and conversation = p_conversation and uid = p_uid
+  for no key update;
+  if not found then return false; end if;
+  update inbox set
+    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    tags = '{}', visible = false
+  where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
+  if i.visible then
+    perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
+  elsif i.scope is not null and h.shown_seq > i.cleared_seq then
+    update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
+    perform add_total(p_app_no, 'views.group', -1);
+  end if;
+  return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+end $$;
+
+/*
+ * Moves a user's mark. The inbox row is locked first, the head is read after it: a send of the
+ * user's own waits for the row, so it is counted either by us or by itself. Returns what changed:
+ * null when nothing did.
+ */
+create function mark_conversation(
+  p_app_no int, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint,
+  out changed boolean, out conversation bigint, out message_id bigint, out at timestamptz
+)
+language plpgsql as $$
+declare
+  i inbox;
+  h conversations;
+  v_seq bigint;
+  v_counted bigint;
+  v_conversation bigint;
+begin
+  changed := false;
+  select * into i from inbox
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
+  for no key update;
+  if not found or (p_kind = 'group' and i.scope is null) then
+    perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
+  end if;
+  select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  if h.shown_seq <= i.cleared_seq then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  conversation := h.no;
+  at := clock_timestamp();
+
+  if p_message_id is null then
+    v_seq := h.last_seq;
+    v_counted := h.counted;
+    select m.id into message_id from messages m
+    where m.app_no = p_app_no and m.conversation = h.no order by m.seq desc limit 1;
+  else
+    select m.seq, m.counted, m.conversation, m.id
+    into v_seq, v_counted, v_conversation, mark_conversation.message_id
+    from messages m where m.app_no = p_app_no and m.id = p_message_id;
+    if not found or v_conversation <> h.no or v_seq <= i.cleared_seq then
+      perform refuse(
+        case when v_conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
+        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.'));
+    end if;
+    -- It was sent after the head was read: the mark goes no further than that.
+    v_seq := least(v_seq, h.last_seq);
+    v_counted := least(v_counted, h.counted);
+  end if;
+
+  if p_what = 'unread' then
+    if v_seq >= i.read_seq then return; end if;
+  else
+    if v_seq > coalesce((select max(k.seq) from marks k
+      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
+        and k.kind = any (array['read', p_what])), 0)
+    or p_what = 'read' and v_seq > coalesce((select max(k.seq) from marks k
+      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
+        and k.kind = 'read'), 0)
+    then
+      insert into marks (app_no, conversation, uid, kind, seq, at)
+      values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);
+      changed := true;
+    end if;
+    if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
+  end if;
+
+  changed := true;
+  update inbox set read_seq = v_seq, read_counted = v_counted,
+    own_since = case when v_seq = h.last_seq then 0 else (
+      select count(*) from messages m
+      where m.app_no = p_app_no and m.conversation = h.no and m.sender = p_uid
+        and m.seq > v_seq and m.counts and m.deleted_at is null) end
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
+end $$;
+
+/*
+ * A message of a conversation whose head is locked is deleted. One that counted is left out of the
+ * unread counts from now on. Returns null if it is not there any more.
+ */
+create function delete_message(p_app_no int, p_id bigint, p_by text, p_permanent boolean)
+returns messages
+language plpgsql as $$
+declare
+  m messages;
+begin
+  select * into m from messages where app_no = p_app_no and id = p_id for no key update;
+  if not found then return null; end if;
+  if m.counts and m.deleted_at is null then
+    insert into uncounted (app_no, conversation, seq) values (p_app_no, m.conversation, m.seq);
+    update inbox i set own_since = own_since - 1
+    from conversations c
+    where c.app_no = p_app_no and c.no = m.conversation
+      and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
+      and i.with_id = case when c.kind = 'group' or m.sender <> c.one then c.one else c.other end
+      and i.read_seq < m.seq;
+  end if;
+  if p_permanent then
+    delete from messages where app_no = p_app_no and id = p_id;
+    delete from muids
+    where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
+    m.deleted_at := coalesce(m.deleted_at, clock_timestamp());
+    m.deleted_by := coalesce(m.deleted_by, p_by);
+  else
+    update messages
+    set data = '{}', deleted_at = clock_timestamp(), deleted_by = p_by,
+      updated_at = clock_timestamp()
+    where app_no = p_app_no and id = p_id
+    returning * into m;
+  end if;
+  return m;
+end $$;
+
+/* Removes at most p_limit messages of a conversation up to p_seq, and returns how many. */
+create function sweep_messages(p_app_no int, p_conversation bigint, p_seq bigint, p_limit int)
+returns int
+language sql as $$
+  with gone as (
+    delete from messages where ctid = any (array(
+      select ctid from messages
+      where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
+      order by seq limit p_limit))
+    returning id, sender, muid
+  ), forgotten as (
+    delete from muids u using gone g
+    where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
+  )
+  select count(*)::int from gone
+$$;
+
+/* The same for the messages of one sender in a group: those that counted are left out from now on. */
+create function sweep_sender(p_app_no int, p_conversation bigint, p_uid text, p_limit int)
+returns int
+language sql as $$
+  with gone as (
+    delete from messages where ctid = any (array(
+      select ctid from messages
+      where app_no = p_app_no and conversation = p_conversation and sender = p_uid
+      order by seq limit p_limit))
+    returning id, seq, sender, muid, counts and deleted_at is null as counted
+  ), forgotten as (
+    delete from muids u using gone g
+    where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
+  ), left_out as (
+    insert into uncounted (app_no, conversation, seq)
+    select p_app_no, p_conversation, seq from gone where counted
+  )
+  select count(*)::int from gone
+$$;
+
+/*
+ * Removes at most p_limit rows of a conversation whose head is locked, the head last, and returns
+ * how many; fewer than p_limit: it is gone.
+ */
+create function sweep_conversation(p_app_no int, p_conversation bigint, p_limit int) returns int
+language plpgsql as $$
+declare
+  i inbox;
+  v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
+  v_part int;
+begin
+  if v_done >= p_limit then return p_limit; end if;
+  delete from marks where ctid = any (array(
+    select ctid from marks
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  delete from uncounted where ctid = any (array(
+    select ctid from uncounted
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  for i in
+    delete from inbox where ctid = any (array(
+      select ctid from inbox
+      where app_no = p_app_no and conversation = p_conversation order by uid limit p_limit - v_done))
+    returning *
+  loop
+    v_done := v_done + 1;
+    if i.visible then
+      perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
+    end if;
+  end loop;
+  if v_done >= p_limit then return p_limit; end if;
+  delete from conversations where app_no = p_app_no and no = p_conversation;
+  return v_done;
+end $$;
+
+/* Removes at most p_limit rows of a removed group, the group last. Returns whether it is gone. */
+create function sweep_group(p_app_no int, p_guid text, p_limit int) returns boolean
+language plpgsql as $$
+declare
+  v_no bigint;
+  v_done int := 0;
+  v_part int;
+begin
+  select no into v_no from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = ''
+  for no key update;
+  if found then v_done := sweep_conversation(p_app_no, v_no, p_limit); end if;
+  if v_done >= p_limit then return false; end if;
+  delete from bans where ctid = any (array(
+    select ctid from bans where app_no = p_app_no and guid = p_guid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  if v_done + v_part >= p_limit then return false; end if;
+  delete from groups where app_no = p_app_no and guid = p_guid and removed_at is not null;
+  return true;
+end $$;
+
+/* Removes at most p_limit messages that were purged from a conversation. */
+create function sweep_purged(p_app_no int, p_conversation bigint, p_limit int) returns boolean
+language plpgsql as $$
+declare
+  h conversations;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation
+  for no key update;
+  if not found then return true; end if;
+  if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
+  delete from uncounted
+  where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  update conversations set purging = false where app_no = p_app_no and no = h.no;
+  return true;
+end $$;
+
+/*
+ * Removes at most about p_limit rows of a removed user: its conversations with others, what it wrote
+ * in groups, memberships, tokens and relations; the user last. Returns whether it is gone.
+ */
+create or replace function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
+language plpgsql as $$
+declare
+  i inbox;
+  v_left int := p_limit;
+  v_done int;
+begin
+  for i in
+    select * from inbox where app_no = p_app_no and uid = p_uid order by conversation limit p_limit
+  loop
+    perform from conversations where app_no = p_app_no and no = i.conversation for no key update;
+    if i.kind = 'user' then
+      v_left := v_left - sweep_conversation(p_app_no, i.conversation, v_left);
+    else
+      v_left := v_left - sweep_sender(p_app_no, i.conversation, p_uid, v_left);
+      if v_left > 0 then
+        delete from marks
+        where app_no = p_app_no and conversation = i.conversation and uid = p_uid;
+        -- What a removed group counted is counted no more.
+        if exists (select from groups
+          where app_no = p_app_no and guid = i.with_id and removed_at is null)
+        then
+          perform remove_member(p_app_no, i.with_id, p_uid);
+          update groups set owner = 'app_system'
+          where app_no = p_app_no and guid = i.with_id and owner = p_uid;
+        end if;
+        delete from inbox
+        where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
+        v_left := v_left - 1;
+      end if;
+    end if;
+    if v_left <= 0 then return false; end if;
+  end loop;
+
+  delete from bans where ctid = any (array(
+    select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from auth_tokens where ctid = any (array(
+    select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  delete from friends f
+  where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
+    select friend_uid from friends where app_no = p_app_no and uid = p_uid
+    order by friend_uid limit v_left);
+  delete from friends
+  where v_left > 0 and app_no = p_app_no and uid = p_uid and friend_uid in (
+    select friend_uid from friends where app_no = p_app_no and uid = p_uid
+    order by friend_uid limit v_left);
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  delete from blocks where v_left > 0 and ctid = any (array(
+    select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from blocks where v_left > 0 and ctid = any (array(
+    select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+
+  if v_left <= 0 then return false; end if;
+  delete from view_totals where app_no = p_app_no and uid = p_uid;
+  delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
+  return true;
+end $$;
+
+/* Adds a message that tells what somebody did, and returns its record. It has no event of its own. */
+create function append_action(
+  p_app_no int, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean
+) returns jsonb
+language plpgsql as $$
+declare
+  m messages := append_message(p_app_no, p_conversation, p_sender, 'action', p_type, p_data, '{}',
+    null, p_moves, p_moves);
+  h conversations;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  return message_record(m, h);
+end $$;

@@ -1,0 +1,12 @@
+import type { ErrorCode } from '@loquat/protocol'
+import { sqlState } from '../db/db.ts'
+import { type ApiError, fail } from './fail.ts'
+
+const REFUSED = 'LQ002'
+
+/** What a function in the database refused (`refuse` in the migrations), as an answer. */
+export function refusalOf(error: unknown): ApiError | undefined {
+  if (sqlState(error) !== REFUSED) return undefined
+  const { message, detail = '{}' } = error as { message: string; detail?: string }
+  return fail(message as ErrorCode, JSON.parse(detail))
+}
