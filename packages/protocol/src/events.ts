@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { RoleRecord, UserRecord } from './records.ts'
+import { MessageRecord, RoleRecord, UserRecord } from './records.ts'
 
 interface EventDefinition {
   /** When it happens: a sentence for the documentation. */
@@ -16,6 +16,16 @@ const OneRole = Type.Object({ role: RoleRecord })
 const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
 const Blocks = Type.Object({ users: Type.Record(Type.String(), UserRecord), by: UserRecord })
+
+const OneMessage = Type.Object({ message: MessageRecord })
+const Mark = Type.Object({
+  uid: Type.String(),
+  conversationId: Type.String(),
+  receiverType: Type.Enum(['user', 'group']),
+  receiver: Type.String({ description: 'The other user, or the group.' }),
+  messageId: Type.String({ description: 'The message that the mark stands at.' }),
+  at: Type.Integer({ description: 'Unix seconds.' }),
+})
 
 const ApiKey = Type.Object({ name: Type.String(), scope: Type.String() })
 
@@ -75,6 +85,38 @@ export const events = {
     summary: 'A user no longer blocks others.',
     trigger: 'user_unblocked',
     payload: Blocks,
+  },
+  'message.sent': {
+    summary: 'A message was sent.',
+    trigger: 'message_sent',
+    payload: OneMessage,
+  },
+  'message.deleted': {
+    summary: 'A message was deleted. Holds the action message that tells of it.',
+    trigger: 'message_deleted',
+    payload: OneMessage,
+  },
+  'conversation.delivered': {
+    summary: 'A user received the messages of a conversation up to one.',
+    trigger: 'message_delivery_receipt',
+    payload: Mark,
+  },
+  'conversation.read': {
+    summary: 'A user read the messages of a conversation up to one.',
+    trigger: 'message_read_receipt',
+    payload: Mark,
+  },
+  'conversation.unread': {
+    summary: 'A user marked the messages of a conversation after one as unread.',
+    payload: Mark,
+  },
+  'conversation.cleared': {
+    summary: 'A user cleared a conversation away; `forAll`: its messages are gone for both.',
+    payload: Type.Object({
+      uid: Type.String(),
+      conversationId: Type.String(),
+      forAll: Type.Boolean(),
+    }),
   },
 } satisfies Record<string, EventDefinition>
 

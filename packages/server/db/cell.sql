@@ -626,6 +626,31 @@ begin
   return v_record;
 end $$;
 
+CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_low bigint := 0;
+  v_high bigint;
+  v_middle bigint;
+  m record;
+begin
+  select last_seq + 1 into v_high from conversations
+  where app_no = p_app_no and no = p_conversation;
+  while v_high - v_low > 1 loop
+    v_middle := (v_low + v_high) / 2;
+    select seq, id, sent_at into m from messages
+    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
+    order by seq limit 1;
+    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
+      v_low := m.seq;
+    else
+      v_high := v_middle;
+    end if;
+  end loop;
+  return v_low;
+end $$;
+
 CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -694,6 +719,30 @@ begin
   if v_visible then
     perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
   end if;
+end $$;
+
+CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[], p_blocked boolean) RETURNS SETOF text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_other text;
+begin
+  for v_other in
+    select o from unnest(p_others) o
+    order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
+  loop
+    perform open_conversation(p_app_no, p_uid, v_other);
+    if p_blocked then
+      insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
+      on conflict do nothing;
+    else
+      delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
+    end if;
+    if found then
+      perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
+      return next v_other;
+    end if;
+  end loop;
 end $$;
 
 CREATE TABLE public.roles (
@@ -1215,6 +1264,8 @@ CREATE INDEX inbox_direct ON public.inbox USING btree (app_no, uid, blocked, upd
 CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, joined_at, uid) WHERE (scope IS NOT NULL);
 
 CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id) WHERE ((kind = 'group'::text) AND (scope IS NOT NULL));
+
+CREATE INDEX messages_from ON public.messages USING btree (app_no, sender, id);
 
 CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { conversationRoutes } from './areas/conversations/routes.ts'
+import { messageRoutes } from './areas/messages/routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
@@ -16,6 +18,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   userRoutes,
   authTokenRoutes,
   relationRoutes,
+  messageRoutes,
+  conversationRoutes,
 ]
 
 export interface ApiOptions {

@@ -31,6 +31,25 @@ const user: Resource = {
   unknown: newId,
 }
 
+/** Sends a message, as the app when nobody is named, and gives its id. */
+async function sendText(
+  app: TestApp,
+  onBehalfOf: string | undefined,
+  receiverType: 'user' | 'group',
+  receiver: string,
+): Promise<string> {
+  const body = { receiver, receiverType, data: { text: 'Hello' } }
+  const headers: Record<string, string> = onBehalfOf ? { onbehalfof: onBehalfOf } : {}
+  return (await app.call('POST', '/v3/messages', { body, headers })).body.data.id
+}
+
+/** A conversation of two in which each has written. */
+async function talk(app: TestApp, { uid = '', onBehalfOf }: Ids): Promise<Sample> {
+  const messageId = await sendText(app, uid, 'user', onBehalfOf ?? '')
+  await sendText(app, onBehalfOf, 'user', uid)
+  return { body: { messageId } }
+}
+
 /**
  * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
  * areas use one name.
@@ -52,6 +71,12 @@ export const resources: Record<string, Resource> = {
   },
   uid: user,
   onBehalfOf: user,
+  id: {
+    async make(app, { onBehalfOf }) {
+      return sendText(app, onBehalfOf, 'user', await user.make(app, {}))
+    },
+    unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
+  },
   authToken: {
     async make(app, { uid }) {
       const path = `/v3/users/${uid}/auth_tokens`
@@ -98,6 +123,31 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
   createAuthToken: () => ({ body: { force: true } }),
   updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),
+  sendMessage: async (app) => ({
+    body: {
+      receiver: await user.make(app, {}),
+      receiverType: 'user',
+      category: 'message',
+      type: 'text',
+      data: { text: 'See you at 6', metadata: { k: 1 } },
+      muid: newId(),
+      tags: ['plan'],
+    },
+  }),
+  deleteMessage: () => ({ body: { permanent: true } }),
+  listReceipts: () => ({ query: { limit: '10' } }),
+  listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
+  getUserConversation: async (app, ids) => {
+    await talk(app, ids)
+    return {}
+  },
+  resetUserConversation: async (app, ids) => {
+    await talk(app, ids)
+    return { body: { conversationWith: ids.uid, deleteMessagesPermanently: true } }
+  },
+  markUserConversationDelivered: talk,
+  markUserConversationRead: talk,
+  markUserConversationUnread: talk,
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 
@@ -107,11 +157,11 @@ export interface ValidRequest extends Sample {
   ids: Ids
 }
 
-/** The parameters of an operation that name something of the app. */
-export const idNames = ({ parameters }: Operation): string[] =>
-  parameters
-    .filter(({ in: place, name }) => place === 'path' || name === 'onBehalfOf')
-    .map(({ name }) => name)
+/** The parameters of an operation that name something of the app; whoever acts comes first. */
+export const idNames = ({ parameters }: Operation): string[] => [
+  ...parameters.filter(({ name }) => name === 'onBehalfOf').map(({ name }) => name),
+  ...parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name),
+]
 
 export function resourceOf({ operationId, tags }: Operation, name: string): Resource {
   const resource = resources[`${tags[0]}.${name}`] ?? resources[name]

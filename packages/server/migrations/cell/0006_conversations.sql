@@ -100,6 +100,8 @@ create table messages (
 );
 create unique index messages_seq on messages (app_no, conversation, seq);
 create index messages_sender on messages (app_no, conversation, sender, seq);
+-- What a user sent, wherever.
+create index messages_from on messages (app_no, sender, id);
 
 -- Counting messages that were deleted: unread counts leave them out.
 create table uncounted (
@@ -943,4 +945,61 @@ declare
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   return message_record(m, h);
+end $$;
+
+/*
+ * The newest place in a conversation whose message has at most this id, or was sent in this second
+ * at the latest. Both grow with seq, and the message itself may be gone: found by halving.
+ */
+create function seq_upto(p_app_no int, p_conversation bigint, p_id bigint, p_second bigint)
+returns bigint
+language plpgsql stable as $$
+declare
+  v_low bigint := 0;
+  v_high bigint;
+  v_middle bigint;
+  m record;
+begin
+  select last_seq + 1 into v_high from conversations
+  where app_no = p_app_no and no = p_conversation;
+  while v_high - v_low > 1 loop
+    v_middle := (v_low + v_high) / 2;
+    select seq, id, sent_at into m from messages
+    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
+    order by seq limit 1;
+    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
+      v_low := m.seq;
+    else
+      v_high := v_middle;
+    end if;
+  end loop;
+  return v_low;
+end $$;
+
+/*
+ * Blocks others, or no longer does, in the order of their conversations' keys; returns those for
+ * whom that is new. The heads are locked, so that no message is sent meanwhile.
+ */
+create function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
+returns setof text
+language plpgsql as $$
+declare
+  v_other text;
+begin
+  for v_other in
+    select o from unnest(p_others) o
+    order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
+  loop
+    perform open_conversation(p_app_no, p_uid, v_other);
+    if p_blocked then
+      insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
+      on conflict do nothing;
+    else
+      delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
+    end if;
+    if found then
+      perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
+      return next v_other;
+    end if;
+  end loop;
 end $$;

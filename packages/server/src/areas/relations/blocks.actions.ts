@@ -7,55 +7,40 @@ import { write } from '../access/write.ts'
 import { holdUsers, type UserRow } from '../users/queries.ts'
 import { toUser } from '../users/record.ts'
 import { refusal } from './friends.actions.ts'
-import { insertBlocks, removeBlocks } from './queries.ts'
+import { setBlocks } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
-/** Blocking twice changes nothing, and is told as success. */
-export function blockUsers(
+export const blockUsers = (deps: Deps, actor: Actor, uid: string, others: string[]) =>
+  changeBlocks(deps, actor, uid, others, true)
+
+export const unblockUsers = (deps: Deps, actor: Actor, uid: string, others: string[]) =>
+  changeBlocks(deps, actor, uid, others, false)
+
+/** Blocking twice, or releasing somebody who was not blocked, changes nothing, and is told as success. */
+function changeBlocks(
   deps: Deps,
   actor: Actor,
   uid: string,
   given: string[],
+  blocked: boolean,
 ): Promise<Outcomes> {
   const appNo = actor.app.no
   const others = [...new Set(given)]
   return write(deps, actor, async (tx) => {
     const users = await holdParties(tx, appNo, uid, others)
     const able = others.filter((other) => other !== uid && users.has(other))
-    const rows = await insertBlocks.many(tx, { appNo, uid, others: able })
+    const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked })
+    const changed = rows.map((row) => row.blocked_uid)
     await announceBlocks(
       tx,
       appNo,
-      'user.blocked',
+      blocked ? 'user.blocked' : 'user.unblocked',
       uid,
-      rows.map((row) => row.blocked_uid),
+      changed,
       users,
     )
-    return tell(others, uid, users, (other) => `${uid} now blocks ${other}.`)
-  })
-}
-
-/** Releasing somebody who was not blocked changes nothing, and is told as success. */
-export function unblockUsers(
-  deps: Deps,
-  actor: Actor,
-  uid: string,
-  given: string[],
-): Promise<Outcomes> {
-  const appNo = actor.app.no
-  const others = [...new Set(given)]
-  return write(deps, actor, async (tx) => {
-    const users = await holdParties(tx, appNo, uid, others)
-    const rows = await removeBlocks.many(tx, { appNo, uid, others })
-    await announceBlocks(
-      tx,
-      appNo,
-      'user.unblocked',
-      uid,
-      rows.map((row) => row.blocked_uid),
-      users,
-    )
-    return tell(others, uid, users, (other) => `${uid} no longer blocks ${other}.`)
+    const text = blocked ? 'now blocks' : 'no longer blocks'
+    return tell(others, uid, users, (other) => `${uid} ${text} ${other}.`)
   })
 }
 

@@ -39,20 +39,10 @@ export const removeFriends = query<Pairs, { friend_uid: string }>(
    select friend_uid from gone where uid = :uid order by friend_uid`,
 )
 
-/** Those who were blocked already keep their time. */
-export const insertBlocks = query<Pairs, { blocked_uid: string }>(
-  'blocks.insert',
-  `insert into blocks (app_no, uid, blocked_uid)
-   select :appNo, :uid, other from unnest(:others::text[]) as other order by other
-   on conflict do nothing
-   returning blocked_uid`,
-)
-
-export const removeBlocks = query<Pairs, { blocked_uid: string }>(
-  'blocks.remove',
-  `delete from blocks
-   where app_no = :appNo and uid = :uid and blocked_uid = any(:others::text[])
-   returning blocked_uid`,
+/** Blocks others or releases them; returns those for whom that is new. */
+export const setBlocks = query<Pairs & { blocked: boolean }, { blocked_uid: string }>(
+  'blocks.set',
+  'select set_blocks(:appNo, :uid, :others::text[], :blocked) as blocked_uid',
 )
 
 export type SeenUserRow = UserRow & Relation

@@ -1,0 +1,110 @@
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { type ConversationKind, findEntities } from '../messages/queries.ts'
+import { SYSTEM_UID } from '../messages/record.ts'
+import { conversationIdOf as directId, seconds } from '../users/record.ts'
+import {
+  clearView,
+  lockView,
+  type MarkKind,
+  markConversation,
+  purgeConversation,
+  sweepPurged,
+} from './queries.ts'
+
+/** What goes in the action's own transaction; more is left to the sweep. */
+const SWEEP_AT_ONCE = 1_000
+
+/** A conversation of the actor: with a user, or of a group. */
+export interface Place {
+  /** Whose view it is. */
+  uid: string
+  kind: ConversationKind
+  withId: string
+}
+
+const idOf = ({ uid, kind, withId }: Place) =>
+  kind === 'group' ? `group_${withId}` : directId(uid, withId)
+
+/** Fails when there is no such user or group at all; a deactivated user keeps its conversations. */
+export async function checkCounterpart(actor: Actor, { kind, withId }: Place): Promise<void> {
+  const { no: appNo, cell } = actor.app
+  const uids = kind === 'user' ? [withId] : []
+  const guids = kind === 'group' ? [withId] : []
+  const system = kind === 'user' && withId === SYSTEM_UID
+  const known = await findEntities.maybeOne(cell.db, { appNo, uids, guids, system })
+  if (known) return
+  throw kind === 'user'
+    ? fail('ERR_UID_NOT_FOUND', { uid: withId })
+    : fail('ERR_GUID_NOT_FOUND', { guid: withId })
+}
+
+const DONE: Record<MarkKind, string> = {
+  delivered: 'Messages marked as delivered.',
+  read: 'Messages marked as read.',
+  unread: 'Messages marked as unread.',
+}
+
+/** Moves the mark of the place's owner. What changes nothing is told as success, and announced nowhere. */
+export function mark(
+  deps: Deps,
+  actor: Actor,
+  place: Place,
+  what: MarkKind,
+  messageId: string | number | undefined,
+) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const id = messageId === undefined ? null : Number(messageId)
+    const moved = await markConversation.one(tx, { appNo, ...place, what, messageId: id })
+    if (moved.changed) await announceMark(tx, appNo, place, what, moved)
+    return { success: true as const, message: DONE[what] }
+  })
+}
+
+async function announceMark(
+  tx: Tx,
+  appNo: number,
+  place: Place,
+  what: MarkKind,
+  moved: { conversation: number; message_id: number | null; at: Date },
+): Promise<void> {
+  const payload = {
+    uid: place.uid,
+    conversationId: idOf(place),
+    receiverType: place.kind,
+    receiver: place.withId,
+    messageId: String(moved.message_id ?? ''),
+    at: seconds(moved.at),
+  }
+  const key = `conversation:${moved.conversation}`
+  await announce(tx, { appNo, type: `conversation.${what}`, key, payload })
+}
+
+/** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */
+export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
+  const appNo = actor.app.no
+  const { uid, kind, withId } = place
+  if (forAll && kind === 'group') {
+    throw badRequest({ deleteMessagesPermanently: ['only between two users'] })
+  }
+  return write(deps, actor, async (tx) => {
+    const head = await lockView.maybeOne(tx, { appNo, ...place })
+    const conversation = head?.no ?? 0
+    const cleared = head && (await clearView.one(tx, { appNo, conversation, uid })).cleared
+    if (!cleared) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+    if (forAll) {
+      await clearView.one(tx, { appNo, conversation, uid: withId })
+      await purgeConversation.many(tx, { appNo, conversation })
+      await sweepPurged.one(tx, { appNo, conversation, limit: SWEEP_AT_ONCE })
+    }
+    const payload = { uid, conversationId: idOf(place), forAll }
+    const key = `conversation:${conversation}`
+    await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
+    return { success: true as const, message: `Conversation cleared for ${uid}.` }
+  })
+}

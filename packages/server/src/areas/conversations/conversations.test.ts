@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+
+const server = useServer()
+
+async function appWithUsers(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  return app
+}
+
+const as = (uid: string) => ({ headers: { onbehalfof: uid } })
+
+async function say(app: TestApp, sender: string, receiver: string): Promise<string> {
+  const body = { receiver, receiverType: 'user', data: { text: 'Hello' } }
+  return (await app.call('POST', '/v3/messages', { ...as(sender), body })).body.data.id
+}
+
+const view = (app: TestApp, uid: string, other: string) =>
+  app.call('GET', `/v3/users/${other}/conversation`, as(uid))
+const unread = async (app: TestApp, uid: string, other: string) =>
+  (await view(app, uid, other)).body.data.unreadMessageCount
+const mark = (
+  app: TestApp,
+  uid: string,
+  other: string,
+  what: 'delivered' | 'read' | 'unread',
+  messageId?: string | number,
+) =>
+  app.call(
+    what === 'unread' ? 'DELETE' : 'POST',
+    `/v3/users/${other}/conversation/${what === 'unread' ? 'read' : what}`,
+    { ...as(uid), ...(messageId !== undefined && { body: { messageId } }) },
+  )
+const reset = (app: TestApp, uid: string, other: string, body: object = {}) =>
+  app.call('DELETE', `/v3/users/${other}/conversation`, { ...as(uid), body })
+
+suite('a view', () => {
+  test('comes with the first message, for both sides', async () => {
+    const app = await appWithUsers('a', 'b')
+    assert.equal((await view(app, 'a', 'b')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    assert.equal((await view(app, 'a', 'ghost')).body.error.code, 'ERR_UID_NOT_FOUND')
+    const id = await say(app, 'a', 'b')
+    const { createdAt, updatedAt, lastMessage, conversationWith, ...rest } = (
+      await view(app, 'b', 'a')
+    ).body.data
+    assert.deepEqual(rest, {
+      conversationId: 'a_user_b',
+      conversationType: 'user',
+      unreadMessageCount: '1',
+    })
+    assert.deepEqual([createdAt, updatedAt, lastMessage.id], [lastMessage.sentAt, createdAt, id])
+    assert.deepEqual(lastMessage.receipts, { data: [] })
+    assert.deepEqual([conversationWith.uid, conversationWith.conversationId], ['a', 'a_user_b'])
+    assert.equal(await unread(app, 'a', 'b'), '0')
+  })
+
+  test('of a deactivated user stays', async () => {
+    const app = await appWithUsers('a', 'b')
+    await say(app, 'a', 'b')
+    await app.call('DELETE', '/v3/users/b')
+    const { conversationWith } = (await view(app, 'a', 'b')).body.data
+    assert.ok(conversationWith.deactivatedAt > 0)
+  })
+
+  test('of a removed user goes, with all that was said', async () => {
+    const app = await appWithUsers('a', 'b')
+    const id = await say(app, 'a', 'b')
+    await app.call('DELETE', '/v3/users/b', { body: { permanent: true } })
+    assert.equal((await app.call('GET', `/v3/messages/${id}`)).status, 404)
+    await app.call('POST', '/v3/users', { body: { uid: 'b', name: 'Another' } })
+    assert.equal((await view(app, 'a', 'b')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+  })
+})
+
+suite('marks', () => {
+  test('lower the count up to a message, and raise it again', async () => {
+    const app = await appWithUsers('a', 'b')
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.push(await say(app, 'a', 'b'))
+    await say(app, 'b', 'a')
+    ids.push(await say(app, 'a', 'b'))
+    assert.equal(await unread(app, 'b', 'a'), '6')
+    await mark(app, 'b', 'a', 'read', ids[2])
+    assert.equal(await unread(app, 'b', 'a'), '3')
+    assert.equal((await view(app, 'b', 'a')).body.data.lastReadMessageId, ids[2])
+    await mark(app, 'b', 'a', 'read', Number(ids[0]))
+    assert.equal(await unread(app, 'b', 'a'), '3', 'read never moves back')
+    await mark(app, 'b', 'a', 'read')
+    assert.equal(await unread(app, 'b', 'a'), '0')
+    await mark(app, 'b', 'a', 'unread', ids[0])
+    assert.equal(await unread(app, 'b', 'a'), '5')
+    await mark(app, 'b', 'a', 'unread', ids[4])
+    assert.equal(await unread(app, 'b', 'a'), '5', 'unread never moves on')
+    assert.equal(await unread(app, 'a', 'b'), '1')
+  })
+
+  test('deleted messages leave the count, own ones never are in it', async () => {
+    const app = await appWithUsers('a', 'b')
+    const ids: string[] = []
+    for (let n = 0; n < 4; n++) ids.push(await say(app, 'a', 'b'))
+    const own = await say(app, 'b', 'a')
+    await app.call('DELETE', `/v3/messages/${ids[1]}`)
+    await app.call('DELETE', `/v3/messages/${ids[2]}`, { body: { permanent: true } })
+    assert.equal(await unread(app, 'b', 'a'), '2')
+    await app.call('DELETE', `/v3/messages/${own}`)
+    assert.equal(await unread(app, 'b', 'a'), '2')
+    assert.equal(await unread(app, 'a', 'b'), '0')
+    await mark(app, 'b', 'a', 'read', ids[0])
+    assert.equal(await unread(app, 'b', 'a'), '1')
+  })
+
+  test('give the sender the times; read implies delivered', async () => {
+    const app = await appWithUsers('a', 'b')
+    const first = await say(app, 'a', 'b')
+    const second = await say(app, 'a', 'b')
+    const times = async (id: string) => {
+      const { deliveredAt, readAt, receipts } = (await app.call('GET', `/v3/messages/${id}`)).body
+        .data
+      return [deliveredAt > 0, readAt > 0, receipts.data.length]
+    }
+    await mark(app, 'b', 'a', 'delivered')
+    assert.deepEqual(await times(first), [true, false, 1])
+    await mark(app, 'b', 'a', 'read', first)
+    assert.deepEqual(
+      [await times(first), await times(second)],
+      [
+        [true, true, 1],
+        [true, false, 1],
+      ],
+    )
+    const third = await say(app, 'a', 'b')
+    assert.deepEqual(await times(third), [false, false, 0])
+    await mark(app, 'b', 'a', 'read')
+    assert.deepEqual(await times(third), [true, true, 1])
+    const { body } = await app.call('GET', `/v3/messages/${third}/receipts`)
+    assert.deepEqual(body.data[0].recipient, 'b')
+    assert.ok(body.data[0].deliveredAt <= body.data[0].readAt)
+    // The reader's own messages have no receipt of the reader.
+    await say(app, 'b', 'a')
+    await mark(app, 'b', 'a', 'read')
+    const own = (await view(app, 'b', 'a')).body.data.lastMessage
+    assert.deepEqual(own.receipts.data, [])
+  })
+
+  test('are announced when they change something', async () => {
+    const app = await appWithUsers('a', 'b')
+    const id = await say(app, 'a', 'b')
+    const before = (await app.announced()).length
+    for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'delivered')
+    for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'read', id)
+    await say(app, 'a', 'b')
+    await mark(app, 'b', 'a', 'read')
+    await mark(app, 'b', 'a', 'delivered')
+    for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'unread', id)
+    assert.deepEqual((await app.announced()).slice(before), [
+      'conversation.delivered',
+      'conversation.read',
+      'message.sent',
+      'conversation.read',
+      'conversation.unread',
+    ])
+  })
+
+  test('at messages that are not of the conversation', async () => {
+    const app = await appWithUsers('a', 'b', 'c')
+    await say(app, 'a', 'b')
+    const elsewhere = await say(app, 'a', 'c')
+    const code = async (id: string) => (await mark(app, 'b', 'a', 'read', id)).body.error.code
+    assert.equal(await code(elsewhere), 'ERR_BAD_REQUEST')
+    assert.equal(await code('999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const nothing = await mark(app, 'b', 'c', 'read')
+    assert.equal(nothing.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    assert.equal((await mark(app, 'b', 'a', 'unread')).status, 400)
+  })
+})
+
+suite('a reset', () => {
+  test('hides everything so far from its owner alone, until something new comes', async () => {
+    const app = await appWithUsers('a', 'b')
+    const old = await say(app, 'a', 'b')
+    assert.equal((await reset(app, 'b', 'a', { conversationWith: 'c' })).status, 400)
+    assert.equal((await reset(app, 'b', 'a')).status, 200)
+    assert.equal((await app.announced()).at(-1), 'conversation.cleared')
+    assert.equal((await view(app, 'b', 'a')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    assert.equal((await reset(app, 'b', 'a')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    assert.equal((await app.call('GET', `/v3/messages/${old}`, as('b'))).status, 404)
+    assert.equal((await app.call('GET', `/v3/messages/${old}`, as('a'))).status, 200)
+    assert.equal(await unread(app, 'a', 'b'), '0')
+    const fresh = await say(app, 'a', 'b')
+    assert.equal(await unread(app, 'b', 'a'), '1')
+    const history = await app.call('GET', '/v3/users/a/messages', as('b'))
+    assert.deepEqual(
+      history.body.data.map(({ id }: { id: string }) => id),
+      [fresh],
+    )
+    assert.equal((await mark(app, 'b', 'a', 'read', old)).status, 404)
+  })
+
+  test('with deleteMessagesPermanently removes the messages for both', async () => {
+    const app = await appWithUsers('a', 'b')
+    const id = await say(app, 'a', 'b')
+    await reset(app, 'b', 'a', { deleteMessagesPermanently: true })
+    assert.equal((await app.call('GET', `/v3/messages/${id}`)).status, 404)
+    assert.equal((await view(app, 'a', 'b')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    await say(app, 'b', 'a')
+    assert.deepEqual([await unread(app, 'a', 'b'), await unread(app, 'b', 'a')], ['1', '0'])
+  })
+})

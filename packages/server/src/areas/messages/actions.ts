@@ -1,0 +1,199 @@
+import type { ErrorCode, MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import { refusalOf } from '../../platform/http/refusal.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { settingOf } from '../settings/settings.ts'
+import { type Content, readContent } from './content.ts'
+import {
+  appendMessageAction,
+  type ConversationKind,
+  deleteMessage,
+  findEntities,
+  findMessage,
+  lockHead,
+  type MessageRow,
+  type Standing,
+  sendMessage,
+} from './queries.ts'
+import { SYSTEM_UID, toMessages } from './record.ts'
+import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
+
+interface Target {
+  kind: ConversationKind
+  id: string
+}
+
+/** A message before it is sent. */
+interface Draft extends Content {
+  muid: string | null
+  tags: string[]
+}
+
+/** The answer's body as JSON: the record comes so from the database. */
+export async function send(actor: Actor, message: NewMessage): Promise<string> {
+  const targets = targetsOf(message)
+  const { muid = null, tags = [] } = message
+  const draft = { ...readContent(message), muid, tags }
+  const [first] = targets
+  if (!first) throw fail('ERR_EMPTY_RECEIVER')
+  if (message.multipleReceivers) {
+    return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
+  }
+  return `{"data":${await sendTo(actor, draft, first)}}`
+}
+
+/** Every receiver once, in the order given. */
+function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): Target[] {
+  const targets: Target[] = []
+  if (receiver) {
+    if (receiverType !== 'user' && receiverType !== 'group') throw fail('ERR_INVALID_RECEIVER_TYPE')
+    targets.push({ kind: receiverType, id: receiver })
+  }
+  const { uids = [], guids = [] } = multipleReceivers ?? {}
+  targets.push(...uids.map((id) => ({ kind: 'user' as const, id })))
+  targets.push(...guids.map((id) => ({ kind: 'group' as const, id })))
+  const once = new Map(targets.map((target) => [nameOf(target), target]))
+  if (once.size > TARGETS) {
+    throw badRequest({ multipleReceivers: [`there can be at most ${TARGETS} receivers`] })
+  }
+  return [...once.values()]
+}
+
+const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
+
+/** One message, one call of one function. `item` tells one of several receivers from the others. */
+async function sendTo(
+  { app, credential, retry, uid: sender = SYSTEM_UID }: Actor,
+  { data, ...draft }: Draft,
+  { kind, id }: Target,
+  item = '',
+): Promise<string> {
+  const { db } = app.cell
+  const sent = await db.call((once) =>
+    sendMessage.one(once, {
+      ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
+      ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
+      // No header can hold a line break.
+      key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
+    }),
+  )
+  if (sent.message !== null) return sent.message
+  const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
+  const row = await findMessage.maybeOne(db, sentBefore)
+  if (!row) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
+  const [message] = await toMessages(db, app.no, [row])
+  return JSON.stringify(message)
+}
+
+/** One transaction each: who refuses it does not keep it from the others. */
+async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promise<SentToMany> {
+  const answer: SentToMany = { uids: {}, guids: {} }
+  for (const target of targets) {
+    const outcomes = target.kind === 'user' ? answer.uids : answer.guids
+    outcomes[target.id] = await outcomeOf(() => sendTo(actor, draft, target, nameOf(target)))
+  }
+  return answer
+}
+
+async function outcomeOf(sending: () => Promise<string>) {
+  try {
+    return { success: true, data: JSON.parse(await sending()) as MessageRecord }
+  } catch (error) {
+    const refused = refusalOf(error)
+    if (!refused) throw error
+    return { success: false, error: { code: refused.code, message: refused.message } }
+  }
+}
+
+/** Reads a message as the actor may see it. */
+export async function readMessage(actor: Actor, id: string): Promise<MessageRow & Standing> {
+  const { no: appNo, cell } = actor.app
+  const row = await findMessage.maybeOne(cell.db, { appNo, id, viewer: actor.uid ?? null })
+  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  return row
+}
+
+/** Returns the action message that tells of it. */
+export function removeMessage(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  permanent: boolean,
+): Promise<MessageRecord> {
+  const { app, uid: by = SYSTEM_UID } = actor
+  return write(deps, actor, async (tx) => {
+    const seen = await findSeen(tx, actor, id)
+    await lockHead.one(tx, { appNo: app.no, conversation: seen.conversation })
+    // As it is now that nobody else can change it.
+    const row = await findSeen(tx, actor, id)
+    const refused = refusalOfRemoval(actor, row, permanent)
+    if (refused) throw fail(refused)
+    const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
+    const moves = Boolean(settingOf(actor.settings, 'core.conversations.updateOnMessageActions'))
+    const data = JSON.stringify({
+      action: 'deleted',
+      entities: await entitiesOfRemoval(tx, app.no, by, {
+        ...row,
+        ...{ data: {}, tags: [], deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
+      }),
+    })
+    const conversation = row.conversation
+    const { message } = await appendMessageAction.one(tx, {
+      ...{ appNo: app.no, conversation, sender: by, data, moves },
+    })
+    const record = message as MessageRecord
+    const key = `conversation:${conversation}`
+    await announce(tx, {
+      ...{ appNo: app.no, type: 'message.deleted', key, payload: { message: record } },
+    })
+    return record
+  })
+}
+
+async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
+  const row = await findMessage.maybeOne(tx, {
+    ...{ appNo: actor.app.no, id, viewer: actor.uid ?? null },
+  })
+  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  return row
+}
+
+/** The sender may, in groups admins and moderators too, and the app. */
+function refusalOfRemoval(
+  { uid }: Actor,
+  row: MessageRow & Standing,
+  permanent: boolean,
+): ErrorCode | undefined {
+  const leads = row.scope === 'admin' || row.scope === 'moderator'
+  if (uid !== undefined && !row.takes_part) return 'ERR_MESSAGE_NO_ACCESS'
+  if (uid !== undefined && row.sender !== uid && !leads) return 'ERR_MESSAGE_NOT_A_SENDER'
+  if (row.category === 'action' || (row.deleted_at && !permanent)) {
+    return 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+  }
+  return undefined
+}
+
+/** Who did it, to which message, in which conversation. Of the message only what is no content. */
+async function entitiesOfRemoval(tx: Tx, appNo: number, by: string, row: MessageRow) {
+  const [message] = await toMessages(tx, appNo, [row])
+  const { receiptless, entities } = withoutContent(message as MessageRecord)
+  const uids = [by]
+  const found = await findEntities.many(tx, {
+    ...{ appNo, uids, guids: [], system: by === SYSTEM_UID },
+  })
+  return {
+    by: { entity: found[0]?.record ?? { uid: by }, entityType: 'user' },
+    on: { entity: receiptless, entityType: 'message' },
+    for: entities.receiver,
+  }
+}
+
+function withoutContent({ receipts: _receipts, data, ...message }: MessageRecord) {
+  const entities = data.entities as Record<'sender' | 'receiver', { entity: object }>
+  return { receiptless: { ...message, data: { entities } }, entities }
+}

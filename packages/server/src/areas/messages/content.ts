@@ -1,0 +1,105 @@
+import type { ErrorCode } from '@loquat/protocol'
+import { fail } from '../../platform/http/fail.ts'
+import { DATA_BYTES, type NewMessage } from './schema.ts'
+
+/** What a message says, checked. */
+export interface Content {
+  category: string
+  type: string
+  data: Json
+}
+
+type Json = Record<string, unknown>
+
+const MEDIA = ['image', 'file', 'audio', 'video']
+const INTERACTIVE = ['form', 'card', 'scheduler', 'customInteractive']
+const LONGEST_TYPE = 100
+/** The service says these itself. */
+const OURS = ['entities', 'mentions', 'reactions', 'moderation']
+
+/** Reads category, type and data of a new message; each fault has its own code. */
+export function readContent(message: NewMessage): Content {
+  const category = oneOf(message.category ?? 'message', ['message', 'custom', 'interactive'], {
+    empty: 'ERR_EMPTY_MESSAGE_CATEGORY',
+    invalid: 'ERR_INVALID_MESSAGE_CATEGORY',
+  })
+  const type = readType(category, message.type)
+  if (!isObject(message.data)) throw fail('ERR_INVALID_MESSAGE_DATA')
+  const given = message.data
+  const data = Object.fromEntries(Object.entries(given).filter(([key]) => !OURS.includes(key)))
+  if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES) {
+    throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: DATA_BYTES })
+  }
+  if (data.metadata !== undefined && !isObject(data.metadata)) throw fail('ERR_INVALID_METADATA')
+  return { category, type, data: readData(category, type, data) }
+}
+
+function readType(category: string, type: unknown): string {
+  const codes = { empty: 'ERR_EMPTY_MESSAGE_TYPE', invalid: 'ERR_INVALID_MESSAGE_TYPE' } as const
+  if (category === 'message') return oneOf(type ?? 'text', ['text', ...MEDIA], codes)
+  if (category === 'interactive') return oneOf(type ?? 'card', INTERACTIVE, codes)
+  if (type === undefined || type === '') throw fail('ERR_EMPTY_MESSAGE_TYPE')
+  if (typeof type !== 'string' || type.length > LONGEST_TYPE) throw fail('ERR_INVALID_MESSAGE_TYPE')
+  return type
+}
+
+function readData(category: string, type: string, data: Json): Json {
+  if (category === 'custom') {
+    if (data.customData === undefined) throw fail('ERR_EMPTY_CUSTOM_DATA')
+    if (!isObject(data.customData)) throw fail('ERR_INVALID_CUSTOM_DATA')
+    return data
+  }
+  if (category === 'interactive') {
+    if (!isObject(data.interactiveData)) throw fail('ERR_INVALID_MESSAGE_DATA')
+    return data
+  }
+  checkText(data.text, type === 'text')
+  return type === 'text' ? data : { ...data, attachments: readAttachments(data.attachments) }
+}
+
+/** Required of a text message, a caption of others. */
+function checkText(text: unknown, required: boolean): void {
+  if (required && (text === undefined || text === null)) throw fail('ERR_EMPTY_MESSAGE_TEXT')
+  if (text === undefined) return
+  if (typeof text !== 'string') throw fail('ERR_INVALID_MESSAGE_TEXT')
+  if (required && text.trim() === '') throw fail('ERR_EMPTY_MESSAGE_TEXT')
+}
+
+function readAttachments(attachments: unknown): Json[] {
+  if (attachments === undefined || (Array.isArray(attachments) && attachments.length === 0)) {
+    throw fail('ERR_EMPTY_MESSAGE_FILE')
+  }
+  if (!Array.isArray(attachments)) throw fail('ERR_INVALID_MEDIA_MESSAGE')
+  return attachments.map(readAttachment)
+}
+
+/** Only the address is kept, not the file. `size` may be a number; it is shown as text. */
+function readAttachment(attachment: unknown): Json {
+  if (!isObject(attachment)) throw fail('ERR_INVALID_MEDIA_MESSAGE')
+  const { url, size } = attachment
+  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) {
+    throw fail('ERR_INVALID_MEDIA_MESSAGE')
+  }
+  const texts = ['name', 'mimeType', 'extension'].map((key) => attachment[key])
+  if (!texts.every((text) => text === undefined || typeof text === 'string')) {
+    throw fail('ERR_INVALID_MEDIA_MESSAGE')
+  }
+  if (size !== undefined && typeof size !== 'string' && typeof size !== 'number') {
+    throw fail('ERR_INVALID_MEDIA_MESSAGE')
+  }
+  return size === undefined ? attachment : { ...attachment, size: String(size) }
+}
+
+interface Codes {
+  empty: ErrorCode
+  invalid: ErrorCode
+}
+
+function oneOf(value: unknown, allowed: string[], { empty, invalid }: Codes): string {
+  if (value === '' || value === null) throw fail(empty)
+  if (typeof value !== 'string' || !allowed.includes(value)) throw fail(invalid)
+  return value
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

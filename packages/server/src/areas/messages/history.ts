@@ -1,0 +1,125 @@
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import {
+  findDirect,
+  findEntities,
+  findGroupHead,
+  findSeq,
+  listMessagesDown,
+  listMessagesUp,
+  listReceipts,
+  listSentDown,
+  listSentUp,
+  type MessageRow,
+} from './queries.ts'
+import { SYSTEM_UID, toMessages, toReceipt } from './record.ts'
+import type { HistoryQuery, UserHistoryQuery } from './schema.ts'
+
+/** A conversation as far as somebody may read it. */
+interface Readable {
+  no: number
+  last_seq: number
+  cleared_seq: number
+}
+
+/** Messages between the actor and a user; without an actor all that the user sent. */
+export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
+  const { no: appNo, cell } = actor.app
+  const known = { appNo, uids: [uid], guids: [], system: uid === SYSTEM_UID }
+  if (!(await findEntities.maybeOne(cell.db, known))) throw fail('ERR_UID_NOT_FOUND', { uid })
+  if (actor.uid === undefined) return historyOfSender(actor, uid, query)
+  const head = await findDirect.maybeOne(cell.db, { appNo, uid: actor.uid, other: uid })
+  return head ? pageOf(actor, head, query) : answer(actor, query, [], false)
+}
+
+export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
+  const { no: appNo, cell } = actor.app
+  const viewer = actor.uid ?? null
+  const head = await findGroupHead.maybeOne(cell.db, { appNo, guid, viewer })
+  if (!head) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  if (viewer !== null && head.scope === null) {
+    throw fail(head.banned ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED')
+  }
+  return pageOf(actor, head, query)
+}
+
+/** Oldest first in both directions; `prepend` gives the block that is nearest before the cursor. */
+async function pageOf(actor: Actor, head: Readable, query: HistoryQuery) {
+  const { no: appNo, cell } = actor.app
+  const range = { appNo, conversation: head.no, after: head.cleared_seq, upto: head.last_seq }
+  const down = query.affix === 'prepend'
+  const cursor = await seqOfCursor(actor, head, query)
+  if (cursor !== undefined) {
+    if (down) range.upto = Math.min(range.upto, cursor)
+    else range.after = Math.max(range.after, cursor)
+  }
+  const list = down ? listMessagesDown : listMessagesUp
+  const rows = await list.many(cell.db, { ...range, limit: query.limit + 1 })
+  return answer(actor, query, rows, down)
+}
+
+/** The place up to which (`prepend`), or after which, the page lies. */
+async function seqOfCursor(
+  actor: Actor,
+  { no: conversation }: Readable,
+  { affix, id, sentAt }: HistoryQuery,
+): Promise<number | undefined> {
+  if (id === undefined && sentAt === undefined) return undefined
+  const { no: appNo, cell } = actor.app
+  const before = affix === 'prepend' ? 1 : 0
+  const place =
+    id === undefined
+      ? { id: null, second: (sentAt ?? 0) - before }
+      : { id: Number(id) - before, second: null }
+  return (await findSeq.one(cell.db, { appNo, conversation, ...place })).seq
+}
+
+async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQuery) {
+  const { no: appNo, cell } = actor.app
+  const down = query.affix === 'prepend'
+  const cursor = query.id === undefined ? undefined : Number(query.id)
+  const list = down ? listSentDown : listSentUp
+  const rows = await list.many(cell.db, {
+    appNo,
+    sender,
+    after: down ? 0 : (cursor ?? 0),
+    before: down ? (cursor ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER,
+    limit: query.perPage + 1,
+  })
+  return answer(actor, { ...query, limit: query.perPage }, rows, down)
+}
+
+/** `rows` hold one more than asked for, where there is one. */
+async function answer(actor: Actor, query: HistoryQuery, rows: MessageRow[], down: boolean) {
+  const { limit } = query
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  if (down) shown.reverse()
+  const { no: appNo, cell } = actor.app
+  const data = await toMessages(cell.db, appNo, shown)
+  const next = rows.length > limit && last && data[down ? 0 : data.length - 1]
+  return {
+    data,
+    meta: {
+      current: { limit, count: data.length },
+      ...(next && {
+        next: { affix: down ? 'prepend' : 'append', id: next.id, sentAt: next.sentAt },
+      }),
+    },
+  }
+}
+
+/** Who received and read a message, by uid. */
+export async function receiptsOf(actor: Actor, id: number, after: string, limit: number) {
+  const { no: appNo, cell } = actor.app
+  const rows = await listReceipts.many(cell.db, { appNo, id, after, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    data: shown.map(toReceipt),
+    meta: {
+      current: { limit, count: shown.length },
+      ...(rows.length > limit && last && { next: { affix: 'append', id: last.uid } }),
+    },
+  }
+}

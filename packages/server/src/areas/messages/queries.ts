@@ -1,0 +1,221 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+
+export type ConversationKind = 'user' | 'group'
+
+type Json = Record<string, unknown>
+
+/** A message with what its record needs of the conversation. */
+export type MessageRow = Omit<CellRows['messages'], 'app_no' | 'data' | 'counts' | 'shows'> & {
+  data: Json
+  kind: ConversationKind
+  one: string
+  other: string
+  /** Of two users: when the other side had received and read it. */
+  delivered_at: Date | null
+  read_at: Date | null
+}
+
+/** When the receiver of a message between two first had a mark at or past it. */
+const markedAt = (kinds: string) => `
+  case when h.kind = 'user' and h.one <> h.other then (
+    select min(k.at) from (
+      select at from (values ${kinds}) as kinds (kind), lateral (
+        select at from marks
+        where app_no = m.app_no and conversation = m.conversation and uid = receiver_of(m, h)
+          and marks.kind = kinds.kind and seq >= m.seq
+        order by seq limit 1
+      ) first
+    ) k
+  ) end`
+
+export const MESSAGE_COLUMNS = `
+  m.id, m.conversation, m.seq, m.sender, m.category, m.type, m.data, m.tags, m.muid, m.counted,
+  m.sent_at, m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
+  h.kind, h.one, h.other,
+  ${markedAt(`('delivered'), ('read')`)} as delivered_at, ${markedAt(`('read')`)} as read_at`
+
+/** A removed user's messages are gone at once, though not yet swept. */
+export const SENDER_IS_THERE = `m.sender <> all (array(
+  select uid from users where app_no = :appNo and removed_at is not null))`
+
+export interface SendParams extends Record<string, unknown> {
+  appNo: number
+  kind: ConversationKind
+  sender: string
+  receiver: string
+  category: string
+  type: string
+  data: string
+  tags: string[]
+  muid: string | null
+  target: string
+  credential: Buffer
+  key: string | null
+  requestHash: Buffer | null
+}
+
+/** `message` is the record as JSON, or null when the message had been sent before. */
+export const sendMessage = query<SendParams, { message_id: number; message: string | null }>(
+  'messages.send',
+  `select message_id, message::text from send_message(
+     :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
+     :muid, :target, :credential, :key, :requestHash)`,
+)
+
+/** What a viewer has to do with a message; the app has no row. */
+export interface Standing {
+  /** Whether the message was before the viewer cleared the conversation, or all did. */
+  cleared: boolean
+  /** Whether the viewer takes part: one of the two, or a member. */
+  takes_part: boolean
+  scope: string | null
+}
+
+/** By id, with the viewer's standing. */
+export const findMessage = query<
+  { appNo: number; id: string; viewer: string | null },
+  MessageRow & Standing
+>(
+  'messages.find',
+  `select ${MESSAGE_COLUMNS}, i.scope,
+     m.seq <= h.purged_seq or m.seq <= coalesce(i.cleared_seq, 0) as cleared,
+     case h.kind when 'user' then coalesce(:viewer in (h.one, h.other), false)
+       else i.scope is not null end as takes_part
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+     left join inbox i on i.app_no = m.app_no and i.conversation = m.conversation
+       and i.uid = :viewer
+   where m.app_no = :appNo and m.id = :id and ${SENDER_IS_THERE}
+     and not (h.kind = 'group' and exists (
+       select from groups g
+       where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
+)
+
+/** Up to :limit messages of a conversation after :after, or the last ones up to :upto. */
+type Range = { appNo: number; conversation: number; after: number; upto: number; limit: number }
+const inRange = `
+   select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.conversation = :conversation
+     and m.seq > :after and m.seq <= :upto and ${SENDER_IS_THERE}`
+
+export const listMessagesUp = query<Range, MessageRow>(
+  'messages.listUp',
+  `${inRange} order by m.seq limit :limit`,
+)
+export const listMessagesDown = query<Range, MessageRow>(
+  'messages.listDown',
+  `${inRange} order by m.seq desc limit :limit`,
+)
+
+export const findSeq = query<
+  { appNo: number; conversation: number; id: number | null; second: number | null },
+  { seq: number }
+>('messages.findSeq', 'select seq_upto(:appNo, :conversation, :id, :second) as seq')
+
+/** What a user sent, wherever; without what is purged or of removed groups. */
+type SentRange = { appNo: number; sender: string; after: number; before: number; limit: number }
+const sentBy = `
+   select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.sender = :sender and m.id > :after and m.id < :before
+     and m.seq > h.purged_seq
+     and not (h.kind = 'group' and h.one = any (array(
+       select guid from groups where app_no = :appNo and removed_at is not null)))`
+
+export const listSentUp = query<SentRange, MessageRow>(
+  'messages.listSentUp',
+  `${sentBy} order by m.id limit :limit`,
+)
+export const listSentDown = query<SentRange, MessageRow>(
+  'messages.listSentDown',
+  `${sentBy} order by m.id desc limit :limit`,
+)
+
+/** The conversation of a user with another, as far as that user may read it. */
+export const findDirect = query<
+  { appNo: number; uid: string; other: string },
+  { no: number; last_seq: number; cleared_seq: number }
+>(
+  'messages.findDirect',
+  `select h.no, h.last_seq, greatest(h.purged_seq, i.cleared_seq) as cleared_seq
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :other`,
+)
+
+/** A group's conversation, with what the viewer has to do with it. */
+export const findGroupHead = query<
+  { appNo: number; guid: string; viewer: string | null },
+  { no: number; last_seq: number; cleared_seq: number; scope: string | null; banned: boolean }
+>(
+  'messages.findGroupHead',
+  `select h.no, h.last_seq, greatest(h.purged_seq, coalesce(i.cleared_seq, 0)) as cleared_seq,
+     i.scope,
+     exists (select from bans b
+       where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer) as banned
+   from groups g
+     join conversations h on h.app_no = g.app_no and h.kind = 'group' and h.one = g.guid
+       and h.other = ''
+     left join inbox i on i.app_no = g.app_no and i.uid = :viewer and i.kind = 'group'
+       and i.with_id = g.guid
+   where g.app_no = :appNo and g.guid = :guid and g.removed_at is null`,
+)
+
+export interface EntityRow {
+  kind: ConversationKind
+  id: string
+  record: Json
+}
+
+/** Users and groups as they are now, by id; those that are gone are left out. */
+export const findEntities = query<
+  { appNo: number; uids: string[]; guids: string[]; system: boolean },
+  EntityRow
+>(
+  'messages.findEntities',
+  `select 'user' as kind, u.uid as id, user_record(u) as record from users u
+   where u.app_no = :appNo and u.uid = any(:uids::text[]) and u.removed_at is null
+   union all
+   select 'group', g.guid, group_record(g) from groups g
+   where g.app_no = :appNo and g.guid = any(:guids::text[]) and g.removed_at is null
+   union all
+   select 'user', 'app_system', system_record(:appNo) where :system::boolean`,
+)
+
+export const lockHead = query<{ appNo: number; conversation: number }, { no: number }>(
+  'messages.lockHead',
+  'select no from conversations where app_no = :appNo and no = :conversation for no key update',
+)
+
+export const deleteMessage = query<
+  { appNo: number; id: number; by: string; permanent: boolean },
+  CellRows['messages']
+>('messages.delete', 'select (delete_message(:appNo, :id, :by, :permanent)).*')
+
+export const appendMessageAction = query<
+  { appNo: number; conversation: number; sender: string; data: string; moves: boolean },
+  { message: Json }
+>(
+  'messages.appendAction',
+  `select append_action(:appNo, :conversation, :sender, 'message', :data::jsonb, :moves) as message`,
+)
+
+/** Who received a message, by uid; the first mark at or past it tells when. */
+export const listReceipts = query<
+  { appNo: number; id: number; after: string; limit: number },
+  { uid: string; delivered_at: Date | null; read_at: Date | null }
+>(
+  'messages.listReceipts',
+  `select i.uid, least(d.at, r.at) as delivered_at, r.at as read_at
+   from messages m
+     join inbox i on i.app_no = m.app_no and i.conversation = m.conversation
+       and i.uid > :after and i.uid <> m.sender
+     left join lateral (select k.at from marks k
+       where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = i.uid
+         and k.kind = 'delivered' and k.seq >= m.seq order by k.seq limit 1) d on true
+     left join lateral (select k.at from marks k
+       where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = i.uid
+         and k.kind = 'read' and k.seq >= m.seq order by k.seq limit 1) r on true
+   where m.app_no = :appNo and m.id = :id and (d.at is not null or r.at is not null)
+   order by i.uid limit :limit`,
+)

@@ -1,0 +1,174 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { MessageRecord, ReceiptRecord } from '@loquat/protocol'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { Data, Id } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { UidParams } from '../users/schema.ts'
+import { readMessage, removeMessage, send } from './actions.ts'
+import { historyOfGroup, historyWithUser, receiptsOf } from './history.ts'
+import { toMessages } from './record.ts'
+import {
+  History,
+  HistoryQuery,
+  MESSAGE_BYTES,
+  MessageParams,
+  MessageRemoval,
+  NewMessage,
+  ReceiptQuery,
+  Receipts,
+  SendAnswer,
+  UserHistoryQuery,
+} from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['messages']
+
+const SEND_ERRORS = [
+  'ERR_EMPTY_RECEIVER',
+  'ERR_INVALID_RECEIVER_TYPE',
+  'ERR_INVALID_MESSAGE_DATA',
+  'ERR_EMPTY_MESSAGE_TEXT',
+  'ERR_INVALID_MESSAGE_TEXT',
+  'ERR_EMPTY_MESSAGE_CATEGORY',
+  'ERR_INVALID_MESSAGE_CATEGORY',
+  'ERR_EMPTY_MESSAGE_TYPE',
+  'ERR_INVALID_MESSAGE_TYPE',
+  'ERR_EMPTY_MESSAGE_FILE',
+  'ERR_INVALID_MEDIA_MESSAGE',
+  'ERR_EMPTY_CUSTOM_DATA',
+  'ERR_INVALID_CUSTOM_DATA',
+  'ERR_INVALID_METADATA',
+  'ERR_UID_NOT_FOUND',
+  'ERR_GUID_NOT_FOUND',
+  'ERR_GROUP_NOT_JOINED',
+  'ERR_BANNED_GROUPMEMBER',
+  'ERR_BLOCKED_RECEIVER',
+  'ERR_BLOCKED_SENDER',
+  'ERR_PERMISSION_DENIED',
+  // A retry of a send whose message was removed meanwhile.
+  'ERR_MESSAGE_ID_NOT_FOUND',
+] as const
+const READ_ERRORS = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'] as const
+
+export const messageRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/messages',
+      {
+        bodyLimit: MESSAGE_BYTES,
+        config: { ...access, errors: SEND_ERRORS },
+        schema: {
+          operationId: 'sendMessage',
+          tags,
+          summary: 'Send a message',
+          body: NewMessage,
+          response: { 200: SendAnswer },
+        },
+      },
+      async ({ actor, body }, reply) => {
+        const answer = await send(actor, body)
+        return reply.type('application/json; charset=utf-8').send(answer as never)
+      },
+    )
+
+    app.get(
+      '/messages/:id',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'getMessage',
+          tags,
+          summary: 'Get a message',
+          params: MessageParams,
+          response: { 200: Data(MessageRecord) },
+        },
+      },
+      async ({ actor, params }) => {
+        const row = await readMessage(actor, params.id)
+        const [data] = await toMessages(actor.app.cell.db, actor.app.no, [row])
+        return { data: data as MessageRecord }
+      },
+    )
+
+    app.delete(
+      '/messages/:id',
+      {
+        config: {
+          ...access,
+          errors: [...READ_ERRORS, 'ERR_MESSAGE_NOT_A_SENDER', 'ERR_MESSAGE_ACTION_NOT_ALLOWED'],
+        },
+        schema: {
+          operationId: 'deleteMessage',
+          tags,
+          summary: 'Delete a message',
+          params: MessageParams,
+          body: MessageRemoval,
+          response: { 200: Data(MessageRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await removeMessage(deps, actor, params.id, body?.permanent ?? false),
+      }),
+    )
+
+    app.get(
+      '/messages/:id/receipts',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listReceipts',
+          tags,
+          summary: 'List who received and read a message',
+          params: MessageParams,
+          querystring: ReceiptQuery,
+          response: { 200: Receipts(ReceiptRecord) },
+        },
+      },
+      async ({ actor, params, query }) => {
+        const { id } = await readMessage(actor, params.id)
+        return receiptsOf(actor, id, query.id ?? '', query.limit)
+      },
+    )
+
+    app.get(
+      '/users/:uid/messages',
+      {
+        config: access,
+        schema: {
+          operationId: 'listUserMessages',
+          tags,
+          summary: 'List the messages with a user',
+          params: UidParams,
+          querystring: UserHistoryQuery,
+          response: { 200: History },
+        },
+      },
+      async ({ actor, params, query }) => historyWithUser(actor, params.uid, query),
+    )
+
+    app.get(
+      '/groups/:guid/messages',
+      {
+        config: {
+          ...access,
+          errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
+        },
+        schema: {
+          operationId: 'listGroupMessages',
+          tags,
+          summary: 'List the messages of a group',
+          params: Type.Object({ guid: Id('The group.') }),
+          querystring: HistoryQuery,
+          response: { 200: History },
+        },
+      },
+      async ({ actor, params, query }) => historyOfGroup(actor, params.guid, query),
+    )
+  }

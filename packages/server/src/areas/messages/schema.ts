@@ -1,0 +1,154 @@
+import { MessageRecord } from '@loquat/protocol'
+import { type Static, Type } from 'typebox'
+import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
+
+/** Whole message as JSON; `data` alone is held to DATA_BYTES. */
+export const MESSAGE_BYTES = 65_536
+export const DATA_BYTES = 10_240
+/** Receivers of one call. */
+export const TARGETS = 25
+
+// What has an error code of its own is checked by content.ts: the schema lets it through.
+const Lenient = (description: string) => Type.Optional(Type.Unknown({ description }))
+
+export const NewMessage = Type.Object({
+  receiver: Type.Optional(
+    Type.String({ 'x-lower': true, maxLength: 100, description: 'UID or GUID of the receiver.' }),
+  ),
+  receiverType: Lenient('`user` or `group`; required with `receiver`.'),
+  multipleReceivers: Type.Optional(
+    Type.Object(
+      {
+        uids: Type.Optional(Type.Array(Id('A user.'), { maxItems: TARGETS })),
+        guids: Type.Optional(Type.Array(Id('A group.'), { maxItems: TARGETS })),
+      },
+      { description: 'Further receivers, up to 25 in all; each gets a message of its own.' },
+    ),
+  ),
+  category: Lenient('`message` (so unless given), `custom` or `interactive`.'),
+  type: Lenient(
+    'Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`.',
+  ),
+  data: Lenient(
+    'The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept.',
+  ),
+  muid: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "The caller's own id: a second send with it finds the first message.",
+    }),
+  ),
+  tags: Type.Optional(Tags('Labels, up to 25.')),
+})
+export type NewMessage = Static<typeof NewMessage>
+
+const Sent = Type.Object(
+  {
+    ...Outcome([
+      'ERR_UID_NOT_FOUND',
+      'ERR_GUID_NOT_FOUND',
+      'ERR_GROUP_NOT_JOINED',
+      'ERR_BANNED_GROUPMEMBER',
+      'ERR_BLOCKED_RECEIVER',
+      'ERR_BLOCKED_SENDER',
+      'ERR_PERMISSION_DENIED',
+    ]).properties,
+    data: Type.Optional(MessageRecord),
+  },
+  { additionalProperties: false },
+)
+export const SentToMany = Type.Object(
+  { uids: Type.Record(Type.String(), Sent), guids: Type.Record(Type.String(), Sent) },
+  {
+    additionalProperties: false,
+    description: 'With `multipleReceivers`: what came of each receiver.',
+  },
+)
+export type SentToMany = Static<typeof SentToMany>
+
+export const SendAnswer = Data(Type.Union([MessageRecord, SentToMany]))
+
+export const MessageParams = Type.Object({
+  id: Type.String({ pattern: '^[0-9]{1,15}$', description: 'The message.' }),
+})
+
+export const MessageRemoval = Nullable(
+  Type.Object({
+    permanent: Type.Optional(
+      Type.Boolean({ description: 'Leave nothing of it; else its place is kept without content.' }),
+    ),
+  }),
+)
+
+const Cursor = {
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 10, description: 'Page size.' }),
+  affix: Type.Optional(
+    Type.Enum(['append', 'prepend'], {
+      description:
+        'What comes after the cursor, or before it. Without a cursor: the oldest, or the newest.',
+    }),
+  ),
+  id: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Cursor: the id of a message.' }),
+  ),
+  sentAt: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds, where no `id` is given.' }),
+  ),
+}
+
+export const HistoryQuery = Type.Object(Cursor)
+export type HistoryQuery = Static<typeof HistoryQuery>
+
+export const UserHistoryQuery = Type.Object({
+  ...Cursor,
+  perPage: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+    description: 'Page size without `onBehalfOf`.',
+  }),
+})
+export type UserHistoryQuery = Static<typeof UserHistoryQuery>
+
+const Next = (cursor: Record<string, ReturnType<typeof Type.String | typeof Type.Integer>>) =>
+  Type.Object(
+    { affix: Type.String(), ...cursor },
+    { additionalProperties: false, description: 'What to ask for to go on in the same direction.' },
+  )
+const Current = Type.Object(
+  { limit: Type.Integer(), count: Type.Integer() },
+  { additionalProperties: false },
+)
+
+/** `{"data": […], "meta": {"current": …, "next": …}}` */
+export const History = Type.Object(
+  {
+    data: Type.Array(MessageRecord),
+    meta: Type.Object(
+      {
+        current: Current,
+        next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Integer() })),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const ReceiptQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Page size.' }),
+  id: Type.Optional(Id('Cursor: the receivers after this one.')),
+})
+
+export const Receipts = <T extends ReturnType<typeof Type.Object>>(receipt: T) =>
+  Type.Object(
+    {
+      data: Type.Array(receipt),
+      meta: Type.Object(
+        { current: Current, next: Type.Optional(Next({ id: Type.String() })) },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  )
