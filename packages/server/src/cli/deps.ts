@@ -4,8 +4,16 @@ import type { Context } from './command.ts'
 import { explained } from './explain.ts'
 
 /** Opens what a one-shot command needs, in every region, and closes it after. */
-export async function withDeps<T>(context: Context, work: (deps: Deps) => Promise<T>): Promise<T> {
-  const config = context.config({ LOQUAT_REGIONS: regions.join(','), LOQUAT_LOG_LEVEL: 'warn' })
+export async function withDeps<T>(
+  context: Context,
+  work: (deps: Deps) => Promise<T>,
+  changes: NodeJS.ProcessEnv = {},
+): Promise<T> {
+  const config = context.config({
+    LOQUAT_REGIONS: regions.join(','),
+    LOQUAT_LOG_LEVEL: 'warn',
+    ...changes,
+  })
   return explained(config, async () => {
     const deps = openDeps(config)
     try {

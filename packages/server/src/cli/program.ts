@@ -6,6 +6,7 @@ import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
 import { migrateCommand } from './migrate.ts'
 import { serveCommand } from './serve.ts'
+import { verifyCommand } from './verify.ts'
 
 export const commands: Command[] = [
   dev,
@@ -14,6 +15,7 @@ export const commands: Command[] = [
   cellsAdd,
   appsCreate,
   appsSet,
+  verifyCommand,
 ]
 
 /** The parser of the command line, made from the commands. */

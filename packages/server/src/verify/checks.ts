@@ -1,0 +1,246 @@
+/**
+ * What must hold in an app's data whatever happened: each check recounts something from its origin
+ * and selects what differs. `$1` is the app.
+ */
+export interface Check {
+  what: string
+  /** Selects `id`, `stored` and `counted` of each difference. */
+  sql: string
+}
+
+/** Counting messages in their order: those that are there, and those that were removed for good. */
+const COUNTING = `counting as (
+  select m.conversation, m.seq from messages m where m.app_no = $1 and m.counts
+  union
+  select u.conversation, u.seq from uncounted u where u.app_no = $1
+)`
+
+/** Conversations that are not being swept away. */
+const HEADS = `heads as (
+  select h.* from conversations h where h.app_no = $1
+    and not (h.kind = 'group' and h.one = any (array(
+      select guid from groups where app_no = $1 and removed_at is not null)))
+    and not (h.kind = 'user' and array[h.one, h.other] && array(
+      select uid from users where app_no = $1 and removed_at is not null))
+)`
+
+const total = (what: string, recount: string): Check => ({
+  what: `total ${what}`,
+  sql: `select '${what}' as id, stored, counted from
+      (select coalesce(sum(total), 0) as stored from totals where app_no = $1 and what = '${what}') s,
+      (${recount}) c
+    where stored <> counted`,
+})
+
+export const checks: Check[] = [
+  {
+    what: 'messages stand in the order of their ids and times',
+    sql: `select id, id_before || ' ' || at_before as stored, id || ' ' || sent_at as counted from (
+        select id, sent_at,
+          lag(id) over per as id_before, lag(sent_at) over per as at_before
+        from messages where app_no = $1
+        window per as (partition by conversation order by seq)
+      ) m where id <= id_before or sent_at < at_before`,
+  },
+  {
+    what: 'last_seq is past every message',
+    sql: `with ${HEADS} select h.no as id, h.last_seq as stored, m.seq as counted from heads h
+      join lateral (select max(seq) as seq from messages
+        where app_no = $1 and conversation = h.no) m on m.seq > h.last_seq`,
+  },
+  {
+    what: 'every message between is there, or was removed',
+    sql: `with ${HEADS}, held as (
+        select conversation, count(*) as n from messages where app_no = $1 group by conversation
+      )
+      select h.no as id, h.last_seq - h.purged_seq as stored, held.n as counted
+      from heads h join held on held.conversation = h.no
+      where held.n > h.last_seq - h.purged_seq and not h.purging`,
+  },
+  {
+    what: 'the running count of each message',
+    sql: `with ${HEADS}, ${COUNTING}, running as (
+        select conversation, seq, count(*) over (partition by conversation order by seq) as n
+        from counting
+      )
+      select m.id, m.counted as stored, r.n as counted
+      from messages m join heads h on h.no = m.conversation
+        join running r on r.conversation = m.conversation and r.seq = m.seq
+      where m.app_no = $1 and m.counts and h.purged_seq = 0 and m.counted <> r.n`,
+  },
+  {
+    what: 'the count of each conversation',
+    sql: `with ${HEADS}, ${COUNTING}
+      select h.no as id, h.counted as stored, coalesce(c.n, 0) as counted from heads h
+      left join (select conversation, count(*) as n from counting group by conversation) c
+        on c.conversation = h.no
+      where h.purged_seq = 0 and h.counted <> coalesce(c.n, 0)`,
+  },
+  {
+    what: 'the newest message that moves views',
+    sql: `with ${HEADS}, shown as (
+        select conversation, max(seq) as seq, max(unix(sent_at)) as second
+        from messages where app_no = $1 and shows group by conversation
+      )
+      select h.no as id, h.shown_seq || ' ' || h.updated_second as stored,
+        s.seq || ' ' || s.second as counted
+      from heads h join shown s on s.conversation = h.no
+      where s.seq > h.shown_seq or s.second > h.updated_second
+        or (s.seq = h.shown_seq and (s.second <> h.updated_second or not exists (
+          select from messages m where m.app_no = $1 and m.id = h.shown_id and m.seq = s.seq)))`,
+  },
+  {
+    what: 'deleted messages that counted are left out, and only those',
+    sql: `select m.id, 'no row' as stored, 'deleted' as counted from messages m
+      where m.app_no = $1 and m.counts and m.deleted_at is not null and not exists (
+        select from uncounted u
+        where u.app_no = $1 and u.conversation = m.conversation and u.seq = m.seq)
+      union all
+      select m.id, 'row', 'not deleted' from uncounted u
+      join messages m on m.app_no = $1 and m.conversation = u.conversation and m.seq = u.seq
+      where u.app_no = $1 and (m.deleted_at is null or not m.counts)`,
+  },
+  {
+    what: 'marks: how much was read',
+    sql: `with ${HEADS}
+      select i.uid || ' ' || h.no as id, i.read_counted as stored, h.counted - c.n as counted
+      from inbox i join heads h on h.no = i.conversation
+        cross join lateral (select
+          (select count(*) from messages m
+           where m.app_no = $1 and m.conversation = h.no and m.seq > i.read_seq and m.counts)
+          + (select count(*) from uncounted u
+           where u.app_no = $1 and u.conversation = h.no and u.seq > i.read_seq
+             and not exists (select from messages m
+               where m.app_no = $1 and m.conversation = h.no and m.seq = u.seq)) as n) c
+      where i.app_no = $1 and (i.kind = 'user' or i.scope is not null)
+        and (i.read_counted <> h.counted - c.n or i.read_seq > h.last_seq
+          or i.read_seq < i.cleared_seq)`,
+  },
+  {
+    what: 'own messages since the mark',
+    sql: `with ${HEADS}
+      select i.uid || ' ' || h.no as id, i.own_since as stored, c.n as counted
+      from inbox i join heads h on h.no = i.conversation
+        cross join lateral (select count(*) as n from messages m
+          where m.app_no = $1 and m.conversation = h.no and m.sender = i.uid
+            and m.seq > i.read_seq and m.counts and m.deleted_at is null) c
+      where i.app_no = $1 and (i.kind = 'user' or i.scope is not null) and i.own_since <> c.n`,
+  },
+  {
+    what: 'marks stand within their conversations',
+    sql: `with ${HEADS} select k.uid || ' ' || h.no as id, k.seq as stored, h.last_seq as counted
+      from marks k join heads h on h.no = k.conversation
+      where k.app_no = $1 and k.seq > h.last_seq`,
+  },
+  {
+    what: 'views of two: visible, blocked, time',
+    sql: `with ${HEADS}
+      select i.uid || ' ' || h.no as id,
+        i.visible || ' ' || i.blocked || ' ' || i.updated_second as stored,
+        (h.shown_seq > i.cleared_seq) || ' ' || (b.uid is not null) || ' ' || h.updated_second
+          as counted
+      from inbox i join heads h on h.no = i.conversation
+        left join blocks b on b.app_no = $1 and b.uid = i.uid and b.blocked_uid = i.with_id
+      where i.app_no = $1 and i.kind = 'user' and (
+        i.visible <> (h.shown_seq > i.cleared_seq) or i.blocked <> (b.uid is not null)
+        or (i.visible and i.updated_second <> h.updated_second))`,
+  },
+  {
+    what: 'both sides of a conversation have a row',
+    sql: `with ${HEADS}
+      select side.uid || ' ' || h.no as id, 'no row' as stored, 'messages' as counted
+      from heads h cross join lateral (values (h.one, h.other), (h.other, h.one)) side (uid, with_id)
+      where h.kind = 'user' and h.last_seq > 0 and side.uid <> 'app_system' and not exists (
+        select from inbox i
+        where i.app_no = $1 and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+          and i.conversation = h.no)`,
+  },
+  {
+    what: 'views of two that each user has',
+    sql: `select uid as id, t.visible || ' ' || t.unblocked as stored,
+        c.visible || ' ' || c.unblocked as counted
+      from (select uid, visible, unblocked from view_totals where app_no = $1) t
+      full join (
+        select uid, count(*) as visible, count(*) filter (where not blocked) as unblocked
+        from inbox where app_no = $1 and kind = 'user' and visible group by uid
+      ) c using (uid)
+      where coalesce(t.visible, 0) <> coalesce(c.visible, 0)
+        or coalesce(t.unblocked, 0) <> coalesce(c.unblocked, 0)`,
+  },
+  {
+    what: 'members of each group, and hidden views',
+    sql: `with ${HEADS}
+      select g.guid as id, g.members_count || ' ' || h.hidden as stored, c.n || ' ' || c.hidden
+        as counted
+      from groups g join heads h on h.kind = 'group' and h.one = g.guid
+        cross join lateral (
+          select count(*) as n,
+            count(*) filter (where h.shown_seq > 0 and i.cleared_seq >= h.shown_seq) as hidden
+          from inbox i
+          where i.app_no = $1 and i.conversation = h.no and i.scope is not null
+        ) c
+      where g.app_no = $1 and g.removed_at is null
+        and (g.members_count <> c.n or h.hidden <> c.hidden)`,
+  },
+  {
+    what: 'owners are admins of their groups',
+    sql: `select g.guid as id, g.owner as stored, coalesce(i.scope, 'no member') as counted
+      from groups g left join inbox i
+        on i.app_no = $1 and i.uid = g.owner and i.kind = 'group' and i.with_id = g.guid
+      where g.app_no = $1 and g.removed_at is null and g.owner <> 'app_system'
+        and i.scope is distinct from 'admin'`,
+  },
+  {
+    what: 'nobody is member and banned',
+    sql: `select b.uid || ' ' || b.guid as id, 'banned' as stored, i.scope as counted
+      from bans b join inbox i
+        on i.app_no = $1 and i.uid = b.uid and i.kind = 'group' and i.with_id = b.guid
+      where b.app_no = $1 and i.scope is not null`,
+  },
+  {
+    what: 'friends are so both ways',
+    sql: `select f.uid || ' ' || f.friend_uid as id, 'one way' as stored, 'both ways' as counted
+      from friends f where f.app_no = $1 and not exists (
+        select from friends o
+        where o.app_no = $1 and o.uid = f.friend_uid and o.friend_uid = f.uid)
+      and not exists (select from users u
+        where u.app_no = $1 and u.uid in (f.uid, f.friend_uid) and u.removed_at is not null)`,
+  },
+  total(
+    'users.active',
+    `select count(*) as counted from users
+     where app_no = $1 and deactivated_at is null and removed_at is null`,
+  ),
+  total(
+    'users.deactivated',
+    `select count(*) as counted from users
+     where app_no = $1 and deactivated_at is not null and removed_at is null`,
+  ),
+  total(
+    'groups',
+    'select count(*) as counted from groups where app_no = $1 and removed_at is null',
+  ),
+  total(
+    'views.user',
+    `select count(*) as counted from inbox where app_no = $1 and kind = 'user' and visible`,
+  ),
+  total(
+    'views.user.unblocked',
+    `select count(*) as counted from inbox
+     where app_no = $1 and kind = 'user' and visible and not blocked`,
+  ),
+  total(
+    'views.group',
+    `select count(*) as counted from inbox i
+       join conversations h on h.app_no = i.app_no and h.no = i.conversation
+       join groups g on g.app_no = i.app_no and g.guid = i.with_id
+     where i.app_no = $1 and i.kind = 'group' and i.scope is not null
+       and h.shown_seq > i.cleared_seq and g.removed_at is null`,
+  ),
+  {
+    what: 'positions of events are dense',
+    sql: `select 'events' as id, count(*) as stored, max(position) - min(position) + 1 as counted
+      from events where app_no = $1
+      having count(*) <> max(position) - min(position) + 1`,
+  },
+]

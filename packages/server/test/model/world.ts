@@ -1,0 +1,117 @@
+/** What ought to be, kept as naively as possible: every question is answered by recounting. */
+
+export const USERS = ['a', 'b', 'c', 'd'] as const
+export const GROUPS = ['g', 'h', 'k'] as const
+export const APP = 'app_system'
+/** So small that histories meet them. */
+export const MEMBERS_PER_GROUP = 3
+export const GROUPS_PER_USER = 2
+
+export interface Message {
+  id: string
+  at: number
+  sender: string
+  action: boolean
+  /** As decided when it was sent. */
+  moves: boolean
+  deleted: boolean
+  /** Removed for good. */
+  gone: boolean
+}
+
+/** A user's side of a conversation; `read` and `cleared` are numbers of messages from the first. */
+export interface Side {
+  read: number
+  cleared: number
+  member: boolean
+}
+
+export interface Talk {
+  /** Of a group its guid; of two both uids, in order. */
+  parties: string[]
+  group: boolean
+  messages: Message[]
+  sides: Record<string, Side>
+}
+
+export interface World {
+  talks: Record<string, Talk>
+  /** `a>b`: a blocks b. */
+  blocks: string[]
+  /** `g:a`: a is banned from g. */
+  bans: string[]
+  settings: { groupActions: boolean; messageActions: boolean }
+}
+
+export const newWorld = (): World => ({
+  talks: {},
+  blocks: [],
+  bans: [],
+  settings: { groupActions: true, messageActions: false },
+})
+
+export const cloneWorld = (world: World): World => structuredClone(world)
+
+/** The conversation of a user with another, or of a group; made when first asked for. */
+export function talkOf(world: World, uid: string, other: string): Talk {
+  const group = isGroup(other)
+  const parties = group ? [other] : [uid, other].sort()
+  const key = parties.join(' ')
+  world.talks[key] ??= { parties, group, messages: [], sides: {} }
+  return world.talks[key]
+}
+
+export const isGroup = (id: string) => (GROUPS as readonly string[]).includes(id)
+/** Every group belongs to the first user. */
+export const [OWNER] = USERS
+
+export function sideOf(talk: Talk, uid: string): Side {
+  talk.sides[uid] ??= { read: 0, cleared: 0, member: false }
+  return talk.sides[uid]
+}
+
+export const takesPart = (talk: Talk, uid: string): boolean =>
+  talk.group ? (talk.sides[uid]?.member ?? false) : talk.parties.includes(uid)
+
+const isBanned = (world: World, guid: string, uid: string) => world.bans.includes(`${guid}:${uid}`)
+
+/** Why somebody may not use a group. */
+export const outsideCode = (world: World, guid: string, uid: string) =>
+  isBanned(world, guid, uid) ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED'
+
+const lastMoving = (talk: Talk) => talk.messages.findLastIndex(({ moves }) => moves)
+
+export const isVisible = (talk: Talk, uid: string): boolean =>
+  takesPart(talk, uid) && lastMoving(talk) + 1 > (talk.sides[uid]?.cleared ?? 0)
+
+export interface View {
+  unread: string
+  lastId: string | undefined
+  updatedAt: number
+  /** undefined where the first message is gone, and nobody can tell. */
+  createdAt: number | undefined
+}
+
+/** What a user sees of a conversation in its list; undefined when there is no view. */
+export function viewOf(talk: Talk, uid: string): View | undefined {
+  if (!isVisible(talk, uid)) return undefined
+  const { read, cleared } = sideOf(talk, uid)
+  const unread = talk.messages
+    .slice(read)
+    .filter(({ sender, moves, deleted, gone }) => moves && !deleted && !gone && sender !== uid)
+  const last = talk.messages[lastMoving(talk)] as Message
+  const first = talk.messages.slice(cleared).find(({ moves }) => moves)
+  return {
+    unread: String(unread.length),
+    lastId: last.deleted || last.gone ? undefined : last.id,
+    updatedAt: last.at,
+    createdAt: first?.gone ? undefined : first?.at,
+  }
+}
+
+/** The ids that a user can read, oldest first. */
+export const historyOf = (talk: Talk, uid: string): string[] =>
+  talk.messages
+    .slice(talk.sides[uid]?.cleared ?? 0)
+    .filter(({ gone }) => !gone)
+    .map(({ id }) => id)
