@@ -186,8 +186,10 @@ begin
   raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
 end $$;
 
+-- Functions like this one are put into the statements that use them, if they are declared no more
+-- constant than what they call; a call of its own would cost more than they do.
 create function unix(p_at timestamptz) returns bigint
-language sql immutable strict parallel safe
+language sql stable parallel safe
 return floor(extract(epoch from p_at))::bigint;
 
 create function conversation_id(p_kind text, p_one text, p_other text) returns text
@@ -199,7 +201,8 @@ create function user_record(u users) returns jsonb
 language sql stable
 return jsonb_strip_nulls(jsonb_build_object(
     'uid', u.uid, 'name', u.name, 'avatar', u.avatar, 'link', u.link,
-    'role', shown_role(u.app_no, u.role), 'status', 'offline', 'statusMessage', u.status_message,
+    'role', case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end,
+    'status', 'offline', 'statusMessage', u.status_message,
     'lastActiveAt', unix(u.last_active_at), 'createdAt', unix(u.created_at),
     'updatedAt', unix(u.updated_at), 'deactivatedAt', unix(u.deactivated_at)))
   || case when u.metadata is null then '{}'
@@ -227,7 +230,7 @@ return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other e
 
 /* A message without what is read at answer time (areas/messages/record.ts adds it). */
 create function message_record(m messages, h conversations) returns jsonb
-language sql immutable
+language sql stable
 return jsonb_strip_nulls(jsonb_build_object(
     'id', m.id::text, 'muid', m.muid, 'conversationId', conversation_id(h.kind, h.one, h.other),
     'sender', m.sender, 'receiverType', h.kind, 'receiver', receiver_of(m, h),
@@ -238,13 +241,16 @@ return jsonb_strip_nulls(jsonb_build_object(
     'deletedAt', unix(m.deleted_at), 'deletedBy', m.deleted_by))
   || jsonb_build_object('data', m.data);
 
-/* Writers pick one of 16 rows at random: they seldom wait for each other. */
+/*
+ * Sessions keep to one of 16 rows each: they seldom wait for each other, and a transaction that
+ * changes several totals meets another in the same row first.
+ */
 create function add_total(p_app_no int, p_what text, p_change bigint) returns void
 language plpgsql as $$
 begin
   if p_change = 0 then return; end if;
   insert into totals as t (app_no, what, shard, total)
-  values (p_app_no, p_what, floor(random() * 16)::int, p_change)
+  values (p_app_no, p_what, pg_backend_pid() % 16, p_change)
   on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
 end $$;
 
@@ -285,32 +291,26 @@ begin
   return v_head;
 end $$;
 
-/* One side of a conversation between two, after a message. */
-create function push_view(
-  h conversations, p_uid text, p_with text, p_second bigint, p_own int, p_shows boolean
-) returns void
+/* Makes one side of a conversation between two visible, or writes its first row. */
+create function open_view(h conversations, p_uid text, p_with text, p_own int, p_shows boolean)
+returns void
 language plpgsql as $$
 declare
   v_blocked boolean;
 begin
-  update inbox set
-    updated_second = case when p_shows then h.updated_second else updated_second end,
-    own_since = own_since + p_own
-  where app_no = h.app_no and uid = p_uid and kind = 'user' and with_id = p_with and visible;
-  if found then return; end if;
-
   insert into inbox as i
     (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
      created_second, updated_second)
   values
     (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
      exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
-     p_second, h.updated_second)
+     h.updated_second, h.updated_second)
   on conflict (app_no, uid, kind, with_id) do update set
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
     created_second = excluded.created_second, updated_second = excluded.updated_second
+  where not i.visible
   returning blocked into v_blocked;
-  if p_shows then
+  if found and p_shows then
     perform add_views(h.app_no, p_uid, 1, case when v_blocked then 0 else 1 end);
   end if;
 end $$;
@@ -320,8 +320,8 @@ end $$;
  * member of a group.
  */
 create function append_message(
-  p_app_no int, p_conversation bigint, p_sender text, p_category text, p_type text, p_data jsonb,
-  p_tags text[], p_muid text, p_counts boolean, p_shows boolean
+  p_app_no int, p_conversation bigint, p_kind text, p_sender text, p_category text, p_type text,
+  p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean
 ) returns messages
 language plpgsql as $$
 declare
@@ -329,14 +329,15 @@ declare
   m messages;
   v_id bigint := nextval('message_ids');
   v_now timestamptz := clock_timestamp();
-  v_appear bigint := 0;
   v_own int := case when p_counts then 1 else 0 end;
+  v_appear bigint := 0;
+  v_moved int;
 begin
-  if p_shows then
-    -- The views of a group that come with this message: all with the first, else those cleared.
+  if p_kind = 'group' and p_shows then
+    -- The views that come with this message: all with the first, else those cleared.
     select case when c.shown_seq > 0 then c.hidden else g.members_count end into v_appear
     from conversations c join groups g on g.app_no = c.app_no and g.guid = c.one
-    where c.app_no = p_app_no and c.no = p_conversation and c.kind = 'group';
+    where c.app_no = p_app_no and c.no = p_conversation;
   end if;
 
   update conversations set
@@ -360,21 +361,29 @@ begin
      p_counts, p_shows, h.counted, h.last_at, h.last_at)
   returning * into m;
 
-  if h.kind = 'group' then
+  if p_kind = 'group' then
     if p_counts then
       update inbox set own_since = own_since + 1
       where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = h.one
         and scope is not null;
     end if;
-    perform add_total(p_app_no, 'views.group', coalesce(v_appear, 0));
-  else
+    perform add_total(p_app_no, 'views.group', v_appear);
+    return m;
+  end if;
+
+  update inbox i set
+    updated_second = case when p_shows then h.updated_second else i.updated_second end,
+    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
+  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
+  where i.app_no = p_app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+    and i.visible;
+  get diagnostics v_moved = row_count;
+  if v_moved < 2 then
     if h.one <> 'app_system' then
-      perform push_view(h, h.one, h.other, unix(h.last_at),
-        case when p_sender = h.one then v_own else 0 end, p_shows);
+      perform open_view(h, h.one, h.other, case when p_sender = h.one then v_own else 0 end, p_shows);
     end if;
     if h.other <> h.one and h.other <> 'app_system' then
-      perform push_view(h, h.other, h.one, unix(h.last_at),
-        case when p_sender = h.other then v_own else 0 end, p_shows);
+      perform open_view(h, h.other, h.one, case when p_sender = h.other then v_own else 0 end, p_shows);
     end if;
   end if;
   return m;
@@ -388,7 +397,7 @@ create function send_message(
   p_app_no int, p_kind text, p_sender text, p_receiver text,
   p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
   p_credential bytea, p_key text, p_request_hash bytea,
-  out message_id bigint, out message jsonb
+  out message_id bigint, out message text
 )
 language plpgsql as $$
 declare
@@ -440,7 +449,7 @@ begin
       when 'user' then check_receiver(p_app_no, p_sender, p_receiver)
       else check_group(p_app_no, p_sender, p_receiver) end;
 
-    m := append_message(p_app_no, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+    m := append_message(p_app_no, h.no, p_kind, p_sender, p_category, p_type, p_data, p_tags, p_muid,
       true, true);
     message_id := m.id;
     if p_muid is not null then
@@ -450,7 +459,7 @@ begin
     end if;
     message := jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
       'sender', jsonb_build_object('entity', v_sender, 'entityType', 'user'),
-      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)));
+      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)))::text;
   end if;
 
   if p_key is not null then
@@ -461,7 +470,7 @@ begin
   if message is not null then
     insert into outbox (app_no, type, key, payload)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      json_build_object('message', message));
+      ('{"message":' || message || '}')::json);
   end if;
 end $$;
 
@@ -504,7 +513,8 @@ begin
       perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
     end if;
     select r.settings ->> 'sendMessagesTo' = 'friendsOnly' into v_friends_only
-    from users u join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
+    from users u join roles r on r.app_no = u.app_no and r.role = case
+      when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end
     where u.app_no = p_app_no and u.uid = p_sender;
     if v_friends_only and not exists (select from friends
       where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
@@ -939,11 +949,12 @@ create function append_action(
 ) returns jsonb
 language plpgsql as $$
 declare
-  m messages := append_message(p_app_no, p_conversation, p_sender, 'action', p_type, p_data, '{}',
-    null, p_moves, p_moves);
   h conversations;
+  m messages;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  m := append_message(p_app_no, p_conversation, h.kind, p_sender, 'action', p_type, p_data, '{}',
+    null, p_moves, p_moves);
   return message_record(m, h);
 end $$;
 

@@ -58,7 +58,7 @@ export interface SendParams extends Record<string, unknown> {
 /** `message` is the record as JSON, or null when the message had been sent before. */
 export const sendMessage = query<SendParams, { message_id: number; message: string | null }>(
   'messages.send',
-  `select message_id, message::text from send_message(
+  `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
      :muid, :target, :credential, :key, :requestHash)`,
 )
