@@ -1,0 +1,213 @@
+/** Many at once on one conversation, and what else goes on meanwhile. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { verify } from '../src/verify/verify.ts'
+import { type Answer, type TestApp, useServer } from './harness.ts'
+import { rows } from './log-writers.ts'
+import { until } from './until.ts'
+
+const server = useServer({ roles: ['api', 'worker'], env: { LOQUAT_POOL_SIZE: '64' } })
+
+const SENDERS = 64
+const EACH = 5
+
+async function appWithUsers(uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  return app
+}
+
+const as = (uid: string) => ({ headers: { onbehalfof: uid } })
+
+const send = (app: TestApp, sender: string, receiverType: string, receiver: string) =>
+  app.call('POST', '/v3/messages', {
+    ...as(sender),
+    body: { receiver, receiverType, data: { text: 'Hello' } },
+  })
+
+const verified = async ({ cell, no }: TestApp) => assert.deepEqual(await verify(cell, no), [])
+
+async function newGroup(app: TestApp, guid: string, participants: string[], owner?: string) {
+  const body = { guid, name: guid, type: 'public', ...(owner && { owner }) }
+  await app.call('POST', '/v3/groups', { body })
+  for (let from = 0; from < participants.length; from += 25) {
+    const some = participants.slice(from, from + 25)
+    await app.call('POST', `/v3/groups/${guid}/members`, { body: { participants: some } })
+  }
+}
+
+const statusesOf = (answers: Answer[]) => [...new Set(answers.map(({ status }) => status))].sort()
+const codesOf = (answers: Answer[]) =>
+  [...new Set(answers.map(({ body }) => body.error?.code ?? 'ok'))].sort()
+
+/** Messages of the app in the order of their conversations, and the events in that of positions. */
+async function messagesAndEvents({ cell, no }: TestApp, count: number) {
+  const messages = await rows<{ id: string; seq: number; at: string }>(
+    cell.db,
+    `select id::text, seq, sent_at::text as at from messages
+     where app_no = ${no} order by conversation, seq`,
+  )
+  const events = await until('all events have positions', async () => {
+    const logged = await rows<{ id: string }>(
+      cell.db,
+      `select coalesce(payload -> 'message' ->> 'id', '') as id from events
+       where app_no = ${no} and payload -> 'message' is not null order by position`,
+    )
+    return logged.length >= count && logged
+  })
+  return { messages, events }
+}
+
+suite(`${SENDERS} senders`, () => {
+  const uids = Array.from({ length: SENDERS }, (_, n) => `u${n}`)
+
+  test('on one group: dense, in one order of ids, times and positions', async () => {
+    const app = await appWithUsers(uids)
+    await newGroup(app, 'g', uids)
+    const before = SENDERS
+    const answers = await Promise.all(
+      uids.map(async (uid) => {
+        const own: Answer[] = []
+        for (let n = 0; n < EACH; n++) own.push(await send(app, uid, 'group', 'g'))
+        return own
+      }),
+    )
+    assert.deepEqual(statusesOf(answers.flat()), [200])
+    const count = before + SENDERS * EACH
+    const { messages, events } = await messagesAndEvents(app, count)
+    assert.deepEqual(
+      messages.map(({ seq }) => seq),
+      Array.from({ length: count }, (_, n) => n + 1),
+    )
+    const ids = messages.map(({ id }) => Number(id))
+    assert.deepEqual(
+      ids,
+      ids.toSorted((a, b) => a - b),
+    )
+    const times = messages.map(({ at }) => at)
+    assert.deepEqual(times, times.toSorted())
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      messages.map(({ id }) => id),
+    )
+    const view = await app.call('GET', '/v3/groups/g/conversation', as('u0'))
+    // All but the own: actions that added members after this one, and what the others said.
+    assert.equal(view.body.data.unreadMessageCount, String(SENDERS + (SENDERS - 1) * EACH))
+    await verified(app)
+  })
+
+  test('from both sides of one conversation, with marks between', async () => {
+    const app = await appWithUsers(['a', 'b'])
+    await Promise.all(
+      uids.map(async (_, n) => {
+        const [me, other] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
+        for (let nth = 0; nth < EACH; nth++) {
+          assert.equal((await send(app, me, 'user', other)).status, 200)
+          if (n % 4 < 2) await app.call('POST', `/v3/users/${other}/conversation/read`, as(me))
+        }
+      }),
+    )
+    await verified(app)
+    for (const [me, other] of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      await app.call('POST', `/v3/users/${other}/conversation/read`, as(me))
+      const view = await app.call('GET', `/v3/users/${other}/conversation`, as(me))
+      assert.equal(view.body.data.unreadMessageCount, '0')
+    }
+  })
+})
+
+suite('meanwhile', () => {
+  test('the first message of two, sent by both many times at once, makes one conversation', async () => {
+    const app = await appWithUsers(['a', 'b'])
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        n % 2 ? send(app, 'a', 'user', 'b') : send(app, 'b', 'user', 'a'),
+      ),
+    )
+    assert.deepEqual(statusesOf(answers), [200])
+    const heads = await rows(app.cell.db, `select no from conversations where app_no = ${app.no}`)
+    assert.equal(heads.length, 1)
+    await verified(app)
+  })
+
+  test('a member is kicked: what was answered before counts, nothing after', async () => {
+    const app = await appWithUsers(['a', 'b'])
+    await newGroup(app, 'g', ['b'], 'a')
+    const sending = Array.from({ length: 20 }, () => send(app, 'b', 'group', 'g'))
+    const kicked = await app.call('DELETE', '/v3/groups/g/members/b', as('a'))
+    const late = await send(app, 'b', 'group', 'g')
+    const answers = await Promise.all(sending)
+    assert.deepEqual([kicked.status, late.body.error.code], [200, 'ERR_GROUP_NOT_JOINED'])
+    for (const code of codesOf(answers)) assert.match(code, /^(ok|ERR_GROUP_NOT_JOINED)$/)
+    const { body } = await app.call('GET', '/v3/groups/g/messages?limit=1000')
+    const said = body.data.filter((message: { category: string }) => message.category === 'message')
+    assert.equal(said.length, answers.filter(({ status }) => status === 200).length)
+    assert.equal(body.data.at(-1).data.action, 'kicked', 'nothing was said after it')
+    await verified(app)
+  })
+
+  test('a user is banned while joining: out in the end', async () => {
+    const app = await appWithUsers(['a', 'b'])
+    await newGroup(app, 'g', [], 'a')
+    const joining = Array.from({ length: 5 }, () =>
+      app.call('POST', '/v3/groups/g/join', { ...as('b'), body: {} }),
+    )
+    const banned = await app.call('POST', '/v3/groups/g/bannedusers/b', as('a'))
+    await Promise.all(joining)
+    assert.equal(banned.status, 200)
+    assert.equal((await send(app, 'b', 'group', 'g')).body.error.code, 'ERR_BANNED_GROUPMEMBER')
+    await verified(app)
+  })
+
+  test('two hand over a group at once: one owner', async () => {
+    const app = await appWithUsers(['a', 'b', 'c'])
+    await newGroup(app, 'g', ['b', 'c'], 'a')
+    const answers = await Promise.all(
+      ['b', 'c'].map((owner) =>
+        app.call('PUT', '/v3/groups/g/owner', { ...as('a'), body: { owner } }),
+      ),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    await verified(app)
+  })
+
+  test('a user is removed for good while writing and being written to', async () => {
+    const app = await appWithUsers(['a', 'b', 'c'])
+    await newGroup(app, 'g', ['b', 'c'], 'a')
+    const writing = Array.from({ length: 24 }, (_, n) => {
+      if (n % 3 === 0) return send(app, 'b', 'group', 'g')
+      return n % 3 === 1 ? send(app, 'b', 'user', 'c') : send(app, 'a', 'user', 'b')
+    })
+    const removed = await app.call('DELETE', '/v3/users/b', { body: { permanent: true } })
+    assert.equal(removed.status, 200)
+    for (const code of codesOf(await Promise.all(writing))) {
+      assert.match(code, /^(ok|ERR_UID_NOT_FOUND|ERR_GROUP_NOT_JOINED)$/)
+    }
+    const left = await rows(
+      app.cell.db,
+      `select 1 from messages where app_no = ${app.no} and sender = 'b'
+       union all select 1 from inbox where app_no = ${app.no} and 'b' in (uid, with_id)`,
+    )
+    assert.deepEqual(left, [])
+    await verified(app)
+  })
+
+  test('deleted by two at once: one deletes, and the count is right', async () => {
+    const app = await appWithUsers(['a', 'b'])
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.push((await send(app, 'a', 'user', 'b')).body.data.id)
+    await Promise.all(
+      ids.flatMap((id) => [
+        app.call('DELETE', `/v3/messages/${id}`, as('a')),
+        app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } }),
+        app.call('POST', '/v3/users/a/conversation/read', { ...as('b'), body: { messageId: id } }),
+      ]),
+    )
+    const view = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    assert.equal(view.body.data.unreadMessageCount, '0')
+    await verified(app)
+  })
+})
