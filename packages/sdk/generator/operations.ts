@@ -45,6 +45,7 @@ function assertDistinct(methods: Method[]): void {
 const classNameOf = (namespace: string) => `${capitalized(namespace)}Methods`
 
 const methodsClass = (namespace: string, methods: Method[]) => `
+/** \`client.${namespace}\` */
 export class ${classNameOf(namespace)} {
   readonly #transport: Transport
 

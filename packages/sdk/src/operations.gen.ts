@@ -416,6 +416,7 @@ export type ListBlockedUsersQuery = {
   page?: number | undefined
 }
 
+/** `client.apiKeys` */
 export class ApiKeysMethods {
   readonly #transport: Transport
 
@@ -463,6 +464,7 @@ export class ApiKeysMethods {
   }
 }
 
+/** `client.roles` */
 export class RolesMethods {
   readonly #transport: Transport
 
@@ -507,6 +509,7 @@ export class RolesMethods {
   }
 }
 
+/** `client.users` */
 export class UsersMethods {
   readonly #transport: Transport
 
@@ -578,6 +581,7 @@ export class UsersMethods {
   }
 }
 
+/** `client.authTokens` */
 export class AuthTokensMethods {
   readonly #transport: Transport
 
@@ -652,6 +656,7 @@ export class AuthTokensMethods {
   }
 }
 
+/** `client.friends` */
 export class FriendsMethods {
   readonly #transport: Transport
 
@@ -693,6 +698,7 @@ export class FriendsMethods {
   }
 }
 
+/** `client.blockedUsers` */
 export class BlockedUsersMethods {
   readonly #transport: Transport
 

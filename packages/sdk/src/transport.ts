@@ -2,6 +2,7 @@ import { type Address, readAddress, searchOf } from './address.ts'
 import { type Failure, LoquatError } from './error.ts'
 import { isPassing, pause, pauseBefore, readRetryAfter } from './retry.ts'
 
+/** Which app, where it is, and how to call it. */
 export type LoquatOptions = Address & {
   appId: string
   /** Which operations it may call is a matter of its scope. */
