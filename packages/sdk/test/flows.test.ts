@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { Loquat } from '../src/index.ts'
+import { answer, play } from './http-script.ts'
 
 const server = useServer()
 
@@ -124,6 +126,21 @@ suite('all pages', () => {
       if (uid === 'u1') await client.users.delete('u0')
     }
     assert.deepEqual(seen, uids)
+  })
+
+  test('a cursor goes before the page number, and where cursors end the list ends', async () => {
+    const pagination = { total: 9, count: 1, per_page: 1, current_page: 1, total_pages: 9 }
+    const { baseUrl, received } = await play(
+      answer(200, { data: [{ uid: 'a' }], meta: { pagination, cursor: { next: 'x y' } } }),
+      answer(200, { data: [{ uid: 'b' }], meta: { pagination } }),
+    )
+    const client = new Loquat({ appId: 'app', apiKey: 'key', baseUrl })
+    const users = await Array.fromAsync(client.users.all({ perPage: 1 }))
+    assert.deepEqual(uidsOf(users), ['a', 'b'])
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/v3/users?perPage=1', '/v3/users?perPage=1&cursor=x+y'],
+    )
   })
 
   test('by page number where the list offers no cursor', async () => {

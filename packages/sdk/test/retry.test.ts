@@ -148,14 +148,20 @@ suite('an abort', () => {
 
   test('ends the pause before the next try', within, async () => {
     const abort = new AbortController()
-    const script = await play((request, response) => {
-      response.once('close', () => abort.abort(new Error('no longer wanted')))
-      refuse(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '60', connection: 'close' })(
-        request,
-        response,
-      )
-    })
-    const call = clientOf(script).users.get('amira', { signal: abort.signal })
+    const later = { 'retry-after': '60' }
+    const script = await play(refuse(429, 'ERR_TOO_MANY_REQUESTS', later))
+    // Aborts once the answer was read and all that follows at once has happened.
+    const fetch: LoquatOptions['fetch'] = async (url, init) => {
+      const response = await globalThis.fetch(url, init)
+      const text = await response.text()
+      return Object.assign(response, {
+        text: async () => {
+          setImmediate(() => abort.abort(new Error('no longer wanted')))
+          return text
+        },
+      })
+    }
+    const call = clientOf(script, { fetch }).users.get('amira', { signal: abort.signal })
     await assert.rejects(call, { message: 'no longer wanted' })
     assert.equal(script.received.length, 1)
   })
