@@ -133,6 +133,7 @@ suite('all pages', () => {
     const { baseUrl, received } = await play(
       answer(200, { data: [{ uid: 'a' }], meta: { pagination, cursor: { next: 'x y' } } }),
       answer(200, { data: [{ uid: 'b' }], meta: { pagination } }),
+      answer(200, { data: [], meta: { pagination: { ...pagination, total_pages: 1 } } }),
     )
     const client = new Loquat({ appId: 'app', apiKey: 'key', baseUrl })
     const users = await Array.fromAsync(client.users.all({ perPage: 1 }))
