@@ -1,1 +1,7 @@
-export {}
+export type { ErrorCode, Region } from '@loquat/protocol'
+export type { Address } from './address.ts'
+export { Loquat } from './client.ts'
+export { type ClientErrorCode, LoquatError } from './error.ts'
+export type * from './operations.gen.ts'
+export type { Page } from './pages.ts'
+export type { CallOptions, LoquatOptions } from './transport.ts'

@@ -5,12 +5,15 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errors, events } from '@loquat/protocol'
 import pg from 'pg'
+import { Type } from 'typebox'
+import { operationsFile } from '../../sdk/generator/operations.ts'
 import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { Schema } from '../src/platform/db/query.ts'
+import { Acknowledged, Page } from '../src/platform/http/schemas.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -24,11 +27,13 @@ export async function generatedFiles(
   env: NodeJS.ProcessEnv | EnginesEnv,
 ): Promise<GeneratedFile[]> {
   const url = (schema: Schema) => databaseUrl(env, TEMPLATES[schema])
+  const document = await openApi(env)
   const files = {
     'packages/server/db/directory.sql': dump(url('directory')),
     'packages/server/db/cell.sql': dump(url('cell')),
     'packages/server/db/rows.gen.ts': await rowTypes(url),
-    'packages/server/openapi.json': await openApi(env),
+    'packages/server/openapi.json': document,
+    'packages/sdk/src/operations.gen.ts': sdkOperations(document),
     'docs/config.md': configPage(),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
@@ -116,6 +121,15 @@ async function openApi(env: NodeJS.ProcessEnv | EnginesEnv): Promise<string> {
   await app.close()
   await closeDeps(deps)
   return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** The methods of the SDK. */
+function sdkOperations(document: string): string {
+  const PageMeta = Page(Type.Unknown()).properties.meta
+  const shared = { PageMeta, Acknowledged: Acknowledged.properties.data }
+  const input = operationsFile(JSON.parse(document), shared)
+  const args = ['format', '--stdin-file-path=operations.ts']
+  return execFileSync('biome', args, { cwd: ROOT, input, encoding: 'utf8' })
 }
 
 const NOTE = '<!-- Made by `npm run generate`. Do not edit. -->'

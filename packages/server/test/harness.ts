@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
+import { Loquat, type LoquatOptions } from '@loquat/sdk'
 import pg from 'pg'
 import { createApp } from '../src/areas/apps/actions.ts'
 import { readConfig } from '../src/config.ts'
@@ -19,6 +20,10 @@ export interface TestApp extends App {
   authKey: string
   /** Calls the app with its fullAccess key, or as `options` say; every answer is checked. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** The SDK with the fullAccess key; its answers are checked too. It sends each request once. */
+  client: Loquat
+  /** The SDK with another key. */
+  clientWith(apiKey: string): Loquat
   /** Types of the events announced so far, sequenced or not, in order. */
   announced(): Promise<string[]>
 }
@@ -138,6 +143,15 @@ export async function call(
   return answer
 }
 
+/** For the SDK: no answer escapes the check. */
+export const checkedFetch: NonNullable<LoquatOptions['fetch']> = async (url, init) => {
+  const response = await fetch(url, init)
+  const { pathname, search } = new URL(url)
+  const body = await response.clone().json()
+  assertConforms(init.method ?? 'GET', pathname + search, response.status, body)
+  return response
+}
+
 /** Everything that a process of the test's own needs to serve these databases. */
 export function testEnv(directoryUrl: string, cells: string[], extra: Record<string, string> = {}) {
   const inherited = ['PATH', 'LOQUAT_NATS_URL', 'LOQUAT_REDIS_URL', 'LOQUAT_SECRET'] as const
@@ -178,11 +192,17 @@ export async function newApp(
       select 0 as place, position as nth, type from events where app_no = $1
       union all select 1, id, type from outbox where app_no = $1
     ) both_tables order by place, nth`
+  const clientWith = (key: string) => {
+    const baseUrl = `http://127.0.0.1:${apiPort}`
+    return new Loquat({ appId, apiKey: key, baseUrl, fetch: checkedFetch, maxRetries: 0 })
+  }
   return {
     ...app,
     cell,
     apiKey,
     authKey,
+    client: clientWith(apiKey),
+    clientWith,
     call(method, path, { body, apiKey: key = apiKey, headers = {}, port = apiPort ?? 0 } = {}) {
       const own = { appid: appId, ...(key !== null && { apikey: key }), ...headers }
       return call(port, method, path, { headers: own, body })

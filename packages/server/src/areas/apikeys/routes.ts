@@ -13,7 +13,7 @@ const access: Access = {
   onBehalfOf: 'ignored',
   rate: 'standard',
 }
-const tags = ['apikeys']
+const tags = ['api_keys']
 
 export const apiKeyRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>

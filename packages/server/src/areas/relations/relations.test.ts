@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -7,31 +8,30 @@ const server = useServer()
 
 async function appWithUsers(...uids: string[]): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
   return app
 }
 
 const befriend = (app: TestApp, uid: string, ...accepted: string[]) =>
-  app.call('POST', `/v3/users/${uid}/friends`, { body: { accepted } })
+  app.client.friends.add(uid, { accepted })
 const part = (app: TestApp, uid: string, ...friends: string[]) =>
-  app.call('DELETE', `/v3/users/${uid}/friends`, { body: { friends } })
+  app.client.friends.delete(uid, { friends })
 const block = (app: TestApp, uid: string, ...blockedUids: string[]) =>
-  app.call('POST', `/v3/users/${uid}/blockedusers`, { body: { blockedUids } })
+  app.client.blockedUsers.block(uid, { blockedUids })
 const unblock = (app: TestApp, uid: string, ...blockedUids: string[]) =>
-  app.call('DELETE', `/v3/users/${uid}/blockedusers`, { body: { blockedUids } })
-const listed = async (app: TestApp, uid: string, what: string): Promise<string[]> =>
-  (await app.call('GET', `/v3/users/${uid}/${what}`)).body.data.map(
-    (user: { uid: string }) => user.uid,
-  )
+  app.client.blockedUsers.unblock(uid, { blockedUids })
+const friendsOf = async (app: TestApp, uid: string, query?: ListFriendsQuery) =>
+  (await app.client.friends.list(uid, query)).data.map((user) => user.uid)
+const blockedBy = async (app: TestApp, uid: string, query?: ListBlockedUsersQuery) =>
+  (await app.client.blockedUsers.list(uid, query)).data.map((user) => user.uid)
 
 suite('friends', () => {
   test('are added both ways, with an outcome for each id', async () => {
     const app = await appWithUsers('amira', 'ben', 'cleo')
     await befriend(app, 'amira', 'cleo')
-    const { body } = await befriend(app, 'amira', 'ben', 'Cleo', 'amira', 'ghost')
-    const codes = Object.entries(body.data.accepted as Record<string, { error?: { code: string } }>)
+    const { accepted } = await befriend(app, 'amira', 'ben', 'Cleo', 'amira', 'ghost')
     assert.deepEqual(
-      codes.map(([uid, { error }]) => [uid, error?.code]),
+      Object.entries(accepted).map(([uid, { error }]) => [uid, error?.code]),
       [
         ['ben', undefined],
         ['cleo', 'ERR_ALREADY_FRIEND'],
@@ -39,32 +39,27 @@ suite('friends', () => {
         ['ghost', 'ERR_UID_NOT_FOUND'],
       ],
     )
-    assert.deepEqual(await listed(app, 'amira', 'friends'), ['ben', 'cleo'])
-    assert.deepEqual(await listed(app, 'ben', 'friends'), ['amira'])
-    assert.deepEqual(await listed(app, 'amira', 'friends?searchKey=LE'), ['cleo'])
+    assert.deepEqual(await friendsOf(app, 'amira'), ['ben', 'cleo'])
+    assert.deepEqual(await friendsOf(app, 'ben'), ['amira'])
+    assert.deepEqual(await friendsOf(app, 'amira', { searchKey: 'LE' }), ['cleo'])
     assert.equal((await app.announced()).at(-1), 'user.friends.added')
   })
 
   test('are removed both ways; strangers are skipped, unless there are only strangers', async () => {
     const app = await appWithUsers('a', 'b', 'c')
     await befriend(app, 'a', 'b')
-    assert.equal((await part(app, 'b', 'a', 'c')).body.data.message, 'Relations removed.')
-    assert.deepEqual(await listed(app, 'a', 'friends'), [])
-    assert.equal((await part(app, 'a', 'b')).body.error.code, 'ERR_NOT_A_FRIEND')
-    assert.equal((await befriend(app, 'ghost', 'a')).body.error.code, 'ERR_UID_NOT_FOUND')
-    assert.equal((await befriend(app, 'a')).status, 400)
+    assert.equal((await part(app, 'b', 'a', 'c')).message, 'Relations removed.')
+    assert.deepEqual(await friendsOf(app, 'a'), [])
+    await assert.rejects(part(app, 'a', 'b'), { code: 'ERR_NOT_A_FRIEND' })
+    await assert.rejects(befriend(app, 'ghost', 'a'), { code: 'ERR_UID_NOT_FOUND' })
+    await assert.rejects(befriend(app, 'a'), { status: 400 })
   })
 
   test('have a ceiling for both sides', async () => {
     const app = await appWithUsers('a', 'b', 'c', 'd')
     await setSettings(server.deps, app, { 'limits.friendsPerUser': 2 })
     const codes = async (uid: string, ...others: string[]) =>
-      Object.values(
-        (await befriend(app, uid, ...others)).body.data.accepted as Record<
-          string,
-          { error?: { code: string } }
-        >,
-      ).map(({ error }) => error?.code)
+      Object.values((await befriend(app, uid, ...others)).accepted).map(({ error }) => error?.code)
     const full = 'ERR_PLAN_QUOTA_RESTRICTION'
     assert.deepEqual(await codes('a', 'b', 'c', 'd'), [undefined, undefined, full])
     assert.deepEqual(await codes('d', 'a', 'b'), [full, undefined])
@@ -72,74 +67,77 @@ suite('friends', () => {
 
   test('added and removed from both sides at once: both sides agree, nobody sees a deadlock', async () => {
     const app = await appWithUsers('a', 'b', 'c')
-    const answers = await Promise.all(
+    const outcomes = await Promise.allSettled<unknown>(
       Array.from({ length: 24 }, (_, n) => {
         const [one = '', two = '', three = ''] = n % 2 ? ['a', 'b', 'c'] : ['c', 'b', 'a']
         return n % 3 === 2 ? part(app, one, two, three) : befriend(app, one, two, three)
       }),
     )
-    for (const { status } of answers) assert.ok(status === 200 || status === 404)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') assert.equal(outcome.reason.status, 404)
+    }
     for (const one of ['a', 'b', 'c']) {
-      for (const other of await listed(app, one, 'friends')) {
-        assert.ok((await listed(app, other, 'friends')).includes(one), `${one} and ${other}`)
+      for (const other of await friendsOf(app, one)) {
+        assert.ok((await friendsOf(app, other)).includes(one), `${one} and ${other}`)
       }
     }
   })
 
   test('a friend that is deactivated is hidden, one that is removed is gone', async () => {
     const app = await appWithUsers('a', 'b', 'c')
+    const { users } = app.client
     await befriend(app, 'a', 'b', 'c')
-    await app.call('DELETE', '/v3/users/b')
-    assert.deepEqual(await listed(app, 'a', 'friends'), ['c'])
-    await app.call('PUT', '/v3/users', { body: { uidsToActivate: ['b'] } })
-    await app.call('DELETE', '/v3/users/c', { body: { permanent: true } })
-    assert.deepEqual(await listed(app, 'a', 'friends'), ['b'])
-    await app.call('POST', '/v3/users', { body: { uid: 'c', name: 'Another' } })
-    assert.deepEqual(await listed(app, 'c', 'friends'), [])
+    await users.delete('b')
+    assert.deepEqual(await friendsOf(app, 'a'), ['c'])
+    await users.reactivate({ uidsToActivate: ['b'] })
+    await users.delete('c', { permanent: true })
+    assert.deepEqual(await friendsOf(app, 'a'), ['b'])
+    await users.create({ uid: 'c', name: 'Another' })
+    assert.deepEqual(await friendsOf(app, 'c'), [])
   })
 })
 
 suite('blocked users', () => {
   test('show in both directions, and in the records', async () => {
     const app = await appWithUsers('amira', 'mallory', 'zoe')
-    const { body } = await block(app, 'amira', 'mallory', 'amira', 'ghost')
-    assert.deepEqual(body.data.mallory, { success: true, message: 'amira now blocks mallory.' })
-    assert.equal(body.data.amira.error.code, 'ERR_CANNOT_BLOCK_SELF')
-    assert.equal(body.data.ghost.error.code, 'ERR_UID_NOT_FOUND')
+    const outcomes = await block(app, 'amira', 'mallory', 'amira', 'ghost')
+    assert.deepEqual(outcomes.mallory, { success: true, message: 'amira now blocks mallory.' })
+    assert.equal(outcomes.amira?.error?.code, 'ERR_CANNOT_BLOCK_SELF')
+    assert.equal(outcomes.ghost?.error?.code, 'ERR_UID_NOT_FOUND')
     await block(app, 'zoe', 'amira')
 
-    assert.deepEqual(await listed(app, 'amira', 'blockedusers'), ['mallory'])
-    assert.deepEqual(await listed(app, 'amira', 'blockedusers?direction=hasBlockedMe'), ['zoe'])
-    assert.deepEqual(await listed(app, 'amira', 'blockedusers?direction=both'), ['mallory', 'zoe'])
-    const seen = await app.call('GET', '/v3/users/mallory', { headers: { onbehalfof: 'amira' } })
-    const { blockedByMe, blockedByMeAt, hasBlockedMe, blockedAt } = seen.body.data
+    assert.deepEqual(await blockedBy(app, 'amira'), ['mallory'])
+    assert.deepEqual(await blockedBy(app, 'amira', { direction: 'hasBlockedMe' }), ['zoe'])
+    assert.deepEqual(await blockedBy(app, 'amira', { direction: 'both' }), ['mallory', 'zoe'])
+    const seen = await app.client.onBehalfOf('amira').users.get('mallory')
+    const { blockedByMe, blockedByMeAt = 0, hasBlockedMe, blockedAt } = seen
     assert.deepEqual([blockedByMe, hasBlockedMe], [true, false])
     assert.ok(blockedByMeAt > 0 && blockedAt === blockedByMeAt)
-    const other = await app.call('GET', '/v3/users/amira', { headers: { onbehalfof: 'mallory' } })
-    assert.deepEqual([other.body.data.blockedByMe, other.body.data.hasBlockedMe], [false, true])
+    const other = await app.client.onBehalfOf('mallory').users.get('amira')
+    assert.deepEqual([other.blockedByMe, other.hasBlockedMe], [false, true])
   })
 
   test('blocking twice and releasing a stranger change nothing, and announce nothing', async () => {
     const app = await appWithUsers('a', 'b')
     await block(app, 'a', 'b')
     const before = await app.announced()
-    assert.equal((await block(app, 'a', 'b')).body.data.b.success, true)
+    assert.equal((await block(app, 'a', 'b')).b?.success, true)
     assert.deepEqual(await app.announced(), before)
-    assert.equal((await unblock(app, 'a', 'b')).body.data.b.success, true)
-    assert.equal((await unblock(app, 'a', 'b')).body.data.b.success, true)
+    assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
+    assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
     assert.deepEqual((await app.announced()).slice(before.length), ['user.unblocked'])
-    assert.deepEqual(await listed(app, 'a', 'blockedusers?direction=both'), [])
+    assert.deepEqual(await blockedBy(app, 'a', { direction: 'both' }), [])
   })
 
   test('blocked and released both ways at once: no deadlock, one row at most', async () => {
     const app = await appWithUsers('a', 'b')
-    const answers = await Promise.all(
+    // One that fails fails the test.
+    await Promise.all(
       Array.from({ length: 24 }, (_, n) => {
         const [one, two] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
         return n % 3 === 2 ? unblock(app, one, two) : block(app, one, two)
       }),
     )
-    for (const { status } of answers) assert.equal(status, 200)
-    assert.ok((await listed(app, 'a', 'blockedusers')).length <= 1)
+    assert.ok((await blockedBy(app, 'a')).length <= 1)
   })
 })

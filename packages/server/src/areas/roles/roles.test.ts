@@ -10,41 +10,40 @@ const create = (app: TestApp, role: string, more = {}) =>
 suite('roles', () => {
   test('the built-in ones are there, can be changed, and stay', async () => {
     const app = await server.newApp()
-    const { body } = await app.call('GET', '/v3/roles')
+    const { roles } = app.client
+    const { data } = await roles.list()
     assert.deepEqual(
-      body.data.map((role: { role: string }) => role.role),
+      data.map(({ role }) => role),
       ['@agentic', 'default'],
     )
     for (const role of ['default', '@agentic']) {
-      assert.equal(
-        (await app.call('PUT', `/v3/roles/${role}`, { body: { name: 'x' } })).status,
-        200,
-      )
-      const denied = await app.call('DELETE', `/v3/roles/${role}`)
-      assert.equal(denied.body.error.code, 'ERR_ROLE_DELETE_DENIED')
+      assert.equal((await roles.update(role, { name: 'x' })).name, 'x')
+      await assert.rejects(roles.delete(role), { code: 'ERR_ROLE_DELETE_DENIED' })
     }
-    assert.equal((await create(app, 'default')).body.error.code, 'ERR_ROLE_ALREADY_EXISTS')
+    await assert.rejects(roles.create({ role: 'default', name: 'x' }), {
+      code: 'ERR_ROLE_ALREADY_EXISTS',
+    })
     assert.equal((await create(app, '@mine')).status, 400)
   })
 
   test('are created, changed and cleared', async () => {
     const app = await server.newApp()
-    const settings = { listUsers: 'all', sendMessagesTo: 'friendsOnly' }
-    const { body } = await create(app, 'Coach', {
-      description: 'leads',
-      settings,
-      metadata: { a: 1 },
+    const { roles } = app.client
+    const settings = { listUsers: 'all', sendMessagesTo: 'friendsOnly' } as const
+    const coach = { role: 'Coach', name: 'Coach', description: 'leads', metadata: { a: 1 } }
+    const created = await roles.create({ ...coach, settings })
+    assert.equal(created.role, 'coach')
+    assert.deepEqual(created.settings, settings)
+    const changed = await roles.update('COACH', {
+      name: 'Trainer',
+      unset: ['settings', 'metadata'],
     })
-    assert.equal(body.data.role, 'coach')
-    assert.deepEqual(body.data.settings, settings)
-    const unset = ['settings', 'metadata']
-    const changed = await app.call('PUT', '/v3/roles/COACH', { body: { name: 'Trainer', unset } })
-    const { createdAt, updatedAt, ...rest } = changed.body.data
+    const { createdAt, updatedAt = 0, ...rest } = changed
     assert.deepEqual(rest, { role: 'coach', name: 'Trainer', description: 'leads' })
     assert.ok(updatedAt >= createdAt)
-    assert.deepEqual((await app.call('GET', '/v3/roles/coach')).body, changed.body)
+    assert.deepEqual(await roles.get('coach'), changed)
     assert.equal((await create(app, 'x', { settings: { sing: 'all' } })).status, 400)
-    assert.equal((await app.call('GET', '/v3/roles/nobody')).body.error.code, 'ERR_ROLE_NOT_FOUND')
+    await assert.rejects(roles.get('nobody'), { code: 'ERR_ROLE_NOT_FOUND' })
     assert.deepEqual((await app.announced()).slice(-2), ['role.created', 'role.updated'])
   })
 
@@ -54,16 +53,17 @@ suite('roles', () => {
     const refused = answers.filter(({ status }) => status !== 200)
     assert.equal(refused.length, 5)
     for (const { body } of refused) assert.equal(body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
-    assert.equal((await app.call('GET', '/v3/roles')).body.meta.pagination.total, 27)
+    assert.equal((await app.client.roles.list()).meta.pagination.total, 27)
   })
 
   test('holders of a removed role are default at once, and its id is free again', async () => {
-    const app = await server.newApp()
-    await create(app, 'coach')
-    await app.call('POST', '/v3/users', { body: { uid: 'a', name: 'A', role: 'coach' } })
-    assert.equal((await app.call('DELETE', '/v3/roles/coach')).status, 200)
-    assert.equal((await app.call('GET', '/v3/users/a')).body.data.role, 'default')
-    assert.equal((await create(app, 'coach')).status, 200)
-    assert.equal((await app.call('GET', '/v3/users/a')).body.data.role, 'default')
+    const { roles, users } = (await server.newApp()).client
+    const coach = { role: 'coach', name: 'Coach' }
+    await roles.create(coach)
+    await users.create({ uid: 'a', name: 'A', role: 'coach' })
+    assert.equal((await roles.delete('coach')).success, true)
+    assert.equal((await users.get('a')).role, 'default')
+    assert.equal((await roles.create(coach)).role, 'coach')
+    assert.equal((await users.get('a')).role, 'default')
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { CreateAuthTokenBody } from '@loquat/sdk'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -7,13 +8,12 @@ const server = useServer()
 
 async function appWithUsers(...uids: string[]): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
   return app
 }
 
-const path = (uid: string, token = '') => `/v3/users/${uid}/auth_tokens${token && `/${token}`}`
-const issue = async (app: TestApp, uid: string, body?: object): Promise<string> =>
-  (await app.call('POST', path(uid), { body })).body.data.authToken
+const issue = async (app: TestApp, uid: string, body?: CreateAuthTokenBody) =>
+  (await app.client.authTokens.create(uid, body)).authToken
 const works = async (app: TestApp, uid: string, authtoken: string) =>
   (await app.call('GET', `/v3/users/${uid}`, { apiKey: null, headers: { authtoken } })).status ===
   200
@@ -21,14 +21,13 @@ const works = async (app: TestApp, uid: string, authtoken: string) =>
 suite('auth tokens', () => {
   test('an authOnly key issues, reads and revokes them', async () => {
     const app = await appWithUsers('amira')
-    const options = { apiKey: app.authKey }
-    const { body } = await app.call('POST', path('amira'), options)
-    assert.match(body.data.authToken, /^amira_\d{10}[0-9a-f]{40}$/)
-    const token = body.data.authToken
-    assert.deepEqual((await app.call('GET', path('amira', token), options)).body.data, body.data)
-    assert.equal((await app.call('GET', path('amira'), options)).body.meta.pagination.total, 1)
-    assert.equal((await app.call('DELETE', path('amira', token), options)).status, 200)
-    assert.equal(await works(app, 'amira', token), false)
+    const { authTokens } = app.clientWith(app.authKey)
+    const token = await authTokens.create('amira')
+    assert.match(token.authToken, /^amira_\d{10}[0-9a-f]{40}$/)
+    assert.deepEqual(await authTokens.get('amira', token.authToken), token)
+    assert.equal((await authTokens.list('amira')).meta.pagination.total, 1)
+    assert.equal((await authTokens.delete('amira', token.authToken)).success, true)
+    assert.equal(await works(app, 'amira', token.authToken), false)
   })
 
   test('the newest on no device is given again, unless forced', async () => {
@@ -39,11 +38,12 @@ suite('auth tokens', () => {
     assert.notEqual(second, first)
     assert.equal(await issue(app, 'a'), second)
     const use = { platform: 'ios', userAgent: 'Phone', appInfo: { v: 2 } }
-    const stored = await app.call('PUT', path('a', second), { body: use })
-    assert.deepEqual(stored.body.data, { ...stored.body.data, ...use, authToken: second })
+    const { authTokens } = app.client
+    const stored = await authTokens.update('a', second, use)
+    assert.deepEqual(stored, { ...stored, ...use, authToken: second })
     assert.equal(await issue(app, 'a'), first)
-    const moved = await app.call('PUT', path('a', second), { body: { platform: 'web' } })
-    assert.equal(moved.body.error.code, 'ERR_AUTHTOKEN_UNAVAILABLE')
+    const moved = authTokens.update('a', second, { platform: 'web' })
+    await assert.rejects(moved, { code: 'ERR_AUTHTOKEN_UNAVAILABLE' })
   })
 
   test('only the newest stay valid', async () => {
@@ -58,30 +58,26 @@ suite('auth tokens', () => {
 
   test('a flush while others are issued: none of before survives, the list tells the truth', async () => {
     const app = await appWithUsers('a')
+    const { authTokens } = app.client
     const before = [await issue(app, 'a', { force: true }), await issue(app, 'a', { force: true })]
     const [, ...issued] = await Promise.all([
-      app.call('DELETE', path('a')),
+      authTokens.flush('a'),
       ...Array.from({ length: 8 }, () => issue(app, 'a', { force: true })),
     ])
     for (const token of before) assert.equal(await works(app, 'a', token), false)
-    const { body } = await app.call('GET', path('a'))
-    const listed = new Set(body.data.map((token: { authToken: string }) => token.authToken))
-    for (const token of issued)
-      assert.equal(listed.has(token), await works(app, 'a', token as string))
-    assert.equal(
-      (await app.call('DELETE', path('a'))).body.data.message,
-      'All tokens of a revoked.',
-    )
-    assert.equal((await app.call('GET', path('a'))).body.meta.pagination.total, 0)
+    const { data } = await authTokens.list('a')
+    const listed = new Set(data.map(({ authToken }) => authToken))
+    for (const token of issued) assert.equal(listed.has(token), await works(app, 'a', token))
+    assert.equal((await authTokens.flush('a')).message, 'All tokens of a revoked.')
+    assert.equal((await authTokens.list('a')).meta.pagination.total, 0)
   })
 
   test('a token of another user, an unknown one and an unknown user have their own errors', async () => {
     const app = await appWithUsers('a', 'b')
     const token = await issue(app, 'a')
-    const code = async (uid: string, value: string) =>
-      (await app.call('GET', path(uid, value))).body.error.code
-    assert.equal(await code('b', token), 'ERR_AUTHTOKEN_NOT_ACCESSIBLE')
-    assert.equal(await code('a', 'a_nothing'), 'ERR_AUTH_TOKEN_NOT_FOUND')
-    assert.equal(await code('ghost', token), 'ERR_UID_NOT_FOUND')
+    const get = (uid: string, value: string) => app.client.authTokens.get(uid, value)
+    await assert.rejects(get('b', token), { code: 'ERR_AUTHTOKEN_NOT_ACCESSIBLE' })
+    await assert.rejects(get('a', 'a_nothing'), { code: 'ERR_AUTH_TOKEN_NOT_FOUND' })
+    await assert.rejects(get('ghost', token), { code: 'ERR_UID_NOT_FOUND' })
   })
 })

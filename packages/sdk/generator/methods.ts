@@ -1,0 +1,159 @@
+/** Prints the methods of an operation. */
+import type { Declarations } from './declarations.ts'
+import type { Operation } from './document.ts'
+import { capitalized } from './names.ts'
+import { comment, type Schema, typeOf } from './types.ts'
+
+export interface Method {
+  operationId: string
+  namespace: string
+  name: string
+  code: string
+}
+
+/** A method in its parts. */
+interface Parts {
+  name: string
+  /** What its comment says after the summary of the operation. */
+  note?: string
+  parameters: string[]
+  returns: string
+  body: string
+}
+
+/** The operation itself, and for a list also what reads all its pages, or only counts. */
+export function methodsOf(operation: Operation, declarations: Declarations): Method[] {
+  const { operationId, namespace } = operation
+  const { items, count } = answersOf(operation.answer, declarations)
+  const methods = items
+    ? listMethods(operation, items, count, declarations)
+    : [single(operation, declarations)]
+  return methods.map((parts) => {
+    return { operationId, namespace, name: parts.name, code: print(operation, parts) }
+  })
+}
+
+function print({ summary, deprecation }: Operation, parts: Parts): string {
+  const { name, note = '', parameters, returns, body } = parts
+  // Async, so that an id that cannot be sent rejects like all else that can go wrong.
+  const modifier = returns.startsWith('Promise') ? 'async ' : ''
+  const deprecated = deprecation ? `\n * @deprecated ${deprecation}` : ''
+  return `${comment(`${summary}${note}.${deprecated}`)}${modifier}${name}(${[...parameters, 'options?: CallOptions'].join(', ')}): ${returns} {
+    return ${body}
+  }\n`
+}
+
+/** A list answers with pages; asked for the `count` it may answer with that alone. */
+function answersOf(answer: Schema, declarations: Declarations): { items?: Schema; count?: Schema } {
+  const kinds = (answer.anyOf ?? [answer]).map(({ properties = {} }) => properties)
+  const page = kinds.find(({ meta }) => meta && declarations.answer(meta) === 'PageMeta')
+  const count = kinds.find(({ data }) => data?.properties?.count)
+  if (!page?.data?.items || kinds.some((kind) => kind !== page && kind !== count)) return {}
+  return { items: page.data.items, ...(count?.data && { count: count.data }) }
+}
+
+function single(operation: Operation, declarations: Declarations): Parts {
+  const { operationId, name, body, answer } = operation
+  const { data, ...others } = answer.properties ?? {}
+  const alone = data !== undefined && Object.keys(others).length === 0
+  const type = declarations.namedAnswer(`${capitalized(operationId)}Answer`, alone ? data : answer)
+  const query = queryType(operation, [], declarations)
+  const parameters = [
+    ...idParameters(operation),
+    ...(body ? [bodyParameter(operation, body, declarations)] : []),
+    ...(query ? [queryParameter(operation, query)] : []),
+  ]
+  const call = callOf(operation, [...(body ? ['body'] : []), ...(query ? ['query'] : [])])
+  const send = alone ? 'data' : 'answer'
+  return {
+    name,
+    parameters,
+    returns: `Promise<${type}>`,
+    body: `this.#transport.${send}(${call}, options)`,
+  }
+}
+
+function listMethods(
+  operation: Operation,
+  items: Schema,
+  count: Schema | undefined,
+  declarations: Declarations,
+): Parts[] {
+  const { operationId, name } = operation
+  if (!name.startsWith('list'))
+    throw new Error(`${operationId} answers with pages: give it a name that begins with "list".`)
+  const item = declarations.namedAnswer(`${capitalized(operationId)}Item`, items)
+  const query = queryType(operation, count ? ['count'] : [], declarations)
+  const lists = [list(operation, query, item), all(operation, query, item)]
+  if (!count) return lists
+  const type = declarations.namedAnswer(`${capitalized(operationId)}Count`, count)
+  return [...lists, counting(operation, query, type)]
+}
+
+const list = (operation: Operation, query: string, item: string): Parts => ({
+  name: operation.name,
+  note: ': one page',
+  parameters: [...idParameters(operation), queryParameter(operation, query)],
+  returns: `Promise<Page<${item}>>`,
+  body: `this.#transport.answer(${callOf(operation, ['query'])}, options)`,
+})
+
+function all(operation: Operation, query: string, item: string): Parts {
+  const ids = operation.ids.map(({ name }) => name)
+  const given = [...ids, '{ ...query, ...place }', 'options'].join(', ')
+  return {
+    name: operation.name.replace('list', 'all'),
+    note: ': every record, read page by page',
+    parameters: [
+      ...idParameters(operation),
+      queryParameter(operation, `Omit<${query}, 'page' | 'cursor'>`),
+    ],
+    returns: `AsyncGenerator<${item}, void, undefined>`,
+    body: `everyRecord((place) => this.${operation.name}(${given}))`,
+  }
+}
+
+const counting = (operation: Operation, query: string, type: string): Parts => ({
+  name: operation.name.replace('list', 'count'),
+  note: ': only how many',
+  parameters: [
+    ...idParameters(operation),
+    queryParameter(operation, `Omit<${query}, 'page' | 'cursor' | 'perPage'>`),
+  ],
+  returns: `Promise<${type}>`,
+  body: `this.#transport.data(${callOf(operation, ['query: { ...query, count: true }'])}, options)`,
+})
+
+const idParameters = ({ ids }: Operation) =>
+  ids.map(({ name, schema }) => `${name}: ${typeOf(schema, { input: true })}`)
+
+/** Where null is allowed the body can be left out. */
+function bodyParameter({ operationId }: Operation, body: Schema, declarations: Declarations) {
+  const types = [body.type ?? []].flat()
+  const given = types.includes('null') ? { ...body, type: types.filter(isNotNull) } : body
+  const type = declarations.input(`${capitalized(operationId)}Body`, given)
+  return `body${given === body ? '' : '?'}: ${type}`
+}
+
+const isNotNull = (type: string) => type !== 'null'
+
+const queryParameter = ({ query }: Operation, type: string) =>
+  `query${query?.required?.length ? '' : '?'}: ${type}`
+
+/** The name of the type of the query; empty when there is none. */
+function queryType(
+  { operationId, query }: Operation,
+  without: string[],
+  declarations: Declarations,
+): string {
+  if (!query) return ''
+  const fields = Object.entries(query.properties ?? {}).filter(([name]) => !without.includes(name))
+  const schema = { ...query, properties: Object.fromEntries(fields) }
+  return declarations.input(`${capitalized(operationId)}Query`, schema)
+}
+
+function callOf({ method, url }: Operation, given: string[]): string {
+  const path = url.replace(/\{(\w+)\}/g, (_, name: string) => `\${segment(${name})}`)
+  const quoted = path === url ? `'${path}'` : `\`${path}\``
+  return `{ ${[`method: '${method}'`, `path: ${quoted}`, ...given].join(', ')} }`
+}

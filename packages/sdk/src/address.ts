@@ -1,0 +1,38 @@
+import type { Region } from '@loquat/protocol'
+
+/** Where the app is reached: its own host name, or the bare host of an installation. */
+export type Address =
+  | { region: Region; host: string; baseUrl?: never }
+  | { baseUrl: string; region?: never; host?: never }
+
+/** The origin of all requests. On a bare host the app is named by a header. */
+export function readAddress(appId: string, address: Address) {
+  if (address.baseUrl !== undefined)
+    return { origin: address.baseUrl.replace(/\/+$/, ''), headers: { appid: appId } }
+  return { origin: `https://${appId}.api-${address.region}.${address.host}`, headers: {} }
+}
+
+/**
+ * An id as part of a path. Without the check an empty id or dots would silently lead to another
+ * operation: URLs are shortened before they are sent.
+ */
+export function segment(id: string | number): string {
+  if (id === '' || id === '.' || id === '..')
+    throw new TypeError(`"${id}" cannot be an id in the path of a request`)
+  return encodeURIComponent(id)
+}
+
+/** `?name=value…`, or nothing. Lists are joined by commas, as the server reads them. */
+export function searchOf(query: object = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const texts = given.map(([name, value]) => [name, textOf(name, value)])
+  return texts.length > 0 ? `?${new URLSearchParams(texts)}` : ''
+}
+
+function textOf(name: string, value: unknown): string {
+  if (!Array.isArray(value)) return String(value)
+  const split = value.find((item) => String(item).includes(','))
+  if (split !== undefined)
+    throw new TypeError(`${name}: "${split}" has a comma, which separates the values of a list`)
+  return value.join(',')
+}

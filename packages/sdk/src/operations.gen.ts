@@ -1,0 +1,768 @@
+// Made by `npm run generate` from openapi.json. Do not edit.
+import { segment } from './address.ts'
+import { everyRecord, type Page } from './pages.ts'
+import type { CallOptions, Transport } from './transport.ts'
+
+export type PageMeta = {
+  pagination: {
+    total: number
+    count: number
+    per_page: number
+    current_page: number
+    total_pages: number
+    /** There are more than `total` says: counting ended there. */
+    total_capped?: true
+  }
+  cursor?: {
+    /** Goes straight to the next page, as `cursor`. */
+    next: string
+  }
+}
+
+export type Acknowledged = {
+  success: true
+  message: string
+}
+
+export type ApiKey = {
+  /** The value for the header `apikey`: 40 hexadecimal characters. */
+  apiKey: string
+  name: string
+  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  scope: 'authOnly' | 'fullAccess'
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+}
+
+export type Role = {
+  /** Unique within the app. */
+  role: string
+  name: string
+  description?: string
+  metadata?: Record<string, unknown>
+  settings?: {
+    listUsers?: 'all' | 'friendsOnly'
+    sendMessagesTo?: 'all' | 'friendsOnly'
+  }
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+}
+
+export type User = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `online` or `offline`. */
+  status: string
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** When the last device left, in Unix seconds. */
+  lastActiveAt?: number
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** When it was deactivated, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Since when, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Since when, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Since when either blocks the other, in Unix seconds. */
+  blockedAt?: number
+}
+
+export type AuthToken = {
+  /** Whose it is. */
+  uid: string
+  /** The value with which the user signs in. */
+  authToken: string
+  /** When it was issued, in Unix seconds. */
+  createdAt: number
+  platform?: string
+  userAgent?: string
+  appInfo?: Record<string, unknown>
+}
+
+export type CreateApiKeyBody = {
+  /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
+  name: string
+  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  scope: 'authOnly' | 'fullAccess'
+}
+
+export type ListApiKeysQuery = {
+  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  scope?: 'authOnly' | 'fullAccess' | undefined
+  /** Text to look for in the name. */
+  searchKey?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type UpdateApiKeyBody = {
+  /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
+  name?: string | undefined
+  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  scope?: 'authOnly' | 'fullAccess' | undefined
+}
+
+export type CreateRoleBody = {
+  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  role: string
+  /** What people call it. */
+  name: string
+  description?: string | undefined
+  /** Free data. */
+  metadata?: Record<string, unknown> | undefined
+  settings?:
+    | {
+        /** Which users a holder may list. */
+        listUsers?: 'all' | 'friendsOnly' | undefined
+        /** Whom a holder may message. */
+        sendMessagesTo?: 'all' | 'friendsOnly' | undefined
+      }
+    | undefined
+}
+
+export type ListRolesQuery = {
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type UpdateRoleBody = {
+  /** What people call it. */
+  name?: string | undefined
+  description?: string | null | undefined
+  /** Free data. */
+  metadata?: Record<string, unknown> | null | undefined
+  settings?:
+    | {
+        /** Which users a holder may list. */
+        listUsers?: 'all' | 'friendsOnly' | undefined
+        /** Whom a holder may message. */
+        sendMessagesTo?: 'all' | 'friendsOnly' | undefined
+      }
+    | null
+    | undefined
+  /** Fields to clear. */
+  unset?: ('settings' | 'description' | 'metadata')[] | undefined
+}
+
+export type CreateUserAnswer = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `online` or `offline`. */
+  status: string
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** When the last device left, in Unix seconds. */
+  lastActiveAt?: number
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** When it was deactivated, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Since when, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Since when, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Since when either blocks the other, in Unix seconds. */
+  blockedAt?: number
+  /** With `withAuthToken` only. */
+  authToken?: string
+}
+
+export type CreateUserBody = {
+  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  uid: string
+  /** What others see. */
+  name: string
+  /** Address of a picture. */
+  avatar?: string | undefined
+  /** Address of a profile page. */
+  link?: string | undefined
+  /** A role that exists. */
+  role?: string | undefined
+  /** A text about mood or state. */
+  statusMessage?: string | undefined
+  /** Free data; what stands under `@private` other users never see. */
+  metadata?: Record<string, unknown> | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+  /** Put a new auth token into the answer. */
+  withAuthToken?: boolean | undefined
+}
+
+export type ListUsersQuery = {
+  /** Text in the name, or the beginning of the uid. */
+  searchKey?: string | undefined
+  /** Fields to search; both unless given. */
+  searchIn?: ('name' | 'uid')[] | undefined
+  /** Presence. */
+  status?: ('available' | 'online' | 'offline')[] | undefined
+  /** Only this role. */
+  role?: string | undefined
+  /** Only these roles. */
+  roles?: string[] | undefined
+  /** Put `tags` into the records. */
+  withTags?: boolean | undefined
+  /** Only users with any of these tags. */
+  tags?: string[] | undefined
+  /** Deactivated users only. */
+  onlyDeactivated?: boolean | undefined
+  /** Deactivated users too. */
+  withDeactivated?: boolean | undefined
+  /** Created at or after, in Unix seconds. */
+  'createdAt[from]'?: number | undefined
+  /** Created at or before, in Unix seconds. */
+  'createdAt[to]'?: number | undefined
+  /** Changed at or after, in Unix seconds. */
+  'updatedAt[from]'?: number | undefined
+  /** Changed at or before, in Unix seconds. */
+  'updatedAt[to]'?: number | undefined
+  /** Only these users. */
+  uids?: string[] | undefined
+  /** Order: by name, then uid. */
+  sortBy?: 'name' | undefined
+  /** Ascending unless given. */
+  sortOrder?: 'asc' | 'desc' | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type ListUsersCount = {
+  count: number
+}
+
+export type ReactivateUsersAnswer = {
+  /** Active after the call. */
+  nonDeactivatedUids: string[]
+}
+
+export type ReactivateUsersBody = {
+  /** Up to 100; unknown ones are skipped. */
+  uidsToActivate: string[]
+}
+
+export type DeactivateUsersAnswer = {
+  deactivatedUids: string[]
+}
+
+export type DeactivateUsersBody = {
+  /** Up to 100; unknown ones are skipped. */
+  uidsToDeactivate: string[]
+}
+
+export type UpdateUserBody = {
+  /** What others see. */
+  name?: string | undefined
+  /** Address of a picture. */
+  avatar?: string | null | undefined
+  /** Address of a profile page. */
+  link?: string | null | undefined
+  /** A role that exists. */
+  role?: string | undefined
+  /** A text about mood or state. */
+  statusMessage?: string | null | undefined
+  /** Free data; what stands under `@private` other users never see. */
+  metadata?: Record<string, unknown> | null | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+  /** Fields to clear. */
+  unset?: ('avatar' | 'link' | 'metadata' | 'statusMessage')[] | undefined
+}
+
+export type DeleteUserBody = {
+  /** Wipe the user; else it is deactivated. */
+  permanent?: boolean | undefined
+}
+
+export type CreateAuthTokenBody = {
+  /** Always issue a new one; else the newest that is on no device is given again. */
+  force?: boolean | undefined
+}
+
+export type ListAuthTokensQuery = {
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type UpdateAuthTokenBody = {
+  /** The platform. */
+  platform?: string | undefined
+  userAgent?: string | undefined
+  /** Free data of the client. */
+  appInfo?: Record<string, unknown> | undefined
+}
+
+export type AddFriendsAnswer = {
+  accepted: Record<
+    string,
+    {
+      success: boolean
+      message?: string
+      error?: {
+        code:
+          | 'ERR_UID_NOT_FOUND'
+          | 'ERR_ALREADY_FRIEND'
+          | 'ERR_CANNOT_FORM_SELF_RELATION'
+          | 'ERR_PLAN_QUOTA_RESTRICTION'
+        message: string
+      }
+    }
+  >
+}
+
+export type AddFriendsBody = {
+  /** New friends, up to 25. */
+  accepted: string[]
+}
+
+export type ListFriendsQuery = {
+  /** Text in the name, or the beginning of the uid. */
+  searchKey?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type DeleteFriendsBody = {
+  /** Friends to remove, up to 25. */
+  friends: string[]
+}
+
+export type BlockUsersAnswer = Record<
+  string,
+  {
+    success: boolean
+    message?: string
+    error?: {
+      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF'
+      message: string
+    }
+  }
+>
+
+export type BlockUsersBody = {
+  /** Users, up to 25. */
+  blockedUids: string[]
+}
+
+export type UnblockUsersAnswer = Record<
+  string,
+  {
+    success: boolean
+    message?: string
+    error?: {
+      code: 'ERR_UID_NOT_FOUND' | 'ERR_CANNOT_BLOCK_SELF'
+      message: string
+    }
+  }
+>
+
+export type UnblockUsersBody = {
+  /** Users, up to 25. */
+  blockedUids: string[]
+}
+
+export type ListBlockedUsersQuery = {
+  /** Text in the name, or the beginning of the uid. */
+  searchKey?: string | undefined
+  /** Whom the user blocks (so unless given), who blocks the user, or both. */
+  direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+/** `client.apiKeys` */
+export class ApiKeysMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create an API key. */
+  async create(body: CreateApiKeyBody, options?: CallOptions): Promise<ApiKey> {
+    return this.#transport.data({ method: 'POST', path: '/v3/apikeys', body }, options)
+  }
+
+  /** List API keys: one page. */
+  async list(query?: ListApiKeysQuery, options?: CallOptions): Promise<Page<ApiKey>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/apikeys', query }, options)
+  }
+
+  /** List API keys: every record, read page by page. */
+  all(
+    query?: Omit<ListApiKeysQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ApiKey, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** Get an API key. */
+  async get(apiKey: string, options?: CallOptions): Promise<ApiKey> {
+    return this.#transport.data({ method: 'GET', path: `/v3/apikeys/${segment(apiKey)}` }, options)
+  }
+
+  /** Change the name or scope of an API key. */
+  async update(apiKey: string, body: UpdateApiKeyBody, options?: CallOptions): Promise<ApiKey> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/apikeys/${segment(apiKey)}`, body },
+      options,
+    )
+  }
+
+  /** Remove an API key. */
+  async delete(apiKey: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/apikeys/${segment(apiKey)}` },
+      options,
+    )
+  }
+}
+
+/** `client.roles` */
+export class RolesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a role. */
+  async create(body: CreateRoleBody, options?: CallOptions): Promise<Role> {
+    return this.#transport.data({ method: 'POST', path: '/v3/roles', body }, options)
+  }
+
+  /** List roles: one page. */
+  async list(query?: ListRolesQuery, options?: CallOptions): Promise<Page<Role>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/roles', query }, options)
+  }
+
+  /** List roles: every record, read page by page. */
+  all(
+    query?: Omit<ListRolesQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Role, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** Get a role. */
+  async get(role: string, options?: CallOptions): Promise<Role> {
+    return this.#transport.data({ method: 'GET', path: `/v3/roles/${segment(role)}` }, options)
+  }
+
+  /** Change a role. */
+  async update(role: string, body: UpdateRoleBody, options?: CallOptions): Promise<Role> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/roles/${segment(role)}`, body },
+      options,
+    )
+  }
+
+  /** Remove a role. */
+  async delete(role: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data({ method: 'DELETE', path: `/v3/roles/${segment(role)}` }, options)
+  }
+}
+
+/** `client.users` */
+export class UsersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a user. */
+  async create(body: CreateUserBody, options?: CallOptions): Promise<CreateUserAnswer> {
+    return this.#transport.data({ method: 'POST', path: '/v3/users', body }, options)
+  }
+
+  /** List users: one page. */
+  async list(query?: ListUsersQuery, options?: CallOptions): Promise<Page<User>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/users', query }, options)
+  }
+
+  /** List users: every record, read page by page. */
+  all(
+    query?: Omit<ListUsersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<User, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** List users: only how many. */
+  async count(
+    query?: Omit<ListUsersQuery, 'page' | 'cursor' | 'perPage'>,
+    options?: CallOptions,
+  ): Promise<ListUsersCount> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/users', query: { ...query, count: true } },
+      options,
+    )
+  }
+
+  /** Bring deactivated users back. */
+  async reactivate(
+    body: ReactivateUsersBody,
+    options?: CallOptions,
+  ): Promise<ReactivateUsersAnswer> {
+    return this.#transport.data({ method: 'PUT', path: '/v3/users', body }, options)
+  }
+
+  /** Deactivate users. */
+  async deactivate(
+    body: DeactivateUsersBody,
+    options?: CallOptions,
+  ): Promise<DeactivateUsersAnswer> {
+    return this.#transport.data({ method: 'DELETE', path: '/v3/users', body }, options)
+  }
+
+  /** Get a user. */
+  async get(uid: string, options?: CallOptions): Promise<User> {
+    return this.#transport.data({ method: 'GET', path: `/v3/users/${segment(uid)}` }, options)
+  }
+
+  /** Change a user. */
+  async update(uid: string, body: UpdateUserBody, options?: CallOptions): Promise<User> {
+    return this.#transport.data({ method: 'PUT', path: `/v3/users/${segment(uid)}`, body }, options)
+  }
+
+  /** Deactivate a user, or remove it for good. */
+  async delete(uid: string, body?: DeleteUserBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}`, body },
+      options,
+    )
+  }
+}
+
+/** `client.authTokens` */
+export class AuthTokensMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Issue an auth token. */
+  async create(uid: string, body?: CreateAuthTokenBody, options?: CallOptions): Promise<AuthToken> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/auth_tokens`, body },
+      options,
+    )
+  }
+
+  /** List the auth tokens of a user: one page. */
+  async list(
+    uid: string,
+    query?: ListAuthTokensQuery,
+    options?: CallOptions,
+  ): Promise<Page<AuthToken>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/auth_tokens`, query },
+      options,
+    )
+  }
+
+  /** List the auth tokens of a user: every record, read page by page. */
+  all(
+    uid: string,
+    query?: Omit<ListAuthTokensQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<AuthToken, void, undefined> {
+    return everyRecord((place) => this.list(uid, { ...query, ...place }, options))
+  }
+
+  /** Revoke all auth tokens of a user. */
+  async flush(uid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/auth_tokens` },
+      options,
+    )
+  }
+
+  /** Get an auth token. */
+  async get(uid: string, authToken: string, options?: CallOptions): Promise<AuthToken> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/auth_tokens/${segment(authToken)}` },
+      options,
+    )
+  }
+
+  /** Store where an auth token is in use. */
+  async update(
+    uid: string,
+    authToken: string,
+    body: UpdateAuthTokenBody,
+    options?: CallOptions,
+  ): Promise<AuthToken> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/users/${segment(uid)}/auth_tokens/${segment(authToken)}`, body },
+      options,
+    )
+  }
+
+  /** Revoke an auth token. */
+  async delete(uid: string, authToken: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/auth_tokens/${segment(authToken)}` },
+      options,
+    )
+  }
+}
+
+/** `client.friends` */
+export class FriendsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Make users friends. */
+  async add(uid: string, body: AddFriendsBody, options?: CallOptions): Promise<AddFriendsAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/friends`, body },
+      options,
+    )
+  }
+
+  /** List the friends of a user: one page. */
+  async list(uid: string, query?: ListFriendsQuery, options?: CallOptions): Promise<Page<User>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/friends`, query },
+      options,
+    )
+  }
+
+  /** List the friends of a user: every record, read page by page. */
+  all(
+    uid: string,
+    query?: Omit<ListFriendsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<User, void, undefined> {
+    return everyRecord((place) => this.list(uid, { ...query, ...place }, options))
+  }
+
+  /** End friendships. */
+  async delete(uid: string, body: DeleteFriendsBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/friends`, body },
+      options,
+    )
+  }
+}
+
+/** `client.blockedUsers` */
+export class BlockedUsersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Block users. */
+  async block(uid: string, body: BlockUsersBody, options?: CallOptions): Promise<BlockUsersAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/blockedusers`, body },
+      options,
+    )
+  }
+
+  /** Unblock users. */
+  async unblock(
+    uid: string,
+    body: UnblockUsersBody,
+    options?: CallOptions,
+  ): Promise<UnblockUsersAnswer> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/blockedusers`, body },
+      options,
+    )
+  }
+
+  /** List whom a user blocks, or who blocks the user: one page. */
+  async list(
+    uid: string,
+    query?: ListBlockedUsersQuery,
+    options?: CallOptions,
+  ): Promise<Page<User>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/blockedusers`, query },
+      options,
+    )
+  }
+
+  /** List whom a user blocks, or who blocks the user: every record, read page by page. */
+  all(
+    uid: string,
+    query?: Omit<ListBlockedUsersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<User, void, undefined> {
+    return everyRecord((place) => this.list(uid, { ...query, ...place }, options))
+  }
+}
+
+/** Every operation, by area. */
+export class Operations {
+  readonly apiKeys: ApiKeysMethods
+  readonly roles: RolesMethods
+  readonly users: UsersMethods
+  readonly authTokens: AuthTokensMethods
+  readonly friends: FriendsMethods
+  readonly blockedUsers: BlockedUsersMethods
+
+  constructor(transport: Transport) {
+    this.apiKeys = new ApiKeysMethods(transport)
+    this.roles = new RolesMethods(transport)
+    this.users = new UsersMethods(transport)
+    this.authTokens = new AuthTokensMethods(transport)
+    this.friends = new FriendsMethods(transport)
+    this.blockedUsers = new BlockedUsersMethods(transport)
+  }
+}

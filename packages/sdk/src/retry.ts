@@ -1,0 +1,48 @@
+import { LoquatError } from './error.ts'
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+/** The limits of the server are per minute: it asks for no more than that. */
+const LONGEST_RETRY_AFTER_SECONDS = 60
+
+/** Too many requests, or nobody there: 502 and 504 are how a proxy tells of a network error. */
+const PASSING = [429, 502, 503, 504]
+
+/** Whether the same request can do better a little later. */
+export function isPassing(error: unknown): error is LoquatError {
+  if (!(error instanceof LoquatError)) return false
+  if ((error.retryAfter ?? 0) > LONGEST_RETRY_AFTER_SECONDS) return false
+  return error.code === 'CLIENT_ERR_NO_ANSWER' || PASSING.includes(error.status ?? 0)
+}
+
+/**
+ * Milliseconds before the next try: what the server asked for, and on top a pause that doubles each
+ * time. Half of that pause is chance, so that many clients don't come back at once.
+ */
+export function pauseBefore(retry: number, retryAfter = 0, chance = Math.random()): number {
+  const longest = Math.min(FIRST_PAUSE_MS * 2 ** retry, LONGEST_PAUSE_MS)
+  return retryAfter * 1000 + (longest / 2) * (1 + chance)
+}
+
+/** The header `Retry-After` in seconds; proxies also write a date. */
+export function readRetryAfter(header: string | null, now = Date.now()): number | undefined {
+  if (!header) return undefined
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+}
+
+/** Rejects with the reason of the signal as soon as it is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

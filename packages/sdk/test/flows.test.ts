@@ -1,0 +1,198 @@
+/** Each area through the SDK, as a server application would use it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { Loquat } from '../src/index.ts'
+import { answer, play } from './http-script.ts'
+
+const server = useServer()
+
+async function appWithUsers(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  return app
+}
+
+const uidsOf = (users: { uid: string }[]) => users.map(({ uid }) => uid)
+
+suite('flows', () => {
+  test('users: created, changed, found, counted, deactivated, brought back, removed', async () => {
+    const { users } = (await appWithUsers('cleo')).client
+    const amira = await users.create({ uid: 'Amira', name: 'Amira', tags: ['staff'] })
+    assert.deepEqual(await users.get('amira'), amira)
+    const changed = await users.update('amira', { name: 'Amira K.', metadata: { team: 'ops' } })
+    assert.deepEqual([changed.name, changed.metadata], ['Amira K.', { team: 'ops' }])
+
+    const { data, meta } = await users.list({ tags: ['staff', 'lead'], withTags: true })
+    assert.deepEqual(uidsOf(data), ['amira'])
+    assert.deepEqual(data[0]?.tags, ['staff'])
+    assert.equal(meta.pagination.total, 1)
+    assert.deepEqual(await users.count({ role: 'default' }), { count: 2 })
+
+    const off = await users.deactivate({ uidsToDeactivate: ['amira'] })
+    assert.deepEqual(off, { deactivatedUids: ['amira'] })
+    assert.deepEqual(uidsOf((await users.list({ onlyDeactivated: true })).data), ['amira'])
+    const on = await users.reactivate({ uidsToActivate: ['amira'] })
+    assert.deepEqual(on, { nonDeactivatedUids: ['amira'] })
+    assert.deepEqual(await users.delete('amira', { permanent: true }), {
+      success: true,
+      message: 'User amira removed.',
+    })
+    await assert.rejects(users.get('amira'), { code: 'ERR_UID_NOT_FOUND' })
+    await users.delete('cleo')
+    assert.deepEqual(await users.count({ withDeactivated: true }), { count: 1 })
+  })
+
+  test('users: in the name of another', async () => {
+    const { client } = await appWithUsers('amira')
+    await client.users.create({ uid: 'ben', name: 'Ben', metadata: { '@private': 1, open: 2 } })
+    const seen = await client.onBehalfOf('amira').users.get('ben')
+    assert.deepEqual(seen.metadata, { open: 2 })
+    assert.equal(seen.conversationId, 'amira_user_ben')
+    assert.equal((await client.users.get('ben')).conversationId, undefined)
+  })
+
+  test('roles: created, changed, listed, removed', async () => {
+    const { roles } = (await server.newApp()).client
+    const coach = await roles.create({ role: 'coach', name: 'Coach', description: 'Leads' })
+    assert.deepEqual(await roles.get('coach'), coach)
+    const changed = await roles.update('coach', { name: 'Trainer', unset: ['description'] })
+    assert.deepEqual([changed.name, changed.description], ['Trainer', undefined])
+    const { data } = await roles.list()
+    assert.deepEqual(
+      data.map(({ role }) => role),
+      ['@agentic', 'coach', 'default'],
+    )
+    assert.equal((await roles.delete('coach')).success, true)
+  })
+
+  test('auth tokens: issued, stored on a device, listed, revoked', async () => {
+    const app = await appWithUsers('amira')
+    const { authTokens } = app.clientWith(app.authKey)
+    const { authToken } = await authTokens.create('amira')
+    assert.notEqual((await authTokens.create('amira', { force: true })).authToken, authToken)
+    const stored = await authTokens.update('amira', authToken, { platform: 'web' })
+    assert.deepEqual(await authTokens.get('amira', authToken), stored)
+    assert.equal((await authTokens.list('amira')).meta.pagination.total, 2)
+    assert.equal((await authTokens.delete('amira', authToken)).success, true)
+    assert.equal((await authTokens.flush('amira')).success, true)
+    assert.deepEqual((await authTokens.list('amira')).data, [])
+  })
+
+  test('friends: added, listed, removed', async () => {
+    const { friends } = (await appWithUsers('amira', 'ben', 'cleo')).client
+    const { accepted } = await friends.add('amira', { accepted: ['ben', 'cleo', 'amira'] })
+    assert.equal(accepted.ben?.success, true)
+    assert.equal(accepted.amira?.error?.code, 'ERR_CANNOT_FORM_SELF_RELATION')
+    assert.deepEqual(uidsOf((await friends.list('amira', { searchKey: 'be' })).data), ['ben'])
+    await friends.delete('amira', { friends: ['ben'] })
+    assert.deepEqual(uidsOf((await friends.list('amira')).data), ['cleo'])
+  })
+
+  test('blocked users: blocked, listed, released', async () => {
+    const { blockedUsers } = (await appWithUsers('amira', 'mallory')).client
+    const outcomes = await blockedUsers.block('amira', { blockedUids: ['mallory'] })
+    assert.equal(outcomes.mallory?.success, true)
+    assert.deepEqual(uidsOf((await blockedUsers.list('amira')).data), ['mallory'])
+    const { data } = await blockedUsers.list('mallory', { direction: 'hasBlockedMe' })
+    assert.deepEqual(uidsOf(data), ['amira'])
+    await blockedUsers.unblock('amira', { blockedUids: ['mallory'] })
+    assert.deepEqual((await blockedUsers.list('amira')).data, [])
+  })
+
+  test('API keys: created, changed, used, removed', async () => {
+    const app = await server.newApp()
+    const { apiKeys } = app.client
+    const { apiKey } = await apiKeys.create({ name: 'Billing', scope: 'authOnly' })
+    const own = app.clientWith(apiKey).apiKeys
+    await assert.rejects(own.list(), { code: 'AUTH_ERR_NO_ACCESS', status: 403 })
+    await apiKeys.update(apiKey, { scope: 'fullAccess' })
+    assert.equal((await own.get(apiKey)).scope, 'fullAccess')
+    const { data } = await apiKeys.list({ searchKey: 'bill' })
+    assert.deepEqual(data, [await apiKeys.get(apiKey)])
+    await apiKeys.delete(apiKey)
+    await assert.rejects(own.list(), { code: 'AUTH_ERR_APIKEY_NOT_FOUND', status: 401 })
+  })
+})
+
+suite('all pages', () => {
+  const uids = Array.from({ length: 7 }, (_, n) => `u${n}`)
+
+  test('by cursor: each record once, also when one is removed meanwhile', async () => {
+    const { client } = await appWithUsers(...uids)
+    const seen = []
+    for await (const { uid } of client.users.all({ perPage: 2 })) {
+      seen.push(uid)
+      if (uid === 'u1') await client.users.delete('u0')
+    }
+    assert.deepEqual(seen, uids)
+  })
+
+  test('a cursor goes before the page number, and where cursors end the list ends', async () => {
+    const pagination = { total: 9, count: 1, per_page: 1, current_page: 1, total_pages: 9 }
+    const { baseUrl, received } = await play(
+      answer(200, { data: [{ uid: 'a' }], meta: { pagination, cursor: { next: 'x y' } } }),
+      answer(200, { data: [{ uid: 'b' }], meta: { pagination } }),
+      answer(200, { data: [], meta: { pagination: { ...pagination, total_pages: 1 } } }),
+    )
+    const client = new Loquat({ appId: 'app', apiKey: 'key', baseUrl })
+    const users = await Array.fromAsync(client.users.all({ perPage: 1 }))
+    assert.deepEqual(uidsOf(users), ['a', 'b'])
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/v3/users?perPage=1', '/v3/users?perPage=1&cursor=x+y'],
+    )
+  })
+
+  test('by page number where the list offers no cursor', async () => {
+    const { client } = await appWithUsers('amira', ...uids)
+    await client.friends.add('amira', { accepted: uids })
+    const friends = await Array.fromAsync(client.friends.all('amira', { perPage: 3 }))
+    assert.deepEqual(uidsOf(friends), uids)
+    const some = await Array.fromAsync(client.friends.all('amira', { searchKey: 'u3' }))
+    assert.deepEqual(uidsOf(some), ['u3'])
+    assert.deepEqual(await Array.fromAsync(client.blockedUsers.all('amira')), [])
+  })
+
+  test('no page is read before it is needed', async () => {
+    const { client } = await appWithUsers(...uids)
+    const users = client.users.all({ perPage: 7 })
+    await client.users.delete('u0')
+    assert.equal((await users.next()).value?.uid, 'u1')
+    await users.return()
+    assert.equal((await users.next()).done, true)
+  })
+})
+
+suite('failures', () => {
+  test('tell all that the server says', async () => {
+    const { client } = await server.newApp()
+    // @ts-expect-error: a number is no name
+    const refused = client.users.create({ uid: 'a b', name: 1 })
+    await assert.rejects(refused, (error: Error & Record<string, unknown>) => {
+      assert.equal(error.name, 'LoquatError')
+      assert.equal(error.code, 'ERR_BAD_REQUEST')
+      assert.equal(error.status, 400)
+      assert.equal(error.message, 'Validation failed.')
+      assert.deepEqual(Object.keys(error.details as object).sort(), ['name', 'uid'])
+      assert.match(String(error.requestId), /^[0-9a-f-]{36}$/)
+      return true
+    })
+  })
+
+  test('an id that would lead to another operation is not sent', async () => {
+    const { client } = await appWithUsers('amira')
+    for (const id of ['', '.', '..']) {
+      await assert.rejects(client.authTokens.delete('amira', id), TypeError)
+      await assert.rejects(client.users.get(id), TypeError)
+    }
+    assert.equal((await client.users.get('amira')).uid, 'amira')
+    await assert.rejects(client.users.get('a/b?c#d'), { code: 'ERR_BAD_REQUEST' })
+    assert.throws(() => client.onBehalfOf(''), TypeError)
+  })
+
+  test('a value with a comma cannot be one of a list in a query', async () => {
+    const { client } = await server.newApp()
+    await assert.rejects(client.users.list({ tags: ['a,b'] }), TypeError)
+  })
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { useServer } from '../../server/test/harness.ts'
+
+const server = useServer()
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+test('the samples of the README, one after another, are the program readme.ts', () => {
+  const samples = read('../README.md').matchAll(/^```ts\n(.*?)^```$/gms)
+  const program = [...samples].map(([, code]) => code).join('\n')
+  // What they make and don't use.
+  assert.equal(`${program}\nexport { authToken, ben, count, data, meta }\n`, read('readme.ts'))
+})
+
+test('which runs, and gets what it asks for', async (t) => {
+  const app = await server.newApp()
+  process.env.LOQUAT_APP_ID = app.id
+  process.env.LOQUAT_API_KEY = app.apiKey
+  process.env.LOQUAT_URL = `http://127.0.0.1:${server.service.apiPort}`
+  const log = t.mock.method(console, 'log', () => undefined)
+  const { authToken, ben, count, data, meta } = await import('./readme.ts')
+  assert.match(authToken, /^amira_/)
+  assert.equal(ben.conversationId, 'amira_user_ben')
+  assert.deepEqual([count, data.length, meta.pagination.total], [2, 1, 1])
+  assert.deepEqual(
+    log.mock.calls.map(({ arguments: [name] }) => name),
+    ['Ben'],
+  )
+  assert.equal((await app.client.users.get('amira')).name, 'Amira K.')
+})

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { suite, test } from 'node:test'
+import { useServer } from '../../server/test/harness.ts'
+import { Loquat, LoquatError, type LoquatOptions } from '../src/index.ts'
+import { pauseBefore, readRetryAfter } from '../src/retry.ts'
+import {
+  answer,
+  cutBody,
+  cutConnection,
+  hang,
+  play,
+  type Received,
+  refuse,
+  type Script,
+  type Step,
+} from './http-script.ts'
+
+const server = useServer()
+
+const amira = { uid: 'amira', name: 'Amira' }
+const done = answer(200, { data: amira })
+const busy = refuse(503, 'ERR_MISSION_FAILED')
+
+/** For what would else wait for something that never comes. */
+const within = { timeout: 30_000 }
+
+type Given = Partial<Pick<LoquatOptions, 'maxRetries' | 'timeoutMs' | 'fetch'>>
+
+const clientOf = ({ baseUrl }: Pick<Script, 'baseUrl'>, options: Given = {}) =>
+  new Loquat({ appId: 'app', apiKey: 'key', baseUrl, ...options })
+
+suite('a request is sent again', () => {
+  const faults: [string, Step][] = [
+    ['429', refuse(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '0' })],
+    ['503', busy],
+    ['502 of a proxy', answer(502, 'Bad gateway', { 'content-type': 'text/html' })],
+    ['a connection that is cut', cutConnection],
+    ['a body shorter than announced', cutBody('length')],
+    ['a body that ends between two chunks', cutBody('chunks')],
+    ['half a JSON text', cutBody('close')],
+  ]
+  for (const [what, fault] of faults) {
+    test(`after ${what}: the same key and body, and the answer counts`, async () => {
+      const script = await play(fault, fault, done)
+      assert.deepEqual(await clientOf(script).users.create(amira), amira)
+      assert.equal(script.received.length, 3)
+      const keys = script.received.map(({ headers }) => headers['idempotency-key'])
+      assert.match(String(keys[0]), /^[0-9a-f]{32}$/)
+      assert.equal(new Set(keys).size, 1)
+      for (const { body } of script.received) assert.deepEqual(JSON.parse(body), amira)
+    })
+  }
+
+  test('after no answer in time', within, async () => {
+    const script = await play(hang, done)
+    const user = await clientOf(script, { timeoutMs: 500 }).users.get('amira')
+    assert.deepEqual(user, amira)
+    assert.ok(script.received.length >= 2)
+  })
+
+  test('not before the server said', async () => {
+    const script = await play(refuse(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '1' }), done)
+    await clientOf(script).users.get('amira')
+    const [first, second] = script.received
+    assert.ok(second && first && second.at - first.at >= 1000)
+  })
+
+  test('as often as allowed: then the last failure is told', async () => {
+    const script = await play(busy)
+    const failed = clientOf(script, { maxRetries: 2 }).users.get('amira')
+    await assert.rejects(failed, { code: 'ERR_MISSION_FAILED', status: 503 })
+    assert.equal(script.received.length, 3)
+  })
+
+  test('and a write whose answer was lost happened once', async () => {
+    const app = await server.newApp()
+    const script = await play(
+      async (request, response) => {
+        assert.equal((await forward(request)).status, 200)
+        response.destroy()
+      },
+      async (request, response) => {
+        const { status, body } = await forward(request)
+        answer(status, body)(request, response)
+      },
+    )
+    const forward = ({ method = '', url = '', headers, body }: Received) =>
+      app.call(method, url, {
+        body,
+        headers: { 'idempotency-key': String(headers['idempotency-key']) },
+      })
+    assert.equal((await clientOf(script).users.create(amira)).uid, 'amira')
+    assert.equal(script.received.length, 2)
+    assert.deepEqual(await app.announced(), ['app.created', 'user.created'])
+  })
+})
+
+suite('a request is sent once', () => {
+  for (const [status, code] of [
+    [400, 'ERR_BAD_REQUEST'],
+    [404, 'ERR_UID_NOT_FOUND'],
+    [409, 'ERR_UID_ALREADY_EXISTS'],
+    [500, 'ERR_EXCEPTION'],
+  ] as const) {
+    test(`when it is refused with ${status}`, async () => {
+      const script = await play(refuse(status, code), done)
+      await assert.rejects(clientOf(script).users.create(amira), { code, status })
+      assert.equal(script.received.length, 1)
+    })
+  }
+
+  test('when the server wants to be left alone for over a minute', async () => {
+    const later = { 'retry-after': '61' }
+    const script = await play(refuse(503, 'ERR_MISSION_FAILED', later), done)
+    await assert.rejects(clientOf(script).users.get('amira'), { status: 503, retryAfter: 61 })
+    assert.equal(script.received.length, 1)
+  })
+
+  test('when a fetch of the caller’s own has a fault', async () => {
+    let calls = 0
+    const fault = new RangeError('a fault')
+    const fetch = () => {
+      calls++
+      return Promise.reject(fault)
+    }
+    const baseUrl = 'http://127.0.0.1'
+    await assert.rejects(clientOf({ baseUrl }, { fetch }).users.get('amira'), fault)
+    assert.equal(calls, 1)
+  })
+})
+
+suite('an abort', () => {
+  test('ends a request under way, and its connection', within, async () => {
+    const arrived = Promise.withResolvers<ServerResponse>()
+    const script = await play((_request, response) => arrived.resolve(response))
+    const abort = new AbortController()
+    const patient = clientOf(script, { timeoutMs: 600_000 })
+    const call = patient.users.get('amira', { signal: abort.signal })
+    const response = await arrived.promise
+    const closed = once(response, 'close')
+    abort.abort(new Error('no longer wanted'))
+    await assert.rejects(call, { message: 'no longer wanted' })
+    await closed
+    assert.equal(script.received.length, 1)
+  })
+
+  test('ends the pause before the next try', within, async () => {
+    const abort = new AbortController()
+    const later = { 'retry-after': '60' }
+    const script = await play(refuse(429, 'ERR_TOO_MANY_REQUESTS', later))
+    // Aborts once the answer was read and all that follows at once has happened.
+    const fetch: LoquatOptions['fetch'] = async (url, init) => {
+      const response = await globalThis.fetch(url, init)
+      const text = await response.text()
+      return Object.assign(response, {
+        text: async () => {
+          setImmediate(() => abort.abort(new Error('no longer wanted')))
+          return text
+        },
+      })
+    }
+    const call = clientOf(script, { fetch }).users.get('amira', { signal: abort.signal })
+    await assert.rejects(call, { message: 'no longer wanted' })
+    assert.equal(script.received.length, 1)
+  })
+
+  test('before the call: nothing is sent', async () => {
+    const script = await play(done)
+    const signal = AbortSignal.abort(new Error('no longer wanted'))
+    const call = clientOf(script).users.get('amira', { signal })
+    await assert.rejects(call, { message: 'no longer wanted' })
+    assert.equal(script.received.length, 0)
+  })
+})
+
+suite('what is sent', () => {
+  test('key, app and user; writes have a key of their own or the caller’s, reads none', async () => {
+    const script = await play(done)
+    const client = clientOf(script)
+    await client.onBehalfOf('ben').users.get('amira')
+    await client.users.create(amira)
+    await client.users.create(amira)
+    await client.users.create(amira, { idempotencyKey: 'mine' })
+    const [read, ...writes] = script.received.map(({ headers }) => headers)
+    assert.deepEqual([read?.apikey, read?.appid, read?.onbehalfof], ['key', 'app', 'ben'])
+    assert.equal(read?.['idempotency-key'], undefined)
+    const keys = writes.map((headers) => headers['idempotency-key'])
+    assert.equal(new Set(keys).size, 3)
+    assert.equal(keys[2], 'mine')
+    assert.equal(writes[0]?.onbehalfof, undefined)
+  })
+
+  test('to the host of the app, which then needs no header', async () => {
+    const sent: [string, RequestInit][] = []
+    const fetch: LoquatOptions['fetch'] = async (...given) => {
+      sent.push(given)
+      return Response.json({ data: amira })
+    }
+    const address = { region: 'eu', host: 'chat.example' } as const
+    await new Loquat({ appId: 'app', apiKey: 'key', ...address, fetch }).users.get('amira')
+    const [[url, { headers }] = ['', {} as RequestInit]] = sent
+    assert.equal(url, 'https://app.api-eu.chat.example/v3/users/amira')
+    assert.deepEqual([...(headers as Headers)], [['apikey', 'key']])
+  })
+})
+
+suite('answers that are none', () => {
+  test('a page of something else', async () => {
+    const page = answer(200, '<html>', { 'content-type': 'text/html' })
+    const script = await play(page)
+    await assert.rejects(clientOf(script).users.get('amira'), {
+      code: 'CLIENT_ERR_UNREADABLE_ANSWER',
+      status: 200,
+    })
+  })
+
+  test('a redirect is not followed: the key stays where it belongs', async () => {
+    const other = await play(done)
+    const script = await play(answer(307, {}, { location: `${other.baseUrl}/v3/users/amira` }))
+    await assert.rejects(clientOf(script).users.get('amira'), { status: 307 })
+    assert.equal(other.received.length, 0)
+  })
+
+  test('nobody there: the cause tells why', async () => {
+    const failed = clientOf({ baseUrl: 'http://127.0.0.1:1' }, { maxRetries: 1 }).users.get('amira')
+    await assert.rejects(failed, (error) => {
+      assert.ok(error instanceof LoquatError)
+      assert.equal(error.code, 'CLIENT_ERR_NO_ANSWER')
+      assert.equal(error.status, undefined)
+      assert.ok(error.cause instanceof TypeError)
+      return true
+    })
+  })
+})
+
+suite('pauses', () => {
+  test('double up to a limit; half is chance, and what the server asks for comes on top', () => {
+    assert.deepEqual(
+      [0, 1, 2, 3, 20].map((retry) => pauseBefore(retry, 0, 1)),
+      [200, 400, 800, 1600, 10_000],
+    )
+    assert.equal(pauseBefore(2, 0, 0), 400)
+    assert.equal(pauseBefore(0, 30, 0), 30_100)
+  })
+
+  test('Retry-After is a number of seconds, or a date', () => {
+    const now = Date.parse('2026-01-01T00:00:00Z')
+    assert.equal(readRetryAfter('17', now), 17)
+    assert.equal(readRetryAfter('Thu, 01 Jan 2026 00:00:20 GMT', now), 20)
+    assert.equal(readRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now), 0)
+    assert.equal(readRetryAfter('soon', now), undefined)
+    assert.equal(readRetryAfter(null, now), undefined)
+  })
+})
