@@ -98,6 +98,92 @@ export type AuthToken = {
   appInfo?: Record<string, unknown>
 }
 
+export type Message = {
+  /** A number that grows within its conversation. */
+  id: string
+  /** The sender's own id of it. */
+  muid?: string
+  conversationId: string
+  /** UID; `app_system` when the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** `message`, `custom`, `interactive` or `action`. */
+  category: string
+  type: string
+  /** What was sent, and `entities`: the users and groups concerned, as they are now. */
+  data: Record<string, unknown>
+  tags?: string[]
+  /** When it was sent, in Unix seconds. */
+  sentAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt: number
+  /** When it was edited, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** When it was deleted, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** When the other side received it, in Unix seconds. */
+  deliveredAt?: number
+  /** When the other side read it, in Unix seconds. */
+  readAt?: number
+  receipts?: {
+    data: {
+      /** UID of who received it. */
+      recipient: string
+      /** When it was delivered, in Unix seconds. */
+      deliveredAt?: number
+      /** When it was read, in Unix seconds. */
+      readAt?: number
+    }[]
+  }
+}
+
+export type UserConversation = {
+  /** `group_<guid>`, or `<uid>_user_<uid>`. */
+  conversationId: string
+  conversationType: 'user' | 'group'
+  /** A number; `0` means that nothing is unread. */
+  unreadMessageCount: string
+  /** Unix seconds. */
+  createdAt: number
+  /** Unix seconds. */
+  updatedAt: number
+  lastMessage?: Message
+  lastReadMessageId?: string
+  conversationWith:
+    | User
+    | {
+        /** Unique within the app. */
+        guid: string
+        name: string
+        type: 'public' | 'private' | 'password'
+        description?: string
+        /** URL of a picture. */
+        icon?: string
+        /** UID of the owner; `app_system` when it is the app. */
+        owner: string
+        metadata?: Record<string, unknown>
+        tags?: string[]
+        membersCount: number
+        conversationId: string
+        /** The viewer's scope. */
+        scope?: 'admin' | 'moderator' | 'participant'
+        /** When the viewer joined, in Unix seconds. */
+        joinedAt?: number
+        /** Whether the viewer is a member. */
+        hasJoined?: boolean
+        /** When it was created, in Unix seconds. */
+        createdAt: number
+        /** When it last changed, in Unix seconds. */
+        updatedAt?: number
+        /** UID of the user who changed it. */
+        updatedBy?: string
+      }
+}
+
 export type CreateApiKeyBody = {
   /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
   name: string
@@ -414,6 +500,207 @@ export type ListBlockedUsersQuery = {
   perPage?: number | undefined
   /** Number of the page. */
   page?: number | undefined
+}
+
+export type SendMessageAnswer =
+  | Message
+  | {
+      uids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+            message: string
+          }
+          data?: Message
+        }
+      >
+      guids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+            message: string
+          }
+          data?: Message
+        }
+      >
+    }
+
+export type SendMessageBody = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** `user` or `group`; required with `receiver`. */
+  receiverType?: unknown | undefined
+  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  multipleReceivers?:
+    | {
+        uids?: string[] | undefined
+        guids?: string[] | undefined
+      }
+    | undefined
+  /** `message` (so unless given), `custom` or `interactive`. */
+  category?: unknown | undefined
+  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  type?: unknown | undefined
+  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  data?: unknown | undefined
+  /** The caller's own id: a second send with it finds the first message. */
+  muid?: string | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+}
+
+export type DeleteMessageBody = {
+  /** Leave nothing of it; else its place is kept without content. */
+  permanent?: boolean | undefined
+}
+
+export type ListMessageReceiptsAnswer = {
+  data: {
+    /** UID of who received it. */
+    recipient: string
+    /** When it was delivered, in Unix seconds. */
+    deliveredAt?: number
+    /** When it was read, in Unix seconds. */
+    readAt?: number
+  }[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListMessageReceiptsQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** Cursor: the receivers after this one. */
+  id?: string | undefined
+}
+
+export type ListUserMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt: number
+    }
+  }
+}
+
+export type ListUserMessagesQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
+  /** Page size without `onBehalfOf`. */
+  perPage?: number | undefined
+}
+
+export type ListGroupMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt: number
+    }
+  }
+}
+
+export type ListGroupMessagesQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
+}
+
+export type ResetUserConversationBody = {
+  /** The other user; must be the one of the path. */
+  conversationWith?: string | undefined
+  /** Remove the messages for both sides. */
+  deleteMessagesPermanently?: boolean | undefined
+}
+
+export type MarkUserConversationDeliveredBody = {
+  /** Up to this message; all unless given. */
+  messageId?: number | string | undefined
+}
+
+export type MarkUserConversationReadBody = {
+  /** Up to this message; all unless given. */
+  messageId?: number | string | undefined
+}
+
+export type MarkUserConversationUnreadBody = {
+  /** What came after this message becomes unread. */
+  messageId: number | string
+}
+
+export type ResetGroupConversationBody = {
+  /** The other user; must be the one of the path. */
+  conversationWith?: string | undefined
+  /** Remove the messages for both sides. */
+  deleteMessagesPermanently?: boolean | undefined
+}
+
+export type MarkGroupConversationDeliveredBody = {
+  /** Up to this message; all unless given. */
+  messageId?: number | string | undefined
+}
+
+export type MarkGroupConversationReadBody = {
+  /** Up to this message; all unless given. */
+  messageId?: number | string | undefined
+}
+
+export type MarkGroupConversationUnreadBody = {
+  /** What came after this message becomes unread. */
+  messageId: number | string
 }
 
 /** `client.apiKeys` */
@@ -748,6 +1035,190 @@ export class BlockedUsersMethods {
   }
 }
 
+/** `client.messages` */
+export class MessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Send a message. */
+  async send(body: SendMessageBody, options?: CallOptions): Promise<SendMessageAnswer> {
+    return this.#transport.data({ method: 'POST', path: '/v3/messages', body }, options)
+  }
+
+  /** Get a message. */
+  async get(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data({ method: 'GET', path: `/v3/messages/${segment(id)}` }, options)
+  }
+
+  /** Delete a message. */
+  async delete(id: string, body?: DeleteMessageBody, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/messages/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** List who received and read a message. */
+  async listReceipts(
+    id: string,
+    query?: ListMessageReceiptsQuery,
+    options?: CallOptions,
+  ): Promise<ListMessageReceiptsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/receipts`, query },
+      options,
+    )
+  }
+
+  /** List the messages with a user. */
+  async listUser(
+    uid: string,
+    query?: ListUserMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListUserMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/messages`, query },
+      options,
+    )
+  }
+
+  /** List the messages of a group. */
+  async listGroup(
+    guid: string,
+    query?: ListGroupMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListGroupMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
+      options,
+    )
+  }
+}
+
+/** `client.conversations` */
+export class ConversationsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Get the conversation with a user. */
+  async getUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/conversation` },
+      options,
+    )
+  }
+
+  /** Clear the conversation with a user away. */
+  async resetUser(
+    uid: string,
+    body?: ResetUserConversationBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/conversation`, body },
+      options,
+    )
+  }
+
+  /** Mark the conversation with a user as delivered. */
+  async markUserDelivered(
+    uid: string,
+    body?: MarkUserConversationDeliveredBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/conversation/delivered`, body },
+      options,
+    )
+  }
+
+  /** Mark the conversation with a user as read. */
+  async markUserRead(
+    uid: string,
+    body?: MarkUserConversationReadBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/conversation/read`, body },
+      options,
+    )
+  }
+
+  /** Mark the conversation with a user as unread from a message on. */
+  async markUserUnread(
+    uid: string,
+    body: MarkUserConversationUnreadBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/conversation/read`, body },
+      options,
+    )
+  }
+
+  /** Get a group's conversation. */
+  async getGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/conversation` },
+      options,
+    )
+  }
+
+  /** Clear a group's conversation away. */
+  async resetGroup(
+    guid: string,
+    body?: ResetGroupConversationBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/conversation`, body },
+      options,
+    )
+  }
+
+  /** Mark a group's conversation as delivered. */
+  async markGroupDelivered(
+    guid: string,
+    body?: MarkGroupConversationDeliveredBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/conversation/delivered`, body },
+      options,
+    )
+  }
+
+  /** Mark a group's conversation as read. */
+  async markGroupRead(
+    guid: string,
+    body?: MarkGroupConversationReadBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/conversation/read`, body },
+      options,
+    )
+  }
+
+  /** Mark a group's conversation as unread from a message on. */
+  async markGroupUnread(
+    guid: string,
+    body: MarkGroupConversationUnreadBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/conversation/read`, body },
+      options,
+    )
+  }
+}
+
 /** Every operation, by area. */
 export class Operations {
   readonly apiKeys: ApiKeysMethods
@@ -756,6 +1227,8 @@ export class Operations {
   readonly authTokens: AuthTokensMethods
   readonly friends: FriendsMethods
   readonly blockedUsers: BlockedUsersMethods
+  readonly messages: MessagesMethods
+  readonly conversations: ConversationsMethods
 
   constructor(transport: Transport) {
     this.apiKeys = new ApiKeysMethods(transport)
@@ -764,5 +1237,7 @@ export class Operations {
     this.authTokens = new AuthTokensMethods(transport)
     this.friends = new FriendsMethods(transport)
     this.blockedUsers = new BlockedUsersMethods(transport)
+    this.messages = new MessagesMethods(transport)
+    this.conversations = new ConversationsMethods(transport)
   }
 }

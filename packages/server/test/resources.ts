@@ -135,7 +135,7 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
     },
   }),
   deleteMessage: () => ({ body: { permanent: true } }),
-  listReceipts: () => ({ query: { limit: '10' } }),
+  listMessageReceipts: () => ({ query: { limit: '10' } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   getUserConversation: async (app, ids) => {
     await talk(app, ids)

@@ -123,7 +123,7 @@ export const messageRoutes =
       {
         config: { ...access, errors: READ_ERRORS },
         schema: {
-          operationId: 'listReceipts',
+          operationId: 'listMessageReceipts',
           tags,
           summary: 'List who received and read a message',
           params: MessageParams,
