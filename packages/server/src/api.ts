@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { memberRoutes } from './areas/groups/members.routes.ts'
+import { groupRoutes } from './areas/groups/routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
@@ -16,6 +18,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   userRoutes,
   authTokenRoutes,
   relationRoutes,
+  groupRoutes,
+  memberRoutes,
 ]
 
 export interface ApiOptions {

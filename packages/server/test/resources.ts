@@ -31,6 +31,20 @@ const user: Resource = {
   unknown: newId,
 }
 
+/** A user of the app who has done something in a group before: through the path, with the app's key. */
+const userWho = (act: (guid: string, uid: string) => [path: string, body?: object]): Resource => ({
+  async make(app, ids) {
+    const uid = await user.make(app, ids)
+    if (ids.guid === undefined) return uid
+    const [path, body] = act(ids.guid, uid)
+    await app.call('POST', path, body && { body })
+    return uid
+  },
+  unknown: newId,
+})
+
+const admin = userWho((guid, uid) => [`/v3/groups/${guid}/members`, { admins: [uid] }])
+
 /**
  * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
  * areas use one name.
@@ -52,6 +66,21 @@ export const resources: Record<string, Resource> = {
   },
   uid: user,
   onBehalfOf: user,
+  guid: {
+    async make(app) {
+      const guid = newId()
+      await app.call('POST', '/v3/groups', { body: { guid, name: 'Book club' } })
+      return guid
+    },
+    unknown: newId,
+  },
+  'groups.onBehalfOf': admin,
+  'group_members.onBehalfOf': admin,
+  'banned_users.onBehalfOf': admin,
+  'group_members.uid': userWho((guid, uid) => [
+    `/v3/groups/${guid}/members`,
+    { participants: [uid] },
+  ]),
   authToken: {
     async make(app, { uid }) {
       const path = `/v3/users/${uid}/auth_tokens`
@@ -98,6 +127,40 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
   createAuthToken: () => ({ body: { force: true } }),
   updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),
+  createGroup: async (app) => ({
+    body: {
+      guid: newId(),
+      name: 'Book club',
+      type: 'private',
+      icon: 'https://img.example/b.png',
+      description: 'Monthly reads',
+      metadata: { city: 'Graz' },
+      tags: ['reading'],
+      members: { participants: [await user.make(app, {})] },
+    },
+  }),
+  updateGroup: () => ({ body: { name: 'Readers', tags: ['books'], unset: ['icon'] } }),
+  listGroups: () => ({
+    query: { searchKey: 'bo', types: 'public,private', withTags: 'true', 'membersCount[gte]': '0' },
+  }),
+  joinGroup: async (app, { guid, onBehalfOf }) => {
+    await app.call('DELETE', `/v3/groups/${guid}/members/${onBehalfOf}`)
+    return { body: {} }
+  },
+  transferGroup: async (app, { guid, onBehalfOf: owner }) => {
+    await app.call('PUT', `/v3/groups/${guid}`, { body: { owner } })
+    return { body: { owner: await user.make(app, {}) } }
+  },
+  addMembers: async (app) => ({
+    body: { moderators: [await user.make(app, {})], usersToBan: [await user.make(app, {})] },
+  }),
+  changeScope: () => ({ body: { scope: 'moderator' } }),
+  listMembers: () => ({ query: { scopes: 'admin,participant', status: 'offline', perPage: '10' } }),
+  unbanUser: async (app, { guid, uid }) => {
+    await app.call('POST', `/v3/groups/${guid}/bannedusers/${uid}`)
+    return {}
+  },
+  listBannedUsers: () => ({ query: { searchKey: 'a', perPage: '10', page: '1' } }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 
