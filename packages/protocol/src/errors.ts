@@ -272,19 +272,109 @@ export const errors = {
     status: 404,
     retry: false,
     message: 'There is no group "{guid}".',
-    when: 'The group is unknown.',
+    when: 'The group is unknown, or was removed.',
+  },
+  ERR_GUID_ALREADY_EXISTS: {
+    status: 409,
+    retry: false,
+    message: 'There already is a group "{guid}".',
+    when: 'The guid of the new group is taken, also by one that is still being removed.',
+  },
+  ERR_EMPTY_GROUP_PASS: {
+    status: 400,
+    retry: false,
+    message: 'A group of the type "password" needs a password.',
+    when: 'A group of the type `password` was to be made or joined without one.',
+  },
+  ERR_WRONG_GROUP_PASS: {
+    status: 403,
+    retry: false,
+    message: 'This is not the password of the group.',
+    when: 'The password given to join is not the one of the group.',
+  },
+  ERR_NOT_A_MEMBER: {
+    status: 404,
+    retry: false,
+    message: 'The user "{uid}" is not a member of the group.',
+    when: 'The user that the operation is about is not in the group.',
+  },
+  ERR_ALREADY_JOINED: {
+    status: 409,
+    retry: false,
+    message: 'The user "{uid}" is a member of the group already.',
+    when: 'The user joins, or is added to, a group that it is in.',
   },
   ERR_GROUP_NOT_JOINED: {
     status: 403,
     retry: false,
-    message: 'Only members of the group may do that.',
-    when: 'The actor is no member of the group.',
+    message: 'Only members of the group can do that.',
+    when: 'The acting user is not a member of the group.',
+  },
+  ERR_GROUP_JOIN_NOT_ALLOWED: {
+    status: 403,
+    retry: false,
+    message: 'Nobody can join the group "{guid}" by themselves.',
+    when: 'A user wants to join a private group: it must be added.',
+  },
+  ERR_NO_VACANCY: {
+    status: 403,
+    retry: false,
+    message: 'The group has {limit} members, which is as many as it can have.',
+    when: 'The group is full.',
+  },
+  ERR_SAME_SCOPE: {
+    status: 400,
+    retry: false,
+    message: 'The user "{uid}" has this scope already.',
+    when: 'The new scope is the old one.',
+  },
+  ERR_NOT_A_BANNED_USER: {
+    status: 404,
+    retry: false,
+    message: 'The user "{uid}" is not banned from the group.',
+    when: 'A ban was to be lifted that is not there.',
   },
   ERR_BANNED_GROUPMEMBER: {
     status: 403,
     retry: false,
-    message: 'Whoever is banned from the group may not do that.',
-    when: 'The user is banned from the group.',
+    message: 'This user is banned from the group.',
+    when: 'A banned user wants to use the group, or is to be added to it.',
+  },
+  ERR_ALREADY_BANNED: {
+    status: 409,
+    retry: false,
+    message: 'The user "{uid}" is banned already.',
+    when: 'A banned user was to be banned.',
+  },
+  ERR_GROUP_NO_CLEARANCE: {
+    status: 403,
+    retry: false,
+    message: 'How the users stand in the group does not allow that.',
+    when: 'The user that the operation is about is the owner, or not below the acting user. Also: the owner wants to leave, or somebody else to give the group away.',
+  },
+  ERR_GROUP_NO_ADMIN_SCOPE: {
+    status: 403,
+    retry: false,
+    message: 'Only admins of the group can do that.',
+    when: 'The acting user is a member, but no admin.',
+  },
+  ERR_GROUP_NO_MODERATOR_SCOPE: {
+    status: 403,
+    retry: false,
+    message: 'Only moderators and admins of the group can do that.',
+    when: 'The acting user is a participant.',
+  },
+  ERR_GROUP_NO_SCOPE_CLEARANCE: {
+    status: 403,
+    retry: false,
+    message: 'This scope cannot be given to "{uid}" by the acting user.',
+    when: 'The acting user may not change the scope of this member, or not to this one.',
+  },
+  ERR_GROUP_NO_SELF_ACTION: {
+    status: 403,
+    retry: false,
+    message: 'Nobody can do that to themselves.',
+    when: 'The acting user is the one that the operation is about.',
   },
   ERR_BAD_REQUEST: {
     status: 400,
@@ -337,3 +427,20 @@ export const errors = {
 } as const satisfies Record<string, ErrorDefinition>
 
 export type ErrorCode = keyof typeof errors
+
+const COMMITTED = 'A removal is one transaction: it happens, or the answer is'
+const UNFINISHED = '`ERR_MISSION_FAILED` or `ERR_EXCEPTION`'
+
+/** Codes that other services of the kind know and this one never answers with, and why. */
+export const impossibleErrors: Record<string, string> = {
+  ERR_AUTH_TOKEN_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_AUTH_TOKENS_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_ROLE_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_UID_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_FAILED_TO_ADD_FRIEND: `Both sides of a friendship are stored in one transaction, or the answer is ${UNFINISHED}.`,
+  ERR_GROUP_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_MEMBER_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+  ERR_MEMBER_SCOPE_CHANGE_FAILED: `The scope changes in one transaction, or the answer is ${UNFINISHED}.`,
+  ERR_MEMBER_BAN_FAILED: `A ban is one transaction: it holds, or the answer is ${UNFINISHED}.`,
+  ERR_MEMBER_UNBAN_FAILED: `${COMMITTED} ${UNFINISHED}.`,
+}

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { MessageRecord, RoleRecord, UserRecord } from './records.ts'
+import { GroupRecord, MessageRecord, RoleRecord, SCOPES, UserRecord } from './records.ts'
 
 interface EventDefinition {
   /** When it happens: a sentence for the documentation. */
@@ -17,6 +17,15 @@ const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
 const Blocks = Type.Object({ users: Type.Record(Type.String(), UserRecord), by: UserRecord })
 
+const OneGroup = Type.Object({ group: GroupRecord })
+const Members = Type.Record(Type.String(), UserRecord)
+const OwnMembership = Type.Object({ group: GroupRecord, members: Members, message: MessageRecord })
+const Membership = Type.Object({ ...OwnMembership.properties, by: UserRecord })
+const Scope = Type.Enum([...SCOPES])
+const ScopedMembers = Type.Record(
+  Type.String(),
+  Type.Object({ ...UserRecord.properties, scope: Scope, oldScope: Scope }),
+)
 const OneMessage = Type.Object({ message: MessageRecord })
 const Mark = Type.Object({
   uid: Type.String(),
@@ -85,6 +94,61 @@ export const events = {
     summary: 'A user no longer blocks others.',
     trigger: 'user_unblocked',
     payload: Blocks,
+  },
+  'group.created': {
+    summary: 'A group was created. Its first members are its owner and creator.',
+    trigger: 'group_created',
+    payload: Type.Object({ group: GroupRecord, members: Members }),
+  },
+  'group.updated': {
+    summary: 'A group changed. Holds the group as it is now.',
+    trigger: 'group_updated',
+    payload: OneGroup,
+  },
+  'group.deleted': {
+    summary: 'A group was removed, with its members, bans and messages.',
+    trigger: 'group_deleted',
+    payload: OneGroup,
+  },
+  'group.owner.transferred': {
+    summary: 'A group has another owner.',
+    trigger: 'group_owner_transferred',
+    payload: Type.Object({ group: GroupRecord, oldOwner: Type.String() }),
+  },
+  'group.member.added': {
+    summary: 'Somebody made a user a member.',
+    trigger: 'group_member_added',
+    payload: Membership,
+  },
+  'group.member.joined': {
+    summary: 'A user joined.',
+    trigger: 'group_member_joined',
+    payload: OwnMembership,
+  },
+  'group.member.left': {
+    summary: 'A user left.',
+    trigger: 'group_member_left',
+    payload: OwnMembership,
+  },
+  'group.member.kicked': {
+    summary: 'A member was removed, and may join again.',
+    trigger: 'group_member_kicked',
+    payload: Membership,
+  },
+  'group.member.banned': {
+    summary: 'A user was banned; a membership ended with it.',
+    trigger: 'group_member_banned',
+    payload: Membership,
+  },
+  'group.member.unbanned': {
+    summary: 'A ban was lifted.',
+    trigger: 'group_member_unbanned',
+    payload: Membership,
+  },
+  'group.member.scope.changed': {
+    summary: 'A member has another scope.',
+    trigger: 'group_member_scope_changed',
+    payload: Type.Object({ ...Membership.properties, members: ScopedMembers }),
   },
   'message.sent': {
     summary: 'A message was sent.',

@@ -1,4 +1,4 @@
-export { type ErrorCode, errors } from './errors.ts'
+export { type ErrorCode, errors, impossibleErrors } from './errors.ts'
 export { type EventPayload, type EventType, events } from './events.ts'
 export {
   GROUP_TYPES,

@@ -98,6 +98,34 @@ export type AuthToken = {
   appInfo?: Record<string, unknown>
 }
 
+export type Group = {
+  /** Unique within the app. */
+  guid: string
+  name: string
+  type: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner; `app_system` when it is the app. */
+  owner: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount: number
+  conversationId: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** When the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who changed it. */
+  updatedBy?: string
+}
+
 export type Message = {
   /** A number that grows within its conversation. */
   id: string
@@ -153,35 +181,7 @@ export type UserConversation = {
   updatedAt: number
   lastMessage?: Message
   lastReadMessageId?: string
-  conversationWith:
-    | User
-    | {
-        /** Unique within the app. */
-        guid: string
-        name: string
-        type: 'public' | 'private' | 'password'
-        description?: string
-        /** URL of a picture. */
-        icon?: string
-        /** UID of the owner; `app_system` when it is the app. */
-        owner: string
-        metadata?: Record<string, unknown>
-        tags?: string[]
-        membersCount: number
-        conversationId: string
-        /** The viewer's scope. */
-        scope?: 'admin' | 'moderator' | 'participant'
-        /** When the viewer joined, in Unix seconds. */
-        joinedAt?: number
-        /** Whether the viewer is a member. */
-        hasJoined?: boolean
-        /** When it was created, in Unix seconds. */
-        createdAt: number
-        /** When it last changed, in Unix seconds. */
-        updatedAt?: number
-        /** UID of the user who changed it. */
-        updatedBy?: string
-      }
+  conversationWith: User | Group
 }
 
 export type CreateApiKeyBody = {
@@ -496,6 +496,470 @@ export type ListBlockedUsersQuery = {
   searchKey?: string | undefined
   /** Whom the user blocks (so unless given), who blocks the user, or both. */
   direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type CreateGroupAnswer = {
+  /** Unique within the app. */
+  guid: string
+  name: string
+  type: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner; `app_system` when it is the app. */
+  owner: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount: number
+  conversationId: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** When the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who changed it. */
+  updatedBy?: string
+  /** What came of each id, in the lists that were sent. */
+  members?: {
+    admins?: Record<
+      string,
+      {
+        success: boolean
+        data?: Message
+        error?: {
+          code:
+            | 'ERR_UID_NOT_FOUND'
+            | 'ERR_ALREADY_JOINED'
+            | 'ERR_BANNED_GROUPMEMBER'
+            | 'ERR_NO_VACANCY'
+            | 'ERR_PLAN_QUOTA_RESTRICTION'
+            | 'ERR_ALREADY_BANNED'
+            | 'ERR_GROUP_NO_CLEARANCE'
+            | 'ERR_GROUP_NO_SELF_ACTION'
+            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+          message: string
+        }
+      }
+    >
+    moderators?: Record<
+      string,
+      {
+        success: boolean
+        data?: Message
+        error?: {
+          code:
+            | 'ERR_UID_NOT_FOUND'
+            | 'ERR_ALREADY_JOINED'
+            | 'ERR_BANNED_GROUPMEMBER'
+            | 'ERR_NO_VACANCY'
+            | 'ERR_PLAN_QUOTA_RESTRICTION'
+            | 'ERR_ALREADY_BANNED'
+            | 'ERR_GROUP_NO_CLEARANCE'
+            | 'ERR_GROUP_NO_SELF_ACTION'
+            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+          message: string
+        }
+      }
+    >
+    participants?: Record<
+      string,
+      {
+        success: boolean
+        data?: Message
+        error?: {
+          code:
+            | 'ERR_UID_NOT_FOUND'
+            | 'ERR_ALREADY_JOINED'
+            | 'ERR_BANNED_GROUPMEMBER'
+            | 'ERR_NO_VACANCY'
+            | 'ERR_PLAN_QUOTA_RESTRICTION'
+            | 'ERR_ALREADY_BANNED'
+            | 'ERR_GROUP_NO_CLEARANCE'
+            | 'ERR_GROUP_NO_SELF_ACTION'
+            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+          message: string
+        }
+      }
+    >
+    usersToBan?: Record<
+      string,
+      {
+        success: boolean
+        data?: Message
+        error?: {
+          code:
+            | 'ERR_UID_NOT_FOUND'
+            | 'ERR_ALREADY_JOINED'
+            | 'ERR_BANNED_GROUPMEMBER'
+            | 'ERR_NO_VACANCY'
+            | 'ERR_PLAN_QUOTA_RESTRICTION'
+            | 'ERR_ALREADY_BANNED'
+            | 'ERR_GROUP_NO_CLEARANCE'
+            | 'ERR_GROUP_NO_SELF_ACTION'
+            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+          message: string
+        }
+      }
+    >
+  }
+}
+
+export type CreateGroupBody = {
+  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  guid: string
+  /** What others see. */
+  name: string
+  /** Who can join: everyone, those who are added, or those who know the password. */
+  type?: 'public' | 'private' | 'password' | undefined
+  /** Of groups of the type `password`; kept for no other. Never shown. */
+  password?: string | undefined
+  /** Address of a picture. */
+  icon?: string | undefined
+  /** What the group is about. */
+  description?: string | undefined
+  /** Free data. */
+  metadata?: Record<string, unknown> | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+  /** The owner; the acting user, else the app, unless given. */
+  owner?: string | undefined
+  /** Up to 25 users in all. One in several lists counts in the first of them. */
+  members?:
+    | {
+        /** To be admins. */
+        admins?: string[] | undefined
+        /** To be moderators. */
+        moderators?: string[] | undefined
+        /** To be participants. */
+        participants?: string[] | undefined
+        /** To be banned. */
+        usersToBan?: string[] | undefined
+      }
+    | undefined
+}
+
+export type ListGroupsAnswer = {
+  data: Group[]
+  meta: {
+    pagination: {
+      total: number
+      count: number
+      per_page: number
+      current_page: number
+      total_pages: number
+      /** There are more than `total` says: counting ended there. */
+      total_capped?: true
+    }
+    cursor?: {
+      /** Goes straight to the next page, as `cursor`. */
+      next?: string
+      /** Where this page ends, for the next one. */
+      updatedAt?: number
+      affix?: 'append' | 'prepend'
+    }
+  }
+}
+
+export type ListGroupsQuery = {
+  /** Text in the name, or the beginning of the guid. */
+  searchKey?: string | undefined
+  /** Fields to search; both unless given. */
+  searchIn?: ('name' | 'guid')[] | undefined
+  /** Only this type. */
+  type?: 'public' | 'private' | 'password' | undefined
+  /** Only these types. */
+  types?: ('public' | 'private' | 'password')[] | undefined
+  /** Only groups with any of these tags. */
+  tags?: string[] | undefined
+  /** Put `tags` into the records. */
+  withTags?: boolean | undefined
+  /** Only groups of the acting user; needs the header onBehalfOf. */
+  hasJoined?: boolean | undefined
+  /** Only this group. */
+  guid?: string | undefined
+  /** Only these groups. */
+  guids?: string[] | undefined
+  /** Created at or after, in Unix seconds. */
+  'createdAt[from]'?: number | undefined
+  /** Created at or before, in Unix seconds. */
+  'createdAt[to]'?: number | undefined
+  /** Changed since creation, at or after, in Unix seconds. */
+  'updatedAt[from]'?: number | undefined
+  /** Changed since creation, at or before, in Unix seconds. */
+  'updatedAt[to]'?: number | undefined
+  /** More members than this. */
+  'membersCount[gt]'?: number | undefined
+  /** This many members, or more. */
+  'membersCount[gte]'?: number | undefined
+  /** Fewer members than this. */
+  'membersCount[lt]'?: number | undefined
+  /** This many members, or fewer. */
+  'membersCount[lte]'?: number | undefined
+  /** Exactly this many members. */
+  'membersCount[eq]'?: number | undefined
+  /** Order; by the time of the last change unless given. Then the guid decides. */
+  sortBy?: 'name' | 'guid' | 'createdAt' | undefined
+  /** Ascending unless given. */
+  sortOrder?: 'asc' | 'desc' | undefined
+  /** Groups after `updatedAt`, or those before it. Without effect beside `sortBy`. */
+  affix?: 'append' | 'prepend' | undefined
+  /** For `affix`: the second from which to go, in Unix seconds. */
+  updatedAt?: number | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type UpdateGroupBody = {
+  /** What others see. */
+  name?: string | undefined
+  /** Who can join: everyone, those who are added, or those who know the password. */
+  type?: 'public' | 'private' | 'password' | undefined
+  /** Of groups of the type `password`; kept for no other. Never shown. */
+  password?: string | undefined
+  /** Address of a picture. */
+  icon?: string | null | undefined
+  /** What the group is about. */
+  description?: string | null | undefined
+  /** Free data. */
+  metadata?: Record<string, unknown> | null | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+  /** The new owner, who becomes an admin; ignored with the header onBehalfOf. */
+  owner?: string | undefined
+  /** Fields to clear. */
+  unset?: ('icon' | 'description' | 'metadata')[] | undefined
+}
+
+export type JoinGroupBody = {
+  /** Of groups of the type `password`; kept for no other. Never shown. */
+  password?: string | undefined
+}
+
+export type TransferGroupBody = {
+  /** The new owner, who becomes an admin. */
+  owner: string
+}
+
+export type AddMembersAnswer = {
+  admins?: Record<
+    string,
+    {
+      success: boolean
+      data?: Message
+      error?: {
+        code:
+          | 'ERR_UID_NOT_FOUND'
+          | 'ERR_ALREADY_JOINED'
+          | 'ERR_BANNED_GROUPMEMBER'
+          | 'ERR_NO_VACANCY'
+          | 'ERR_PLAN_QUOTA_RESTRICTION'
+          | 'ERR_ALREADY_BANNED'
+          | 'ERR_GROUP_NO_CLEARANCE'
+          | 'ERR_GROUP_NO_SELF_ACTION'
+          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+        message: string
+      }
+    }
+  >
+  moderators?: Record<
+    string,
+    {
+      success: boolean
+      data?: Message
+      error?: {
+        code:
+          | 'ERR_UID_NOT_FOUND'
+          | 'ERR_ALREADY_JOINED'
+          | 'ERR_BANNED_GROUPMEMBER'
+          | 'ERR_NO_VACANCY'
+          | 'ERR_PLAN_QUOTA_RESTRICTION'
+          | 'ERR_ALREADY_BANNED'
+          | 'ERR_GROUP_NO_CLEARANCE'
+          | 'ERR_GROUP_NO_SELF_ACTION'
+          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+        message: string
+      }
+    }
+  >
+  participants?: Record<
+    string,
+    {
+      success: boolean
+      data?: Message
+      error?: {
+        code:
+          | 'ERR_UID_NOT_FOUND'
+          | 'ERR_ALREADY_JOINED'
+          | 'ERR_BANNED_GROUPMEMBER'
+          | 'ERR_NO_VACANCY'
+          | 'ERR_PLAN_QUOTA_RESTRICTION'
+          | 'ERR_ALREADY_BANNED'
+          | 'ERR_GROUP_NO_CLEARANCE'
+          | 'ERR_GROUP_NO_SELF_ACTION'
+          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+        message: string
+      }
+    }
+  >
+  usersToBan?: Record<
+    string,
+    {
+      success: boolean
+      data?: Message
+      error?: {
+        code:
+          | 'ERR_UID_NOT_FOUND'
+          | 'ERR_ALREADY_JOINED'
+          | 'ERR_BANNED_GROUPMEMBER'
+          | 'ERR_NO_VACANCY'
+          | 'ERR_PLAN_QUOTA_RESTRICTION'
+          | 'ERR_ALREADY_BANNED'
+          | 'ERR_GROUP_NO_CLEARANCE'
+          | 'ERR_GROUP_NO_SELF_ACTION'
+          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+        message: string
+      }
+    }
+  >
+}
+
+export type AddMembersBody = {
+  /** To be admins. */
+  admins?: string[] | undefined
+  /** To be moderators. */
+  moderators?: string[] | undefined
+  /** To be participants. */
+  participants?: string[] | undefined
+  /** To be banned. */
+  usersToBan?: string[] | undefined
+}
+
+export type ListMembersItem = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `online` or `offline`. */
+  status: string
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** When the last device left, in Unix seconds. */
+  lastActiveAt?: number
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** When it was deactivated, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Since when, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Since when, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Since when either blocks the other, in Unix seconds. */
+  blockedAt?: number
+  scope: 'admin' | 'moderator' | 'participant'
+  /** When the user joined, in Unix seconds. */
+  joinedAt: number
+}
+
+export type ListMembersQuery = {
+  /** Presence. */
+  status?: 'available' | 'offline' | undefined
+  /** Only members with these scopes. */
+  scopes?: ('admin' | 'moderator' | 'participant')[] | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type ChangeMemberScopeAnswer = {
+  guid: string
+  uid: string
+  scope: 'admin' | 'moderator' | 'participant'
+  /** When the user joined, in Unix seconds. */
+  joinedAt: number
+}
+
+export type ChangeMemberScopeBody = {
+  /** The new scope. */
+  scope: 'admin' | 'moderator' | 'participant'
+}
+
+export type ListBannedUsersItem = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `online` or `offline`. */
+  status: string
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** When the last device left, in Unix seconds. */
+  lastActiveAt?: number
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt?: number
+  /** When it was deactivated, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Since when, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Since when, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Since when either blocks the other, in Unix seconds. */
+  blockedAt?: number
+  /** What the user was before. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** When the user joined, in Unix seconds. */
+  joinedAt?: number
+  isBanned: true
+  /** When the user was banned, in Unix seconds. */
+  bannedAt: number
+}
+
+export type ListBannedUsersQuery = {
+  /** Text in the name, or the beginning of the uid. */
+  searchKey?: string | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
   /** Records per request. */
   perPage?: number | undefined
   /** Number of the page. */
@@ -1035,6 +1499,172 @@ export class BlockedUsersMethods {
   }
 }
 
+/** `client.groups` */
+export class GroupsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a group. */
+  async create(body: CreateGroupBody, options?: CallOptions): Promise<CreateGroupAnswer> {
+    return this.#transport.data({ method: 'POST', path: '/v3/groups', body }, options)
+  }
+
+  /** List groups. */
+  async list(query?: ListGroupsQuery, options?: CallOptions): Promise<ListGroupsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/groups', query }, options)
+  }
+
+  /** Get a group. */
+  async get(guid: string, options?: CallOptions): Promise<Group> {
+    return this.#transport.data({ method: 'GET', path: `/v3/groups/${segment(guid)}` }, options)
+  }
+
+  /** Change a group. */
+  async update(guid: string, body: UpdateGroupBody, options?: CallOptions): Promise<Group> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/groups/${segment(guid)}`, body },
+      options,
+    )
+  }
+
+  /** Remove a group, with its members, bans and messages. */
+  async delete(guid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data({ method: 'DELETE', path: `/v3/groups/${segment(guid)}` }, options)
+  }
+
+  /** Join a group. */
+  async join(guid: string, body?: JoinGroupBody, options?: CallOptions): Promise<Group> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/join`, body },
+      options,
+    )
+  }
+
+  /** Leave a group. */
+  async leave(guid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/leave` },
+      options,
+    )
+  }
+
+  /** Give a group to another owner. */
+  async transfer(guid: string, body: TransferGroupBody, options?: CallOptions): Promise<Group> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/groups/${segment(guid)}/owner`, body },
+      options,
+    )
+  }
+}
+
+/** `client.groupMembers` */
+export class GroupMembersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Add users to a group, or ban them. */
+  async add(guid: string, body: AddMembersBody, options?: CallOptions): Promise<AddMembersAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/members`, body },
+      options,
+    )
+  }
+
+  /** List the members of a group: one page. */
+  async list(
+    guid: string,
+    query?: ListMembersQuery,
+    options?: CallOptions,
+  ): Promise<Page<ListMembersItem>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/members`, query },
+      options,
+    )
+  }
+
+  /** List the members of a group: every record, read page by page. */
+  all(
+    guid: string,
+    query?: Omit<ListMembersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListMembersItem, void, undefined> {
+    return everyRecord((place) => this.list(guid, { ...query, ...place }, options))
+  }
+
+  /** Change a member's scope. */
+  async changeScope(
+    guid: string,
+    uid: string,
+    body: ChangeMemberScopeBody,
+    options?: CallOptions,
+  ): Promise<ChangeMemberScopeAnswer> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/groups/${segment(guid)}/members/${segment(uid)}`, body },
+      options,
+    )
+  }
+
+  /** Remove a member, who may join again. */
+  async kick(guid: string, uid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/members/${segment(uid)}` },
+      options,
+    )
+  }
+}
+
+/** `client.bannedUsers` */
+export class BannedUsersMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Ban a user from a group. */
+  async ban(guid: string, uid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/bannedusers/${segment(uid)}` },
+      options,
+    )
+  }
+
+  /** Lift a ban. */
+  async unban(guid: string, uid: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/bannedusers/${segment(uid)}` },
+      options,
+    )
+  }
+
+  /** List the banned users of a group: one page. */
+  async list(
+    guid: string,
+    query?: ListBannedUsersQuery,
+    options?: CallOptions,
+  ): Promise<Page<ListBannedUsersItem>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/bannedusers`, query },
+      options,
+    )
+  }
+
+  /** List the banned users of a group: every record, read page by page. */
+  all(
+    guid: string,
+    query?: Omit<ListBannedUsersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListBannedUsersItem, void, undefined> {
+    return everyRecord((place) => this.list(guid, { ...query, ...place }, options))
+  }
+}
+
 /** `client.messages` */
 export class MessagesMethods {
   readonly #transport: Transport
@@ -1227,6 +1857,9 @@ export class Operations {
   readonly authTokens: AuthTokensMethods
   readonly friends: FriendsMethods
   readonly blockedUsers: BlockedUsersMethods
+  readonly groups: GroupsMethods
+  readonly groupMembers: GroupMembersMethods
+  readonly bannedUsers: BannedUsersMethods
   readonly messages: MessagesMethods
   readonly conversations: ConversationsMethods
 
@@ -1237,6 +1870,9 @@ export class Operations {
     this.authTokens = new AuthTokensMethods(transport)
     this.friends = new FriendsMethods(transport)
     this.blockedUsers = new BlockedUsersMethods(transport)
+    this.groups = new GroupsMethods(transport)
+    this.groupMembers = new GroupMembersMethods(transport)
+    this.bannedUsers = new BannedUsersMethods(transport)
     this.messages = new MessagesMethods(transport)
     this.conversations = new ConversationsMethods(transport)
   }

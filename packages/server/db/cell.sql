@@ -55,7 +55,7 @@ CREATE FUNCTION public.add_total(p_app_no integer, p_what text, p_change bigint)
 begin
   if p_change = 0 then return; end if;
   insert into totals as t (app_no, what, shard, total)
-  values (p_app_no, p_what, pg_backend_pid() % 16, p_change)
+  values (p_app_no, p_what, pg_current_xact_id()::text::bigint % 16, p_change)
   on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
 end $$;
 
@@ -82,6 +82,30 @@ begin
   m := append_message(p_app_no, p_conversation, h.kind, p_sender, 'action', p_type, p_data, '{}',
     null, p_moves, p_moves);
   return message_record(m, h);
+end $$;
+
+CREATE FUNCTION public.append_member_action(p_app_no integer, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_no bigint;
+  v_by jsonb;
+  v_on jsonb;
+  v_for jsonb;
+begin
+  select no into v_no from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
+  select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
+  select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
+  return append_action(p_app_no, v_no, p_by, 'groupMember',
+    jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
+    || jsonb_build_object('entities', jsonb_build_object(
+      'by', jsonb_build_object(
+        'entity', coalesce(v_by, system_record(p_app_no)), 'entityType', 'user'),
+      'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
+      'for', jsonb_build_object('entity', v_for, 'entityType', 'group'))),
+    p_moves);
 end $$;
 
 CREATE TABLE public.messages (
@@ -341,8 +365,8 @@ CREATE FUNCTION public.fold_name(name text) RETURNS text
     RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
 
 CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN (floor(EXTRACT(epoch FROM p_at)))::bigint;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (floor(date_part('epoch'::text, (p_at AT TIME ZONE 'UTC'::text))))::bigint;
 
 CREATE TABLE public.groups (
     app_no integer NOT NULL,
@@ -455,7 +479,7 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
     RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender <> (h).one)) THEN (h).one ELSE (h).other END;
 
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
-    LANGUAGE sql STABLE
+    LANGUAGE sql IMMUTABLE
     RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
 
 CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
@@ -1259,7 +1283,23 @@ CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, u
 
 CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
 
+CREATE INDEX groups_changed ON public.groups USING btree (app_no, type, public.unix(COALESCE(updated_at, created_at)), guid) WHERE (removed_at IS NULL);
+
+CREATE INDEX groups_created ON public.groups USING btree (app_no, type, public.unix(created_at), guid) WHERE (removed_at IS NULL);
+
+CREATE INDEX groups_guid ON public.groups USING btree (app_no, type, guid) WHERE (removed_at IS NULL);
+
+CREATE INDEX groups_name ON public.groups USING btree (app_no, type, name_key, guid) WHERE (removed_at IS NULL);
+
 CREATE INDEX groups_removed ON public.groups USING btree (app_no, guid) WHERE (removed_at IS NOT NULL);
+
+CREATE INDEX groups_search ON public.groups USING gin (app_no, name_key public.gin_trgm_ops, string_to_array(name_key, NULL::text)) WITH (gin_pending_list_limit='1024');
+
+CREATE INDEX groups_size ON public.groups USING btree (app_no, members_count) WHERE (removed_at IS NULL);
+
+CREATE INDEX groups_tags ON public.groups USING gin (app_no, tags) WHERE (tags <> '{}'::text[]);
+
+CREATE INDEX groups_updated ON public.groups USING btree (app_no, public.unix(updated_at)) WHERE ((removed_at IS NULL) AND (updated_at IS NOT NULL));
 
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
 
@@ -1267,7 +1307,7 @@ CREATE INDEX inbox_conversation ON public.inbox USING btree (app_no, conversatio
 
 CREATE INDEX inbox_direct ON public.inbox USING btree (app_no, uid, blocked, updated_second DESC, with_id) WHERE ((kind = 'user'::text) AND visible);
 
-CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, joined_at, uid) WHERE (scope IS NOT NULL);
+CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, scope, joined_at, uid) WHERE (scope IS NOT NULL);
 
 CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id) WHERE ((kind = 'group'::text) AND (scope IS NOT NULL));
 

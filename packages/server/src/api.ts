@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
+import { memberRoutes } from './areas/groups/members.routes.ts'
+import { groupRoutes } from './areas/groups/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
@@ -18,6 +20,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   userRoutes,
   authTokenRoutes,
   relationRoutes,
+  groupRoutes,
+  memberRoutes,
   messageRoutes,
   conversationRoutes,
 ]

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { errors } from '@loquat/protocol'
+import { errors, impossibleErrors } from '@loquat/protocol'
 import { operations, type Schema } from './conformity.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
@@ -67,6 +67,16 @@ suite('the catalogue of errors', () => {
       }
     }
   })
+})
+
+suite('codes that never come', () => {
+  for (const code of Object.keys(impossibleErrors)) {
+    test(`${code} is in no operation`, () => {
+      assert.ok(!Object.hasOwn(errors, code))
+      assert.ok(!codesDeclared().has(code))
+      assert.ok(!codesRaised().has(code))
+    })
+  }
 })
 
 suite('the document', () => {

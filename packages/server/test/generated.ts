@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errors, events } from '@loquat/protocol'
+import { errors, events, impossibleErrors } from '@loquat/protocol'
 import pg from 'pg'
 import { Type } from 'typebox'
 import { operationsFile } from '../../sdk/generator/operations.ts'
@@ -155,11 +155,15 @@ function errorsPage(): string {
     ([code, { status, retry, when }]) =>
       `| \`${code}\` | ${status} | ${retry ? 'yes' : 'no'} | ${when} |`,
   )
+  const never = Object.entries(impossibleErrors).map(([code, why]) => `| \`${code}\` | ${why} |`)
   return [
     '# Errors',
     NOTE,
     'A failed request answers `{"error": {"code", "message", "devMessage"?, "details"?}}`. The code decides; texts may change. `details` gives for each field at fault what is wrong with it.',
     ['| code | status | worth a retry | when |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+    '## Codes that never come',
+    'Other services of the kind list these; code that handles them can stay as it is.',
+    ['| code | why not |', '| --- | --- |', ...never].join('\n'),
   ]
     .join('\n\n')
     .concat('\n')

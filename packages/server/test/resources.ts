@@ -31,6 +31,20 @@ const user: Resource = {
   unknown: newId,
 }
 
+/** A user of the app who has done something in a group before: through the path, with the app's key. */
+const userWho = (act: (guid: string, uid: string) => [path: string, body?: object]): Resource => ({
+  async make(app, ids) {
+    const uid = await user.make(app, ids)
+    if (ids.guid === undefined) return uid
+    const [path, body] = act(ids.guid, uid)
+    await app.call('POST', path, body && { body })
+    return uid
+  },
+  unknown: newId,
+})
+
+const admin = userWho((guid, uid) => [`/v3/groups/${guid}/members`, { admins: [uid] }])
+
 /** Sends a message, as the app when nobody is named, and gives its id. */
 async function sendText(
   app: TestApp,
@@ -43,11 +57,18 @@ async function sendText(
   return (await app.call('POST', '/v3/messages', { body, headers })).body.data.id
 }
 
-/** A conversation of two in which each has written. */
-async function talk(app: TestApp, { uid = '', onBehalfOf }: Ids): Promise<Sample> {
-  const messageId = await sendText(app, uid, 'user', onBehalfOf ?? '')
-  await sendText(app, onBehalfOf, 'user', uid)
+/** A conversation in which each has written. */
+async function talk(app: TestApp, { uid, guid, onBehalfOf = '' }: Ids): Promise<Sample> {
+  const messageId = uid
+    ? await sendText(app, uid, 'user', onBehalfOf)
+    : await sendText(app, undefined, 'group', guid ?? '')
+  await sendText(app, onBehalfOf, uid ? 'user' : 'group', uid ?? guid ?? '')
   return { body: { messageId } }
+}
+
+const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
+  await talk(app, ids)
+  return {}
 }
 
 /**
@@ -71,9 +92,32 @@ export const resources: Record<string, Resource> = {
   },
   uid: user,
   onBehalfOf: user,
+  guid: {
+    async make(app) {
+      const guid = newId()
+      await app.call('POST', '/v3/groups', { body: { guid, name: 'Book club' } })
+      return guid
+    },
+    unknown: newId,
+  },
+  'messages.onBehalfOf': {
+    async make(app, ids) {
+      if (ids.id === undefined) return admin.make(app, ids)
+      return (await app.call('GET', `/v3/messages/${ids.id}`)).body.data.sender
+    },
+    unknown: newId,
+  },
+  'conversations.onBehalfOf': admin,
+  'groups.onBehalfOf': admin,
+  'group_members.onBehalfOf': admin,
+  'banned_users.onBehalfOf': admin,
+  'group_members.uid': userWho((guid, uid) => [
+    `/v3/groups/${guid}/members`,
+    { participants: [uid] },
+  ]),
   id: {
-    async make(app, { onBehalfOf }) {
-      return sendText(app, onBehalfOf, 'user', await user.make(app, {}))
+    async make(app) {
+      return sendText(app, await user.make(app, {}), 'user', await user.make(app, {}))
     },
     unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
   },
@@ -123,6 +167,40 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
   createAuthToken: () => ({ body: { force: true } }),
   updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),
+  createGroup: async (app) => ({
+    body: {
+      guid: newId(),
+      name: 'Book club',
+      type: 'private',
+      icon: 'https://img.example/b.png',
+      description: 'Monthly reads',
+      metadata: { city: 'Graz' },
+      tags: ['reading'],
+      members: { participants: [await user.make(app, {})] },
+    },
+  }),
+  updateGroup: () => ({ body: { name: 'Readers', tags: ['books'], unset: ['icon'] } }),
+  listGroups: () => ({
+    query: { searchKey: 'bo', types: 'public,private', withTags: 'true', 'membersCount[gte]': '0' },
+  }),
+  joinGroup: async (app, { guid, onBehalfOf }) => {
+    await app.call('DELETE', `/v3/groups/${guid}/members/${onBehalfOf}`)
+    return { body: {} }
+  },
+  transferGroup: async (app, { guid, onBehalfOf: owner }) => {
+    await app.call('PUT', `/v3/groups/${guid}`, { body: { owner } })
+    return { body: { owner: await user.make(app, {}) } }
+  },
+  addMembers: async (app) => ({
+    body: { moderators: [await user.make(app, {})], usersToBan: [await user.make(app, {})] },
+  }),
+  changeMemberScope: () => ({ body: { scope: 'moderator' } }),
+  listMembers: () => ({ query: { scopes: 'admin,participant', status: 'offline', perPage: '10' } }),
+  unbanUser: async (app, { guid, uid }) => {
+    await app.call('POST', `/v3/groups/${guid}/bannedusers/${uid}`)
+    return {}
+  },
+  listBannedUsers: () => ({ query: { searchKey: 'a', perPage: '10', page: '1' } }),
   sendMessage: async (app) => ({
     body: {
       receiver: await user.make(app, {}),
@@ -137,10 +215,13 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   deleteMessage: () => ({ body: { permanent: true } }),
   listMessageReceipts: () => ({ query: { limit: '10' } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
-  getUserConversation: async (app, ids) => {
-    await talk(app, ids)
-    return {}
-  },
+  listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),
+  getUserConversation: talkAlone,
+  getGroupConversation: talkAlone,
+  resetGroupConversation: talkAlone,
+  markGroupConversationDelivered: talk,
+  markGroupConversationRead: talk,
+  markGroupConversationUnread: talk,
   resetUserConversation: async (app, ids) => {
     await talk(app, ids)
     return { body: { conversationWith: ids.uid, deleteMessagesPermanently: true } }
@@ -157,11 +238,11 @@ export interface ValidRequest extends Sample {
   ids: Ids
 }
 
-/** The parameters of an operation that name something of the app; whoever acts comes first. */
-export const idNames = ({ parameters }: Operation): string[] => [
-  ...parameters.filter(({ name }) => name === 'onBehalfOf').map(({ name }) => name),
-  ...parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name),
-]
+/** The parameters of an operation that name something of the app. */
+export const idNames = ({ parameters }: Operation): string[] =>
+  parameters
+    .filter(({ in: place, name }) => place === 'path' || name === 'onBehalfOf')
+    .map(({ name }) => name)
 
 export function resourceOf({ operationId, tags }: Operation, name: string): Resource {
   const resource = resources[`${tags[0]}.${name}`] ?? resources[name]

@@ -153,7 +153,9 @@ create index inbox_direct on inbox (app_no, uid, blocked, updated_second desc, w
 where kind = 'user' and visible;
 create index inbox_memberships on inbox (app_no, uid, with_id)
 where kind = 'group' and scope is not null;
-create index inbox_members on inbox (app_no, conversation, joined_at, uid) where scope is not null;
+-- Members in the order of lists, apart by scope so that the few admins of many are found.
+create index inbox_members on inbox (app_no, conversation, scope, joined_at, uid)
+where scope is not null;
 -- Everyone who has a row, for removals.
 create index inbox_conversation on inbox (app_no, conversation, uid);
 
@@ -189,8 +191,8 @@ end $$;
 -- Functions like this one are put into the statements that use them, if they are declared no more
 -- constant than what they call; a call of its own would cost more than they do.
 create function unix(p_at timestamptz) returns bigint
-language sql stable parallel safe
-return floor(extract(epoch from p_at))::bigint;
+language sql immutable parallel safe
+return floor(date_part('epoch', p_at at time zone 'UTC'))::bigint;
 
 create function conversation_id(p_kind text, p_one text, p_other text) returns text
 language sql immutable parallel safe
@@ -230,7 +232,7 @@ return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other e
 
 /* A message without what is read at answer time (areas/messages/record.ts adds it). */
 create function message_record(m messages, h conversations) returns jsonb
-language sql stable
+language sql immutable
 return jsonb_strip_nulls(jsonb_build_object(
     'id', m.id::text, 'muid', m.muid, 'conversationId', conversation_id(h.kind, h.one, h.other),
     'sender', m.sender, 'receiverType', h.kind, 'receiver', receiver_of(m, h),
@@ -242,15 +244,15 @@ return jsonb_strip_nulls(jsonb_build_object(
   || jsonb_build_object('data', m.data);
 
 /*
- * Sessions keep to one of 16 rows each: they seldom wait for each other, and a transaction that
- * changes several totals meets another in the same row first.
+ * Writers spread over 16 rows: they seldom wait for each other. One transaction keeps to one row, or
+ * two that change a total several times would wait in a circle.
  */
 create function add_total(p_app_no int, p_what text, p_change bigint) returns void
 language plpgsql as $$
 begin
   if p_change = 0 then return; end if;
   insert into totals as t (app_no, what, shard, total)
-  values (p_app_no, p_what, pg_backend_pid() % 16, p_change)
+  values (p_app_no, p_what, pg_current_xact_id()::text::bigint % 16, p_change)
   on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
 end $$;
 
@@ -1014,3 +1016,48 @@ begin
     end if;
   end loop;
 end $$;
+
+/*
+ * Adds the message that tells of a change of a membership, with all concerned as they are after it.
+ * The group's head is locked.
+ */
+create function append_member_action(
+  p_app_no int, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean
+) returns jsonb
+language plpgsql as $$
+declare
+  v_no bigint;
+  v_by jsonb;
+  v_on jsonb;
+  v_for jsonb;
+begin
+  select no into v_no from conversations
+  where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
+  select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
+  select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
+  select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
+  return append_action(p_app_no, v_no, p_by, 'groupMember',
+    jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
+    || jsonb_build_object('entities', jsonb_build_object(
+      'by', jsonb_build_object(
+        'entity', coalesce(v_by, system_record(p_app_no)), 'entityType', 'user'),
+      'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
+      'for', jsonb_build_object('entity', v_for, 'entityType', 'group'))),
+    p_moves);
+end $$;
+
+-- The orders of lists, apart by type: whoever may not see private groups never walks over them.
+create index groups_changed on groups
+  (app_no, type, unix(coalesce(updated_at, created_at)), guid) where removed_at is null;
+create index groups_name on groups (app_no, type, name_key, guid) where removed_at is null;
+create index groups_created on groups (app_no, type, unix(created_at), guid)
+where removed_at is null;
+create index groups_guid on groups (app_no, type, guid) where removed_at is null;
+-- What lists are filtered by, for values that few groups have.
+create index groups_updated on groups (app_no, unix(updated_at))
+where removed_at is null and updated_at is not null;
+create index groups_size on groups (app_no, members_count) where removed_at is null;
+create index groups_search on groups
+using gin (app_no, name_key gin_trgm_ops, (string_to_array(name_key, null)))
+with (gin_pending_list_limit = 1024);
+create index groups_tags on groups using gin (app_no, tags) where tags <> '{}';

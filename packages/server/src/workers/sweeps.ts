@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listPurging, sweepPurged } from '../areas/conversations/queries.ts'
+import { listRemovedGroups, sweepGroup } from '../areas/groups/queries.ts'
 import { listRemovedRoles, sweepRole } from '../areas/roles/queries.ts'
 import { listRemoved, sweepUser } from '../areas/users/queries.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { JobContext } from './jobs.ts'
 
 const EVERY_MS = 1_000
@@ -11,14 +14,23 @@ const AT_ONCE = 100
 /** Finishes removals that were too large for one transaction, in batches. */
 export async function runSweeps({ cell, signal }: JobContext): Promise<void> {
   while (!signal.aborted) {
-    for (const { app_no: appNo, uid } of await listRemoved.many(cell.db, { limit: AT_ONCE })) {
-      await sweepUser.one(cell.db, { appNo, uid, limit: BATCH })
-    }
-    for (const { app_no: appNo, role } of await listRemovedRoles.many(cell.db, {
-      limit: AT_ONCE,
-    })) {
-      await sweepRole.one(cell.db, { appNo, role, limit: BATCH })
-    }
+    await sweepOnce(cell.db)
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+async function sweepOnce(db: Db): Promise<void> {
+  const limit = { limit: AT_ONCE }
+  for (const { app_no: appNo, uid } of await listRemoved.many(db, limit)) {
+    await sweepUser.one(db, { appNo, uid, limit: BATCH })
+  }
+  for (const { app_no: appNo, role } of await listRemovedRoles.many(db, limit)) {
+    await sweepRole.one(db, { appNo, role, limit: BATCH })
+  }
+  for (const { app_no: appNo, guid } of await listRemovedGroups.many(db, limit)) {
+    await sweepGroup.one(db, { appNo, guid, limit: BATCH })
+  }
+  for (const { app_no: appNo, no } of await listPurging.many(db, limit)) {
+    await sweepPurged.one(db, { appNo, no, limit: BATCH })
   }
 }

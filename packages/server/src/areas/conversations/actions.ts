@@ -100,7 +100,7 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
     if (forAll) {
       await clearView.one(tx, { appNo, conversation, uid: withId })
       await purgeConversation.many(tx, { appNo, conversation })
-      await sweepPurged.one(tx, { appNo, conversation, limit: SWEEP_AT_ONCE })
+      await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
     }
     const payload = { uid, conversationId: idOf(place), forAll }
     const key = `conversation:${conversation}`

@@ -103,8 +103,14 @@ export const purgeConversation = query<{ appNo: number; conversation: number }>(
    where app_no = :appNo and no = :conversation`,
 )
 
+/** Of any app: the sweep serves a whole cell. */
+export const listPurging = query<{ limit: number }, { app_no: number; no: number }>(
+  'conversations.listPurging',
+  'select app_no, no from conversations where purging limit :limit',
+)
+
 /** Removes up to :limit purged messages; whether none is left. */
-export const sweepPurged = query<
-  { appNo: number; conversation: number; limit: number },
-  { gone: boolean }
->('conversations.sweepPurged', 'select sweep_purged(:appNo, :conversation, :limit) as gone')
+export const sweepPurged = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
+  'conversations.sweepPurged',
+  'select sweep_purged(:appNo, :no, :limit) as gone',
+)

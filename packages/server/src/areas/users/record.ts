@@ -28,14 +28,20 @@ export function toUser(row: UserRow): UserRecord {
 export const withTags = (user: UserRecord, { tags }: UserRow): UserRecord =>
   tags.length > 0 ? { ...user, tags } : user
 
-/** The record as another user sees it: what is private to the user is left out. */
-export function asSeenBy(viewer: string, row: UserRow, relation: Relation): UserRecord {
+/** The record without what is private to the user. */
+export function toSharedUser(row: UserRow): UserRecord {
   const user = toUser(row)
-  if (viewer === row.uid) return user
   if (user.metadata) {
     const { '@private': _private, ...shared } = user.metadata
     user.metadata = shared
   }
+  return user
+}
+
+/** The record as another user sees it. */
+export function asSeenBy(viewer: string, row: UserRow, relation: Relation): UserRecord {
+  if (viewer === row.uid) return toUser(row)
+  const user = toSharedUser(row)
   user.conversationId = conversationIdOf(viewer, row.uid)
   return { ...user, ...blockFields(relation) }
 }

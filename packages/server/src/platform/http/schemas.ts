@@ -73,28 +73,33 @@ const Pagination = Type.Object(
   { additionalProperties: false },
 )
 
-/** `{"data": […], "meta": {"pagination": …}}` */
-export const Page = <T extends TSchema>(item: T) =>
+const next = Type.String({ description: 'Goes straight to the next page, as `cursor`.' })
+
+const PageWith = <T extends TSchema, C extends TProperties>(item: T, cursor: C) =>
   Type.Object(
     {
       data: Type.Array(item),
       meta: Type.Object(
         {
           pagination: Pagination,
-          cursor: Type.Optional(
-            Type.Object(
-              {
-                next: Type.String({ description: 'Goes straight to the next page, as `cursor`.' }),
-              },
-              { additionalProperties: false },
-            ),
-          ),
+          cursor: Type.Optional(Type.Object(cursor, { additionalProperties: false })),
         },
         { additionalProperties: false },
       ),
     },
     { additionalProperties: false },
   )
+
+/** `{"data": […], "meta": {"pagination": …}}` */
+export const Page = <T extends TSchema>(item: T) => PageWith(item, { next })
+
+/** The same for lists that can also be read from a time on, forwards or backwards. */
+export const TimedPage = <T extends TSchema>(item: T) =>
+  PageWith(item, {
+    next: Type.Optional(next),
+    updatedAt: Type.Optional(Timestamp('Where this page ends, for the next one.')),
+    affix: Type.Optional(Type.Enum(['append', 'prepend'])),
+  })
 
 /** `{"data": {"success": true, "message": …}}` */
 export const Acknowledged = Data(

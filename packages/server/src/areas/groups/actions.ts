@@ -1,0 +1,201 @@
+import type { GroupRecord, UserRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { addToTotal } from '../../platform/db/totals.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { readUnset } from '../../platform/http/changes.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { hashPassword } from '../../platform/secrets/passwords.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { lockUsers, type UserRow } from '../users/queries.ts'
+import { toSharedUser } from '../users/record.ts'
+import { takeIn, uidsOf } from './members.actions.ts'
+import { insertMember } from './members.queries.ts'
+import {
+  announceMember,
+  Ceilings,
+  enterGroup,
+  keyOf,
+  type Place,
+  refuseIf,
+  SYSTEM_UID,
+} from './membership.ts'
+import { announceOwner, giveTo } from './owner.actions.ts'
+import {
+  findGroup,
+  findGroupSeen,
+  insertGroup,
+  insertHead,
+  markGroupRemoved,
+  sweepGroup,
+  updateGroup,
+} from './queries.ts'
+import { asSeenBy, toGroup, withTags } from './record.ts'
+import { refuseDelete, refuseUpdate } from './rights.ts'
+import type { CreatedGroup, GroupChanges, NewGroup } from './schema.ts'
+
+/** What goes in the action's own transaction; more is left to the sweep. */
+const SWEEP_AT_ONCE = 1_000
+
+const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
+
+export async function createGroup(
+  deps: Deps,
+  actor: Actor,
+  given: NewGroup,
+): Promise<CreatedGroup> {
+  const { guid, type = 'public', password = '', members = {} } = given
+  const appNo = actor.app.no
+  const owner = given.owner ?? actor.uid ?? SYSTEM_UID
+  if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
+  const passwordHash = type === 'password' ? await hashPassword(password) : null
+  const firsts = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)
+  const uids = [...firsts, ...uidsOf(members)]
+  return write(deps, actor, async (tx) => {
+    const users = byUid(await lockUsers.many(tx, { appNo, uids }))
+    for (const uid of firsts) if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    await insertAll(tx, appNo, { ...given, type, owner, passwordHash })
+    await addFirsts(tx, actor, guid, firsts)
+
+    const place = await enterGroup(tx, actor, guid, uids)
+    const { outcomes, messages } = await takeIn(tx, place, members, new Set(users.keys()))
+    await addToTotal(tx, appNo, 'groups', 1)
+    const { seen } = await show(tx, actor, guid)
+    const payload = { group: seen, members: shared(users, firsts) }
+    await announce(tx, { appNo, type: 'group.created', key: keyOf(place.no), payload })
+    for (const message of messages) await announceMember(tx, place, message)
+    return { ...seen, ...(given.members && { members: outcomes }) }
+  })
+}
+
+const byUid = (rows: UserRow[]) => new Map(rows.map((row) => [row.uid, row]))
+
+const shared = (users: Map<string, UserRow>, uids: string[]): Record<string, UserRecord> =>
+  Object.fromEntries(
+    uids.flatMap((uid) => users.get(uid) ?? []).map((row) => [row.uid, toSharedUser(row)]),
+  )
+
+type Fields = NewGroup &
+  Required<Pick<NewGroup, 'type' | 'owner'>> & { passwordHash: string | null }
+
+async function insertAll(tx: Tx, appNo: number, fields: Fields): Promise<void> {
+  const { guid, name, type, owner, passwordHash, tags = [] } = fields
+  const { icon = null, description = null } = fields
+  const texts = { name, type, owner, passwordHash, icon, description, tags }
+  const row = await insertGroup.maybeOne(tx, {
+    appNo,
+    guid,
+    ...texts,
+    metadata: json(fields.metadata),
+  })
+  if (!row) throw fail('ERR_GUID_ALREADY_EXISTS', { guid })
+  await insertHead.one(tx, { appNo, guid })
+}
+
+/** The owner and the creator are there from the start: no message tells that they came. */
+async function addFirsts(tx: Tx, actor: Actor, guid: string, firsts: string[]): Promise<void> {
+  const ceilings = await Ceilings.read(tx, actor, { members_count: 0 }, firsts)
+  for (const uid of firsts) {
+    refuseIf(ceilings.take(uid))
+    await insertMember.many(tx, { appNo: actor.app.no, guid, uid, scope: 'admin' })
+  }
+}
+
+interface Shown {
+  /** As it is for everyone. */
+  group: GroupRecord
+  /** As the acting user sees it, or the app. */
+  seen: GroupRecord
+}
+
+async function show(tx: Tx, { app, uid }: Actor, guid: string): Promise<Shown> {
+  const one = { appNo: app.no, guid }
+  if (uid === undefined) {
+    const row = await findGroup.one(tx, one)
+    const group = withTags(toGroup(row), row)
+    return { group, seen: group }
+  }
+  const row = await findGroupSeen.one(tx, { ...one, viewer: uid })
+  const group = withTags(toGroup(row), row)
+  return { group, seen: asSeenBy(group, row) }
+}
+
+export async function editGroup(
+  deps: Deps,
+  actor: Actor,
+  guid: string,
+  changes: GroupChanges,
+): Promise<GroupRecord> {
+  const appNo = actor.app.no
+  const { owner: givenOwner, ...fields } = changes
+  // A user gives its group away by an operation of its own.
+  const owner = actor.uid === undefined ? givenOwner : undefined
+  const unset = readUnset(fields)
+  const passwordHash = fields.password ? await hashPassword(fields.password) : null
+  return write(deps, actor, async (tx) => {
+    const user = owner && owner !== SYSTEM_UID ? owner : undefined
+    const known = user ? await lockUsers.maybeOne(tx, { appNo, uids: [user] }) : undefined
+    const place = await enterGroup(tx, actor, guid, user ? [user] : [])
+    refuseIf(refuseUpdate(place.acting))
+    if (user && !known) throw fail('ERR_UID_NOT_FOUND', { uid: user })
+    checkPassword(place, fields)
+    const edited = Object.keys(fields).length > 0
+    const given = owner !== undefined && owner !== place.group.owner
+    if (edited) await updateFields(tx, place, fields, { passwordHash, unset })
+    const messages = given ? await giveTo(tx, place, owner) : []
+
+    const { group, seen } = await show(tx, actor, guid)
+    for (const message of messages) await announceMember(tx, place, message)
+    if (given) await announceOwner(tx, place, group)
+    if (edited) await announceGroup(tx, place, 'group.updated', group)
+    return seen
+  })
+}
+
+/** A group that becomes one with a password needs it in the same call. */
+function checkPassword({ group }: Place, { type = group.type, password }: GroupChanges): void {
+  if (type !== 'password') return
+  const needed = group.type !== 'password' || password !== undefined
+  if (needed && !password) throw fail('ERR_EMPTY_GROUP_PASS')
+}
+
+async function updateFields(
+  tx: Tx,
+  { actor, group: { guid } }: Place,
+  changes: GroupChanges,
+  made: { passwordHash: string | null; unset: string[] },
+): Promise<void> {
+  const { name = null, type = null, icon = null, description = null, tags = null } = changes
+  await updateGroup.many(tx, {
+    appNo: actor.app.no,
+    guid,
+    ...{ name, type, icon, description, tags, ...made },
+    metadata: json(changes.metadata),
+    by: actor.uid ?? null,
+  })
+}
+
+/** Invisible at once; what is the group's goes now if it is little, else with the sweep. */
+export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const place = await enterGroup(tx, actor, guid)
+    refuseIf(refuseDelete(place.acting))
+    const { group, shownSeq, hidden } = place
+    await markGroupRemoved.many(tx, { appNo, guid })
+    await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
+    const views = shownSeq > 0 ? group.members_count - hidden : 0
+    await addToTotal(tx, appNo, 'views.group', -views)
+    await addToTotal(tx, appNo, 'groups', -1)
+    await announceGroup(tx, place, 'group.deleted', withTags(toGroup(group), group))
+    return { success: true as const, message: `Group ${guid} removed.` }
+  })
+}
+
+const announceGroup = (
+  tx: Tx,
+  { actor, no }: Place,
+  type: 'group.updated' | 'group.deleted',
+  group: GroupRecord,
+) => announce(tx, { appNo: actor.app.no, type, key: keyOf(no), payload: { group } })

@@ -1,0 +1,54 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
+import {
+  announceMember,
+  enterGroup,
+  type Member,
+  type Place,
+  refuseIf,
+  tellMember,
+} from './membership.ts'
+import { refuseModerating, refuseRemoval, refuseUnban } from './rights.ts'
+
+/** Ends a membership where there is one; somebody who was no member can be kept out too. */
+export async function banMember(tx: Tx, place: Place, target: Member): Promise<MessageRecord> {
+  const { uid, scope, joinedAt } = target
+  const member = { appNo: place.actor.app.no, guid: place.group.guid, uid }
+  if (scope !== null) await removeMember.many(tx, member)
+  await insertBan.many(tx, { ...member, scope, joinedAt })
+  return tellMember(tx, place, 'banned', uid)
+}
+
+export function banUser(deps: Deps, actor: Actor, guid: string, uid: string) {
+  return write(deps, actor, async (tx) => {
+    const known = await holdTargets.maybeOne(tx, { appNo: actor.app.no, uids: [uid] })
+    const place = await enterGroup(tx, actor, guid, [uid])
+    const target = place.standing(uid)
+    refuseIf(refuseRemoval(place.acting, target))
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (target.banned) throw fail('ERR_ALREADY_BANNED', { uid })
+    await announceMember(tx, place, await banMember(tx, place, target))
+    return { success: true as const, message: `${uid} is banned from ${guid}.` }
+  })
+}
+
+/** The user may join again, and is not a member by this. */
+export function unbanUser(deps: Deps, actor: Actor, guid: string, uid: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
+    const place = await enterGroup(tx, actor, guid, [uid])
+    const target = place.standing(uid)
+    refuseIf(refuseModerating(place.acting))
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
+    refuseIf(refuseUnban(place.acting, target))
+    await removeBan.many(tx, { appNo, guid, uid })
+    await announceMember(tx, place, await tellMember(tx, place, 'unbanned', uid))
+    return { success: true as const, message: `${uid} is no longer banned from ${guid}.` }
+  })
+}

@@ -1,0 +1,172 @@
+import type { MessageRecord, Scope } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { type ApiError, badRequest, fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { lockUsers } from '../users/queries.ts'
+import { seconds } from '../users/record.ts'
+import { banMember } from './bans.actions.ts'
+import { holdTargets, insertMember, removeMember, updateScope } from './members.queries.ts'
+import type { MemberLists, MemberOutcome, MemberOutcomes, MemberScope } from './members.schema.ts'
+import {
+  announceMember,
+  Ceilings,
+  enterGroup,
+  type Place,
+  refuseIf,
+  tellMember,
+} from './membership.ts'
+import {
+  refuseAdding,
+  refuseMember,
+  refuseModerating,
+  refuseRemoval,
+  refuseScope,
+} from './rights.ts'
+
+/** By precedence: an id in several lists counts in the first of them. */
+const LISTS = ['admins', 'moderators', 'participants', 'usersToBan'] as const
+type List = (typeof LISTS)[number]
+
+const SCOPE_OF: Record<Exclude<List, 'usersToBan'>, Scope> = {
+  admins: 'admin',
+  moderators: 'moderator',
+  participants: 'participant',
+}
+
+const MOST_AT_ONCE = 25
+
+/** Every id of a call once. */
+export function uidsOf(lists: MemberLists): string[] {
+  const given = LISTS.flatMap((list) => lists[list] ?? [])
+  if (given.length > MOST_AT_ONCE) {
+    throw badRequest({ body: [`body must not have more than ${MOST_AT_ONCE} ids in its lists`] })
+  }
+  return [...new Set(given)]
+}
+
+export function addMembers(
+  deps: Deps,
+  actor: Actor,
+  guid: string,
+  lists: MemberLists,
+): Promise<MemberOutcomes> {
+  const uids = uidsOf(lists)
+  if (uids.length === 0) throw badRequest({ body: ['body must name at least one user'] })
+  return write(deps, actor, async (tx) => {
+    const active = await lockUsers.many(tx, { appNo: actor.app.no, uids })
+    const place = await enterGroup(tx, actor, guid, uids)
+    refuseIf((addsAny(lists) ? refuseAdding : refuseModerating)(place.acting))
+    const known = new Set(active.map(({ uid }) => uid))
+    const { outcomes, messages } = await takeIn(tx, place, lists, known)
+    for (const message of messages) await announceMember(tx, place, message)
+    return outcomes
+  })
+}
+
+const addsAny = ({ usersToBan: _, ...additions }: MemberLists) =>
+  Object.values(additions).some((uids) => uids.length > 0)
+
+interface TakenIn {
+  outcomes: MemberOutcomes
+  /** Those to announce. */
+  messages: MessageRecord[]
+}
+
+/** Adds and bans the users of the lists, each for itself: a refusal of one stops no other. */
+export async function takeIn(
+  tx: Tx,
+  place: Place,
+  lists: MemberLists,
+  known: Set<string>,
+): Promise<TakenIn> {
+  const ceilings = await Ceilings.read(tx, place.actor, place.group, [...known])
+  const taken: TakenIn = { outcomes: {}, messages: [] }
+  const done = new Set<string>()
+  for (const list of LISTS) {
+    if (!lists[list]) continue
+    const outcomes: Record<string, MemberOutcome> = {}
+    for (const uid of new Set(lists[list])) {
+      if (done.has(uid)) continue
+      done.add(uid)
+      const result = !known.has(uid)
+        ? fail('ERR_UID_NOT_FOUND', { uid })
+        : list === 'usersToBan'
+          ? await banOne(tx, place, uid)
+          : await addOne(tx, place, ceilings, uid, SCOPE_OF[list])
+      if (!(result instanceof Error)) taken.messages.push(result)
+      outcomes[uid] = outcomeOf(list, result)
+    }
+    taken.outcomes[list] = outcomes
+  }
+  return taken
+}
+
+function outcomeOf(list: List, result: MessageRecord | ApiError): MemberOutcome {
+  if (result instanceof Error) {
+    const { code, message } = result
+    return { success: false, error: { code, message } }
+  }
+  return list === 'usersToBan' ? { success: true } : { success: true, data: result }
+}
+
+async function banOne(tx: Tx, place: Place, uid: string): Promise<MessageRecord | ApiError> {
+  const target = place.standing(uid)
+  const refusal = refuseRemoval(place.acting, target)
+  if (refusal) return refusal
+  if (target.banned) return fail('ERR_ALREADY_BANNED', { uid })
+  return banMember(tx, place, target)
+}
+
+async function addOne(
+  tx: Tx,
+  place: Place,
+  ceilings: Ceilings,
+  uid: string,
+  scope: Scope,
+): Promise<MessageRecord | ApiError> {
+  const refusal = refuseMember(place.standing(uid)) ?? ceilings.take(uid)
+  if (refusal) return refusal
+  const { actor, group } = place
+  await insertMember.many(tx, { appNo: actor.app.no, guid: group.guid, uid, scope })
+  return tellMember(tx, place, 'added', uid)
+}
+
+export function changeScope(
+  deps: Deps,
+  actor: Actor,
+  guid: string,
+  uid: string,
+  scope: Scope,
+): Promise<MemberScope> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
+    const place = await enterGroup(tx, actor, guid, [uid])
+    const target = place.standing(uid)
+    refuseIf(refuseScope(place.acting, target, scope))
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
+    if (target.scope === scope) throw fail('ERR_SAME_SCOPE', { uid })
+    const { joined_at } = await updateScope.one(tx, { appNo, guid, uid, scope })
+    const change = { old: target.scope, new: scope }
+    await announceMember(tx, place, await tellMember(tx, place, 'scopeChanged', uid, change))
+    return { guid, uid, scope, joinedAt: seconds(joined_at) }
+  })
+}
+
+export function kickMember(deps: Deps, actor: Actor, guid: string, uid: string) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
+    const place = await enterGroup(tx, actor, guid, [uid])
+    const target = place.standing(uid)
+    refuseIf(refuseRemoval(place.acting, target))
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
+    await removeMember.many(tx, { appNo, guid, uid })
+    await announceMember(tx, place, await tellMember(tx, place, 'kicked', uid))
+    return { success: true as const, message: `${uid} was removed from ${guid}.` }
+  })
+}

@@ -1,0 +1,79 @@
+import type { Deps } from '../../deps.ts'
+import type { PageStarts } from '../../platform/cache/page-starts.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { keysetPage } from '../../platform/http/keyset.ts'
+import type { Actor } from '../access/actor.ts'
+import {
+  type BanRow,
+  countBans,
+  countMembers,
+  keyOf,
+  listBans,
+  listMembers,
+  type MemberRow,
+  placeOfBan,
+  placeOfMember,
+  toMemberFilter,
+} from './members.list.ts'
+import type { BanListQuery, MemberListQuery } from './members.schema.ts'
+import { findGroup, type GroupRow } from './queries.ts'
+import { toBanned, toMember } from './record.ts'
+
+export async function pageOfMembers(
+  { secrets }: Deps,
+  starts: PageStarts,
+  actor: Actor,
+  guid: string,
+  query: MemberListQuery,
+) {
+  const { no: appNo, cell } = actor.app
+  const group = await getGroup(actor, guid)
+  const { page, perPage, cursor, ...filters } = query
+  const filter = toMemberFilter(appNo, guid, filters)
+  const list = {
+    name: ['members', appNo, guid],
+    filters: [actor.credential.toString('base64'), filters],
+    rows: listMembers.bind(null, cell.db, filter),
+    placeOf: placeOfMember.bind(null, cell.db, filter),
+    count: () => countMembers(cell.db, filter, group.members_count),
+    keyOf,
+  }
+  const found = await keysetPage<MemberRow>({ secrets, starts }, list, { page, perPage, cursor })
+  return toPage(found, toMember)
+}
+
+export async function pageOfBans(
+  { secrets }: Deps,
+  starts: PageStarts,
+  actor: Actor,
+  guid: string,
+  query: BanListQuery,
+) {
+  const { no: appNo, cell } = actor.app
+  await getGroup(actor, guid)
+  const { page, perPage, cursor, searchKey } = query
+  const filter = { appNo, guid, searchKey }
+  const list = {
+    name: ['bans', appNo, guid],
+    filters: [actor.credential.toString('base64'), searchKey ?? ''],
+    rows: listBans.bind(null, cell.db, filter),
+    placeOf: placeOfBan.bind(null, cell.db, filter),
+    count: () => countBans(cell.db, filter),
+    keyOf,
+  }
+  const found = await keysetPage<BanRow>({ secrets, starts }, list, { page, perPage, cursor })
+  return toPage(found, toBanned)
+}
+
+async function getGroup({ app: { no: appNo, cell } }: Actor, guid: string): Promise<GroupRow> {
+  const group = await findGroup.maybeOne(cell.db, { appNo, guid })
+  if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  return group
+}
+
+type Found<R> = Awaited<ReturnType<typeof keysetPage<R>>>
+
+const toPage = <R, T>({ rows, pagination, next }: Found<R>, show: (row: R) => T) => ({
+  data: rows.map(show),
+  meta: { pagination, ...(next !== undefined && { cursor: { next } }) },
+})

@@ -1,0 +1,64 @@
+import type { MessageRecord, Scope } from '@loquat/protocol'
+import { query } from '../../platform/db/query.ts'
+
+type OneMember = { appNo: number; guid: string; uid: string }
+
+/** These change who is in a group: its head is locked. */
+export const insertMember = query<OneMember & { scope: Scope }>(
+  'members.insert',
+  'select add_member(:appNo, :guid, :uid, :scope)',
+)
+
+export const removeMember = query<OneMember>(
+  'members.remove',
+  'select remove_member(:appNo, :guid, :uid)',
+)
+
+export const updateScope = query<OneMember & { scope: Scope }, { joined_at: Date }>(
+  'members.updateScope',
+  `update inbox set scope = :scope
+   where app_no = :appNo and uid = :uid and kind = 'group' and with_id = :guid
+     and scope is not null
+   returning joined_at`,
+)
+
+/** The message that tells of a change; its entities are those concerned as they are after it. */
+export const appendMemberAction = query<
+  OneMember & { by: string; action: string; extras: string | null; moves: boolean },
+  { message: MessageRecord }
+>(
+  'members.appendAction',
+  `select append_member_action(:appNo, :guid, :by, :uid, :action, :extras::jsonb, :moves)
+     as message`,
+)
+
+/** What a banned user was is kept with the ban. */
+export const insertBan = query<OneMember & { scope: Scope | null; joinedAt: Date | null }>(
+  'bans.insert',
+  `insert into bans (app_no, guid, uid, scope, joined_at)
+   values (:appNo, :guid, :uid, :scope, :joinedAt)`,
+)
+
+export const removeBan = query<OneMember>(
+  'bans.remove',
+  'delete from bans where app_no = :appNo and guid = :guid and uid = :uid',
+)
+
+/** Of how many groups each is a member. */
+export const countMemberships = query<
+  { appNo: number; uids: string[] },
+  { uid: string; count: number }
+>(
+  'members.countMemberships',
+  `select uid, count(*) from inbox
+   where app_no = :appNo and uid = any(:uids::text[]) and kind = 'group' and scope is not null
+   group by uid`,
+)
+
+/** Known users among these, deactivated ones too: a member that nobody can reach can still be removed. */
+export const holdTargets = query<{ appNo: number; uids: string[] }, { uid: string }>(
+  'members.holdTargets',
+  `select uid from users
+   where app_no = :appNo and uid = any(:uids::text[]) and removed_at is null
+   order by uid for share`,
+)

@@ -1,0 +1,170 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import { PageStarts } from '../../platform/cache/page-starts.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { banUser, unbanUser } from './bans.actions.ts'
+import { addMembers, changeScope, kickMember } from './members.actions.ts'
+import { pageOfBans, pageOfMembers } from './members.page.ts'
+import {
+  BanListQuery,
+  BannedRecord,
+  MemberListQuery,
+  MemberLists,
+  MemberOutcomes,
+  MemberParams,
+  MemberRecord,
+  MemberScope,
+  ScopeChange,
+} from './members.schema.ts'
+import { GuidParams } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const list = { ...access, onBehalfOf: 'ignored', errors: ['ERR_GUID_NOT_FOUND'] } as const
+const OUTSIDE = ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'] as const
+const TARGET = [...OUTSIDE, 'ERR_UID_NOT_FOUND', 'ERR_GROUP_NO_CLEARANCE'] as const
+const MODERATED = [...TARGET, 'ERR_GROUP_NO_MODERATOR_SCOPE'] as const
+
+export const memberRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const starts = new PageStarts(deps.cache)
+
+    app.post(
+      '/groups/:guid/members',
+      {
+        config: {
+          ...access,
+          errors: [...OUTSIDE, 'ERR_GROUP_NO_ADMIN_SCOPE', 'ERR_GROUP_NO_MODERATOR_SCOPE'],
+        },
+        schema: {
+          operationId: 'addMembers',
+          tags: ['group_members'],
+          summary: 'Add users to a group, or ban them',
+          params: GuidParams,
+          body: MemberLists,
+          response: { 200: Data(MemberOutcomes) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await addMembers(deps, actor, params.guid, body),
+      }),
+    )
+
+    app.get(
+      '/groups/:guid/members',
+      {
+        config: list,
+        schema: {
+          operationId: 'listMembers',
+          tags: ['group_members'],
+          summary: 'List the members of a group',
+          params: GuidParams,
+          querystring: MemberListQuery,
+          response: { 200: Page(MemberRecord) },
+        },
+      },
+      ({ actor, params, query }) => pageOfMembers(deps, starts, actor, params.guid, query),
+    )
+
+    app.put(
+      '/groups/:guid/members/:uid',
+      {
+        config: {
+          ...access,
+          errors: [
+            ...TARGET,
+            ...(['ERR_NOT_A_MEMBER', 'ERR_SAME_SCOPE'] as const),
+            ...(['ERR_GROUP_NO_SCOPE_CLEARANCE', 'ERR_GROUP_NO_SELF_ACTION'] as const),
+          ],
+        },
+        schema: {
+          operationId: 'changeMemberScope',
+          tags: ['group_members'],
+          summary: "Change a member's scope",
+          params: MemberParams,
+          body: ScopeChange,
+          response: { 200: Data(MemberScope) },
+        },
+      },
+      async ({ actor, params: { guid, uid }, body }) => ({
+        data: await changeScope(deps, actor, guid, uid, body.scope),
+      }),
+    )
+
+    app.delete(
+      '/groups/:guid/members/:uid',
+      {
+        config: {
+          ...access,
+          errors: [...MODERATED, 'ERR_NOT_A_MEMBER', 'ERR_GROUP_NO_SELF_ACTION'],
+        },
+        schema: {
+          operationId: 'kickMember',
+          tags: ['group_members'],
+          summary: 'Remove a member, who may join again',
+          params: MemberParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params: { guid, uid } }) => ({
+        data: await kickMember(deps, actor, guid, uid),
+      }),
+    )
+
+    app.post(
+      '/groups/:guid/bannedusers/:uid',
+      {
+        config: {
+          ...access,
+          errors: [...MODERATED, 'ERR_ALREADY_BANNED', 'ERR_GROUP_NO_SELF_ACTION'],
+        },
+        schema: {
+          operationId: 'banUser',
+          tags: ['banned_users'],
+          summary: 'Ban a user from a group',
+          params: MemberParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params: { guid, uid } }) => ({ data: await banUser(deps, actor, guid, uid) }),
+    )
+
+    app.delete(
+      '/groups/:guid/bannedusers/:uid',
+      {
+        config: { ...access, errors: [...MODERATED, 'ERR_NOT_A_BANNED_USER'] },
+        schema: {
+          operationId: 'unbanUser',
+          tags: ['banned_users'],
+          summary: 'Lift a ban',
+          params: MemberParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params: { guid, uid } }) => ({
+        data: await unbanUser(deps, actor, guid, uid),
+      }),
+    )
+
+    app.get(
+      '/groups/:guid/bannedusers',
+      {
+        config: list,
+        schema: {
+          operationId: 'listBannedUsers',
+          tags: ['banned_users'],
+          summary: 'List the banned users of a group',
+          params: GuidParams,
+          querystring: BanListQuery,
+          response: { 200: Page(BannedRecord) },
+        },
+      },
+      ({ actor, params, query }) => pageOfBans(deps, starts, actor, params.guid, query),
+    )
+  }

@@ -1,0 +1,106 @@
+import { MessageRecord, SCOPES, UserRecord } from '@loquat/protocol'
+import { type Static, Type } from 'typebox'
+import { Id, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
+
+const Uids = (description: string) =>
+  Type.Optional(Type.Array(Id('A user.'), { maxItems: 25, description }))
+
+export const MemberLists = Type.Object(
+  {
+    admins: Uids('To be admins.'),
+    moderators: Uids('To be moderators.'),
+    participants: Uids('To be participants.'),
+    usersToBan: Uids('To be banned.'),
+  },
+  { description: 'Up to 25 users in all. One in several lists counts in the first of them.' },
+)
+export type MemberLists = Static<typeof MemberLists>
+
+const CODES = [
+  ...['ERR_UID_NOT_FOUND', 'ERR_ALREADY_JOINED', 'ERR_BANNED_GROUPMEMBER', 'ERR_NO_VACANCY'],
+  ...['ERR_PLAN_QUOTA_RESTRICTION', 'ERR_ALREADY_BANNED', 'ERR_GROUP_NO_CLEARANCE'],
+  ...['ERR_GROUP_NO_SELF_ACTION', 'ERR_GROUP_NO_MODERATOR_SCOPE'],
+]
+
+const MemberOutcome = Type.Object(
+  {
+    success: Type.Boolean(),
+    data: Type.Optional(MessageRecord),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.String({ enum: CODES }), message: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type MemberOutcome = Static<typeof MemberOutcome>
+
+const Outcomes = Type.Optional(Type.Record(Type.String(), MemberOutcome))
+
+export const MemberOutcomes = Type.Object(
+  {
+    admins: Outcomes,
+    moderators: Outcomes,
+    participants: Outcomes,
+    usersToBan: Outcomes,
+  },
+  {
+    additionalProperties: false,
+    description: 'What came of each id, in the lists that were sent.',
+  },
+)
+export type MemberOutcomes = Static<typeof MemberOutcomes>
+
+export const MemberParams = Type.Object({ guid: Id('The group.'), uid: Id('The user.') })
+
+const Scope = Type.Enum([...SCOPES])
+const joinedAt = Timestamp('When the user joined, in Unix seconds.')
+
+export const ScopeChange = Type.Object({
+  scope: Type.Enum([...SCOPES], { default: 'participant', description: 'The new scope.' }),
+})
+
+export const MemberScope = Type.Object(
+  { guid: Type.String(), uid: Type.String(), scope: Scope, joinedAt },
+  { additionalProperties: false },
+)
+export type MemberScope = Static<typeof MemberScope>
+
+export const MemberRecord = Type.Object(
+  { ...UserRecord.properties, scope: Scope, joinedAt },
+  { additionalProperties: false },
+)
+export type MemberRecord = Static<typeof MemberRecord>
+
+export const BannedRecord = Type.Object(
+  {
+    ...UserRecord.properties,
+    scope: Type.Optional(Type.Enum([...SCOPES], { description: 'What the user was before.' })),
+    joinedAt: Type.Optional(joinedAt),
+    isBanned: Type.Literal(true),
+    bannedAt: Timestamp('When the user was banned, in Unix seconds.'),
+  },
+  { additionalProperties: false },
+)
+export type BannedRecord = Static<typeof BannedRecord>
+
+const cursor = Type.Optional(
+  Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+)
+
+export const MemberListQuery = PageQuery({
+  status: Type.Optional(Type.Enum(['available', 'offline'], { description: 'Presence.' })),
+  scopes: Type.Optional(Type.Array(Scope, { description: 'Only members with these scopes.' })),
+  cursor,
+})
+export type MemberListQuery = Static<typeof MemberListQuery>
+
+export const BanListQuery = PageQuery({
+  searchKey: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
+  ),
+  cursor,
+})
+export type BanListQuery = Static<typeof BanListQuery>

@@ -1,0 +1,179 @@
+/** What all changes of a group's members have in common. */
+import type { GroupRecord, MessageRecord, Scope, UserRecord } from '@loquat/protocol'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { limitOf, settingOf } from '../settings/settings.ts'
+import { appendMemberAction, countMemberships } from './members.queries.ts'
+import { findGroup, type GroupRow, listStandings, lockHead } from './queries.ts'
+import type { Acting, Refusal, Standing } from './rights.ts'
+
+/** Acts for the app itself; it has no row, and is never a member. */
+export const SYSTEM_UID = 'app_system'
+
+export interface Member extends Standing {
+  joinedAt: Date | null
+}
+
+/** A group whose head is locked: nobody else changes it or its members. */
+export interface Place {
+  actor: Actor
+  /** Of its conversation. */
+  no: number
+  group: GroupRow
+  shownSeq: number
+  hidden: number
+  acting: Acting
+  /** How somebody stood when the place was entered. */
+  standing(uid: string): Member
+}
+
+/** Locks a group and reads how the acting user and these others stand in it. Users are locked before. */
+export async function enterGroup(
+  tx: Tx,
+  actor: Actor,
+  guid: string,
+  others: string[] = [],
+): Promise<Place> {
+  const appNo = actor.app.no
+  const head = await lockHead.maybeOne(tx, { appNo, guid })
+  const group = head && (await findGroup.maybeOne(tx, { appNo, guid }))
+  if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  const uids = [...(actor.uid === undefined ? [] : [actor.uid]), ...others]
+  const rows = uids.length > 0 ? await listStandings.many(tx, { appNo, guid, uids }) : []
+  const members = new Map(
+    rows.map(({ former_scope: formerScope, joined_at: joinedAt, ...row }) => [
+      row.uid,
+      { ...row, formerScope, joinedAt, owner: row.uid === group.owner },
+    ]),
+  )
+  const standing = (uid: string) => members.get(uid) ?? stranger(uid)
+  const acting = actor.uid === undefined ? 'app' : standing(actor.uid)
+  const { no, shown_seq: shownSeq, hidden } = head
+  return { actor, no, group, shownSeq, hidden, acting, standing }
+}
+
+const stranger = (uid: string): Member => ({
+  uid,
+  scope: null,
+  owner: false,
+  banned: false,
+  formerScope: null,
+  joinedAt: null,
+})
+
+export function refuseIf(refusal: Refusal): void {
+  if (refusal) throw refusal
+}
+
+/** Whether there is room for more: in the group, and among the groups of each user. */
+export class Ceilings {
+  readonly #members: number
+  readonly #groups: number
+  readonly #groupsOf: Map<string, number>
+  #count: number
+
+  private constructor({ settings }: Actor, count: number, groupsOf: Map<string, number>) {
+    this.#members = limitOf(settings, 'limits.membersPerGroup')
+    this.#groups = limitOf(settings, 'limits.groupsPerUser')
+    this.#groupsOf = groupsOf
+    this.#count = count
+  }
+
+  /** The users are locked, and the group's head: both counts stay as they are. */
+  static async read(tx: Tx, actor: Actor, group: Pick<GroupRow, 'members_count'>, uids: string[]) {
+    const counts = await countMemberships.many(tx, { appNo: actor.app.no, uids })
+    const groupsOf = new Map(counts.map(({ uid, count }) => [uid, count]))
+    return new Ceilings(actor, group.members_count, groupsOf)
+  }
+
+  /** Takes a place for a new member, unless there is none. */
+  take(uid: string): Refusal {
+    if (this.#count >= this.#members) return fail('ERR_NO_VACANCY', { limit: this.#members })
+    if ((this.#groupsOf.get(uid) ?? 0) >= this.#groups) {
+      const limit = this.#groups
+      return fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'groups of a user' })
+    }
+    this.#count++
+    return undefined
+  }
+}
+
+const EVENTS = {
+  added: 'group.member.added',
+  joined: 'group.member.joined',
+  left: 'group.member.left',
+  kicked: 'group.member.kicked',
+  banned: 'group.member.banned',
+  unbanned: 'group.member.unbanned',
+  scopeChanged: 'group.member.scope.changed',
+} as const
+
+type Action = keyof typeof EVENTS
+
+export interface ScopeChange {
+  old: Scope
+  new: Scope
+}
+
+/** Adds the message that tells what became of a member; call it once the change is made. */
+export async function tellMember(
+  tx: Tx,
+  { actor, group: { guid } }: Pick<Place, 'actor' | 'group'>,
+  action: Action,
+  uid: string,
+  scope?: ScopeChange,
+): Promise<MessageRecord> {
+  const { message } = await appendMemberAction.one(tx, {
+    appNo: actor.app.no,
+    guid,
+    uid,
+    by: actor.uid ?? SYSTEM_UID,
+    action,
+    extras: scope ? JSON.stringify({ scope }) : null,
+    moves: settingOf(actor.settings, 'core.conversations.updateOnGroupActions') === true,
+  })
+  return message
+}
+
+/** `data` of such a message. */
+interface MemberAction {
+  action: Action
+  entities: {
+    by: { entity: UserRecord }
+    on: { entity: UserRecord }
+    for: { entity: GroupRecord }
+  }
+  extras?: { scope: ScopeChange }
+}
+
+/** The event of such a message, which has none of its own. Events come last in a transaction. */
+export async function announceMember(
+  tx: Tx,
+  { actor, no }: Pick<Place, 'actor' | 'no'>,
+  message: MessageRecord,
+): Promise<void> {
+  const { action, entities, extras } = message.data as unknown as MemberAction
+  const { by, on, for: about } = entities
+  const members = { [on.entity.uid]: on.entity }
+  const event = { appNo: actor.app.no, key: keyOf(no) }
+  const own = { group: about.entity, members, message }
+  const payload = { ...own, by: by.entity }
+  if (action === 'joined' || action === 'left') {
+    await announce(tx, { ...event, type: EVENTS[action], payload: own })
+  } else if (action !== 'scopeChanged') {
+    await announce(tx, { ...event, type: EVENTS[action], payload })
+  } else if (extras) {
+    const scopes = { scope: extras.scope.new, oldScope: extras.scope.old }
+    const changed = { [on.entity.uid]: { ...on.entity, ...scopes } }
+    await announce(tx, {
+      ...event,
+      type: EVENTS[action],
+      payload: { ...payload, members: changed },
+    })
+  }
+}
+
+/** All that happens in a group stays in order. */
+export const keyOf = (no: number) => `conversation:${no}`

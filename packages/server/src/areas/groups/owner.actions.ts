@@ -1,0 +1,80 @@
+import type { GroupRecord, MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { write } from '../access/write.ts'
+import { lockUsers } from '../users/queries.ts'
+import type { ActingUser } from './join.actions.ts'
+import { insertMember, updateScope } from './members.queries.ts'
+import {
+  announceMember,
+  Ceilings,
+  enterGroup,
+  keyOf,
+  type Member,
+  type Place,
+  refuseIf,
+  SYSTEM_UID,
+  tellMember,
+} from './membership.ts'
+import { findGroupSeen, updateOwner } from './queries.ts'
+import { asSeenBy, toGroup, withTags } from './record.ts'
+import { refuseTransfer } from './rights.ts'
+
+/** The old owner stays an admin. */
+export function transferOwner(
+  deps: Deps,
+  actor: ActingUser,
+  guid: string,
+  owner: string,
+): Promise<GroupRecord> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const known = await lockUsers.maybeOne(tx, { appNo, uids: [owner] })
+    const place = await enterGroup(tx, actor, guid, [owner])
+    refuseIf(refuseTransfer(place.acting, place.standing(owner)))
+    if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: owner })
+    const messages = await giveTo(tx, place, owner)
+    const row = await findGroupSeen.one(tx, { appNo, guid, viewer: actor.uid })
+    const group = withTags(toGroup(row), row)
+    for (const message of messages) await announceMember(tx, place, message)
+    await announceOwner(tx, place, group)
+    return asSeenBy(group, row)
+  })
+}
+
+/** Whoever owns a group is an admin of it: what that changes is told by the messages returned. */
+export async function giveTo(tx: Tx, place: Place, owner: string): Promise<MessageRecord[]> {
+  const { actor, group } = place
+  const by = actor.uid ?? null
+  const messages = owner === SYSTEM_UID ? [] : await makeAdmin(tx, place, place.standing(owner))
+  await updateOwner.many(tx, { appNo: actor.app.no, guid: group.guid, owner, by })
+  return messages
+}
+
+async function makeAdmin(tx: Tx, place: Place, target: Member): Promise<MessageRecord[]> {
+  const { uid, scope: old, banned } = target
+  const member = { appNo: place.actor.app.no, guid: place.group.guid, uid, scope: 'admin' as const }
+  if (banned) throw fail('ERR_BANNED_GROUPMEMBER')
+  if (old === 'admin') return []
+  if (old === null) {
+    refuseIf((await Ceilings.read(tx, place.actor, place.group, [uid])).take(uid))
+    await insertMember.many(tx, member)
+    return [await tellMember(tx, place, 'added', uid)]
+  }
+  await updateScope.many(tx, member)
+  return [await tellMember(tx, place, 'scopeChanged', uid, { old, new: 'admin' })]
+}
+
+export const announceOwner = (
+  tx: Tx,
+  { actor, no, group: { owner: oldOwner } }: Place,
+  group: GroupRecord,
+) =>
+  announce(tx, {
+    appNo: actor.app.no,
+    type: 'group.owner.transferred',
+    key: keyOf(no),
+    payload: { group, oldOwner },
+  })

@@ -1,0 +1,71 @@
+import type { Deps } from '../../deps.ts'
+import type { PageStarts } from '../../platform/cache/page-starts.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import { keysetPage } from '../../platform/http/keyset.ts'
+import type { Actor } from '../access/actor.ts'
+import {
+  countGroups,
+  type GroupFilter,
+  keyOf,
+  type ListedGroup,
+  listGroups,
+  placeOf,
+  toFilter,
+} from './list.ts'
+import { asSeenBy, toGroup, withTags } from './record.ts'
+import type { GroupListQuery } from './schema.ts'
+
+/** A page of the groups that the app, or the acting user, can see. */
+export async function pageOfGroups(
+  { secrets }: Deps,
+  starts: PageStarts,
+  { app, uid, credential }: Actor,
+  query: GroupListQuery,
+) {
+  if (query.hasJoined && uid === undefined) {
+    throw badRequest({ hasJoined: ['hasJoined needs the header onBehalfOf'] })
+  }
+  const { page, perPage, cursor, ...filters } = query
+  const { no: appNo, cell } = app
+  const filter = toFilter(appNo, uid, query)
+  const list = {
+    name: ['groups', appNo, filter.order],
+    filters: [credential.toString('base64'), uid ?? null, filters],
+    rows: listGroups.bind(null, cell.db, filter),
+    placeOf: placeOf.bind(null, cell.db, filter),
+    count: () => countGroups(cell.db, filter),
+    keyOf,
+  }
+  const request = { page, perPage, cursor, from: fromOf(query, filter) }
+  const found = await keysetPage<ListedGroup>({ secrets, starts }, list, request)
+  // Before a place: read backwards, shown in the order of the list.
+  const backwards = query.affix === 'prepend' && query.sortBy === undefined
+  const data = found.rows.map((row) => show(row, query.withTags === true, uid !== undefined))
+  const position = cursorOf(query, found.rows, found.next)
+  return {
+    data: backwards ? data.reverse() : data,
+    meta: { pagination: found.pagination, ...(position && { cursor: position }) },
+  }
+}
+
+/** Past all groups of that second, in the direction of the list. */
+function fromOf({ sortBy, affix, updatedAt }: GroupListQuery, { descending }: GroupFilter) {
+  if (sortBy !== undefined || affix === undefined || updatedAt === undefined) return undefined
+  // '~' sorts after every guid, '' before.
+  return [updatedAt, descending ? '' : '~'] as const
+}
+
+function cursorOf(
+  { sortBy, affix = 'append' }: GroupListQuery,
+  rows: ListedGroup[],
+  next: string | undefined,
+) {
+  const last = rows.at(-1)
+  if (sortBy !== undefined || !last) return next === undefined ? undefined : { next }
+  return { ...(next !== undefined && { next }), updatedAt: last.changed, affix }
+}
+
+function show(row: ListedGroup, tagged: boolean, seen: boolean) {
+  const group = tagged ? withTags(toGroup(row), row) : toGroup(row)
+  return seen ? asSeenBy(group, row) : group
+}

@@ -1,0 +1,161 @@
+import type { GroupType, Scope } from '@loquat/protocol'
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+import type { Membership } from './record.ts'
+
+export type GroupRow = Omit<
+  CellRows['groups'],
+  'app_no' | 'name_key' | 'password_hash' | 'removed_at' | 'type' | 'metadata' | 'tags'
+> & { type: GroupType; metadata: Record<string, unknown> | null; tags: string[] }
+
+const NAMES = [
+  ...['guid', 'name', 'type', 'icon', 'description', 'owner', 'metadata', 'tags'],
+  ...['members_count', 'created_at', 'updated_at', 'updated_by'],
+]
+const columns = (table: string) => NAMES.map((name) => `${table}.${name}`).join(', ')
+
+/** What answers show of a group `g`. */
+export const GROUP_COLUMNS = columns('g')
+
+type OneGroup = { appNo: number; guid: string }
+
+export const findGroup = query<OneGroup, GroupRow>(
+  'groups.find',
+  `select ${GROUP_COLUMNS} from groups g
+   where app_no = :appNo and guid = :guid and removed_at is null`,
+)
+
+/** The same with what a viewer is in it. */
+export const findGroupSeen = query<
+  OneGroup & { viewer: string },
+  GroupRow & Membership & { banned: boolean }
+>(
+  'groups.findSeen',
+  `select ${GROUP_COLUMNS}, i.scope, i.joined_at,
+     exists (select from bans b
+       where b.app_no = :appNo and b.guid = :guid and b.uid = :viewer) as banned
+   from groups g
+   left join inbox i on i.app_no = :appNo and i.uid = :viewer and i.kind = 'group'
+     and i.with_id = :guid and i.scope is not null
+   where g.app_no = :appNo and g.guid = :guid and g.removed_at is null`,
+)
+
+/**
+ * Whatever changes a group or its members holds the lock of its head. What the group is must be read by a
+ * later statement: this one may have waited for another change.
+ */
+export const lockHead = query<
+  OneGroup,
+  Pick<CellRows['conversations'], 'no' | 'shown_seq' | 'hidden'>
+>(
+  'groups.lockHead',
+  `select no, shown_seq, hidden from conversations
+   where app_no = :appNo and kind = 'group' and one = :guid and other = ''
+   for no key update`,
+)
+
+export const findPasswordHash = query<OneGroup, { password_hash: string | null }>(
+  'groups.findPasswordHash',
+  `select password_hash from groups
+   where app_no = :appNo and guid = :guid and type = 'password' and removed_at is null`,
+)
+
+/** No row: the guid is taken, or what was there is still being swept. */
+export const insertGroup = query<
+  OneGroup & {
+    name: string
+    type: GroupType
+    passwordHash: string | null
+    icon: string | null
+    description: string | null
+    owner: string
+    metadata: string | null
+    tags: string[]
+  },
+  { guid: string }
+>(
+  'groups.insert',
+  `insert into groups
+     (app_no, guid, name, type, password_hash, icon, description, owner, metadata, tags)
+   values
+     (:appNo, :guid, :name, :type, :passwordHash, :icon, :description, :owner, :metadata::jsonb,
+      :tags::text[])
+   on conflict do nothing
+   returning guid`,
+)
+
+export const insertHead = query<OneGroup, { no: number }>(
+  'groups.insertHead',
+  `insert into conversations (app_no, kind, one, other) values (:appNo, 'group', :guid, '')
+   returning no`,
+)
+
+/** null leaves a field as it is; `unset` clears. Only groups of the type `password` keep one. */
+export const updateGroup = query<
+  OneGroup & {
+    name: string | null
+    type: GroupType | null
+    passwordHash: string | null
+    icon: string | null
+    description: string | null
+    metadata: string | null
+    tags: string[] | null
+    unset: string[]
+    by: string | null
+  }
+>(
+  'groups.update',
+  `update groups set
+     name = coalesce(:name, name),
+     type = coalesce(:type, type),
+     password_hash = case when coalesce(:type, type) = 'password'
+       then coalesce(:passwordHash, password_hash) end,
+     icon = case when 'icon' = any(:unset::text[]) then null else coalesce(:icon, icon) end,
+     description = case when 'description' = any(:unset) then null
+       else coalesce(:description, description) end,
+     metadata = case when 'metadata' = any(:unset) then null
+       else coalesce(:metadata::jsonb, metadata) end,
+     tags = coalesce(:tags::text[], tags),
+     updated_at = now(), updated_by = :by
+   where app_no = :appNo and guid = :guid`,
+)
+
+export const updateOwner = query<OneGroup & { owner: string; by: string | null }>(
+  'groups.updateOwner',
+  `update groups set owner = :owner, updated_at = now(), updated_by = :by
+   where app_no = :appNo and guid = :guid`,
+)
+
+export const markGroupRemoved = query<OneGroup>(
+  'groups.markRemoved',
+  'update groups set removed_at = now() where app_no = :appNo and guid = :guid',
+)
+
+/** Removes up to :limit rows of a removed group; the group itself goes when nothing of it is left. */
+export const sweepGroup = query<OneGroup & { limit: number }, { gone: boolean }>(
+  'groups.sweep',
+  'select sweep_group(:appNo, :guid, :limit) as gone',
+)
+
+/** Of any app: the sweep serves a whole cell. */
+export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid: string }>(
+  'groups.listRemoved',
+  'select app_no, guid from groups where removed_at is not null limit :limit',
+)
+export interface StandingRow {
+  uid: string
+  scope: Scope | null
+  joined_at: Date | null
+  banned: boolean
+  former_scope: Scope | null
+}
+
+/** How each of these users stands in a group. */
+export const listStandings = query<OneGroup & { uids: string[] }, StandingRow>(
+  'groups.listStandings',
+  `select u.uid, i.scope, i.joined_at, b.uid is not null as banned, b.scope as former_scope
+   from unnest(:uids::text[]) as u (uid)
+   left join inbox i on i.app_no = :appNo and i.uid = u.uid and i.kind = 'group'
+     and i.with_id = :guid and i.scope is not null
+   left join bans b on b.app_no = :appNo and b.guid = :guid and b.uid = u.uid`,
+)

@@ -1,0 +1,221 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type ErrorCode, GroupRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { PageStarts } from '../../platform/cache/page-starts.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { Acknowledged, Data, TimedPage } from '../../platform/http/schemas.ts'
+import type { Actor } from '../access/actor.ts'
+import type { Access } from '../access/plugin.ts'
+import { createGroup, deleteGroup, editGroup } from './actions.ts'
+import { type ActingUser, joinGroup, leaveGroup } from './join.actions.ts'
+import { transferOwner } from './owner.actions.ts'
+import { pageOfGroups } from './page.ts'
+import { findGroup, findGroupSeen } from './queries.ts'
+import { asSeenBy, toGroup, withTags } from './record.ts'
+import { refuseReading } from './rights.ts'
+import {
+  CreatedGroup,
+  GroupChanges,
+  GroupListQuery,
+  GuidParams,
+  JoinRequest,
+  NewGroup,
+  OwnerChange,
+} from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const core: Access = { ...access, rate: 'core' }
+const ofUser: Access = { ...access, onBehalfOf: 'required' }
+const tags = ['groups']
+
+/** What everyone who uses a group can be told. */
+const OUTSIDE = ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'] as const
+const errors = (...own: ErrorCode[]) => [...OUTSIDE, ...own]
+const CEILINGS = ['ERR_NO_VACANCY', 'ERR_PLAN_QUOTA_RESTRICTION'] as const
+
+export const groupRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const starts = new PageStarts(deps.cache)
+
+    app.post(
+      '/groups',
+      {
+        config: {
+          ...core,
+          errors: [
+            'ERR_GUID_ALREADY_EXISTS',
+            'ERR_EMPTY_GROUP_PASS',
+            'ERR_UID_NOT_FOUND',
+            ...CEILINGS,
+          ],
+        },
+        schema: {
+          operationId: 'createGroup',
+          tags,
+          summary: 'Create a group',
+          body: NewGroup,
+          response: { 200: Data(CreatedGroup) },
+        },
+      },
+      async ({ actor, body }) => ({ data: await createGroup(deps, actor, body) }),
+    )
+
+    app.get(
+      '/groups',
+      {
+        config: access,
+        schema: {
+          operationId: 'listGroups',
+          tags,
+          summary: 'List groups',
+          querystring: GroupListQuery,
+          response: { 200: TimedPage(GroupRecord) },
+        },
+      },
+      ({ actor, query }) => pageOfGroups(deps, starts, actor, query),
+    )
+
+    app.get(
+      '/groups/:guid',
+      {
+        config: { ...access, errors: OUTSIDE },
+        schema: {
+          operationId: 'getGroup',
+          tags,
+          summary: 'Get a group',
+          params: GuidParams,
+          response: { 200: Data(GroupRecord) },
+        },
+      },
+      async ({ actor, params: { guid } }) => {
+        const { no: appNo, cell } = actor.app
+        if (actor.uid === undefined) {
+          const row = await findGroup.maybeOne(cell.db, { appNo, guid })
+          if (!row) throw fail('ERR_GUID_NOT_FOUND', { guid })
+          return { data: withTags(toGroup(row), row) }
+        }
+        const row = await findGroupSeen.maybeOne(cell.db, { appNo, guid, viewer: actor.uid })
+        if (!row) throw fail('ERR_GUID_NOT_FOUND', { guid })
+        const refusal = refuseReading(row, row.type)
+        if (refusal) throw refusal
+        return { data: asSeenBy(withTags(toGroup(row), row), row) }
+      },
+    )
+
+    app.put(
+      '/groups/:guid',
+      {
+        config: {
+          ...access,
+          errors: errors(
+            ...([
+              'ERR_UID_NOT_FOUND',
+              'ERR_GROUP_NO_MODERATOR_SCOPE',
+              'ERR_EMPTY_GROUP_PASS',
+            ] as const),
+            ...CEILINGS,
+          ),
+        },
+        schema: {
+          operationId: 'updateGroup',
+          tags,
+          summary: 'Change a group',
+          params: GuidParams,
+          body: GroupChanges,
+          response: { 200: Data(GroupRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await editGroup(deps, actor, params.guid, body),
+      }),
+    )
+
+    app.delete(
+      '/groups/:guid',
+      {
+        config: { ...access, errors: errors('ERR_GROUP_NO_ADMIN_SCOPE') },
+        schema: {
+          operationId: 'deleteGroup',
+          tags,
+          summary: 'Remove a group, with its members, bans and messages',
+          params: GuidParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({ data: await deleteGroup(deps, actor, params.guid) }),
+    )
+
+    app.post(
+      '/groups/:guid/join',
+      {
+        config: {
+          ...ofUser,
+          rate: 'core',
+          errors: [
+            ...(['ERR_GUID_NOT_FOUND', 'ERR_BANNED_GROUPMEMBER', 'ERR_ALREADY_JOINED'] as const),
+            ...(['ERR_GROUP_JOIN_NOT_ALLOWED', 'ERR_EMPTY_GROUP_PASS'] as const),
+            ...(['ERR_WRONG_GROUP_PASS', ...CEILINGS] as const),
+          ],
+        },
+        schema: {
+          operationId: 'joinGroup',
+          tags,
+          summary: 'Join a group',
+          params: GuidParams,
+          body: JoinRequest,
+          response: { 200: Data(GroupRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await joinGroup(deps, asUser(actor), params.guid, body?.password),
+      }),
+    )
+
+    app.post(
+      '/groups/:guid/leave',
+      {
+        config: { ...ofUser, rate: 'core', errors: errors('ERR_GROUP_NO_CLEARANCE') },
+        schema: {
+          operationId: 'leaveGroup',
+          tags,
+          summary: 'Leave a group',
+          params: GuidParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({ data: await leaveGroup(deps, asUser(actor), params.guid) }),
+    )
+
+    app.put(
+      '/groups/:guid/owner',
+      {
+        config: {
+          ...ofUser,
+          errors: errors('ERR_GROUP_NO_CLEARANCE', 'ERR_GROUP_NO_SELF_ACTION', ...CEILINGS),
+        },
+        schema: {
+          operationId: 'transferGroup',
+          tags,
+          summary: 'Give a group to another owner',
+          params: GuidParams,
+          body: OwnerChange,
+          response: { 200: Data(GroupRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await transferOwner(deps, asUser(actor), params.guid, body.owner),
+      }),
+    )
+  }
+
+/** The route's own access says that there is a user. */
+function asUser(actor: Actor): ActingUser {
+  if (actor.uid === undefined) throw new Error('this operation needs a user')
+  return actor
+}
