@@ -384,6 +384,8 @@ CREATE TABLE public.groups (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone,
     updated_by text,
+    created_second bigint GENERATED ALWAYS AS (public.unix(created_at)) STORED NOT NULL,
+    changed_second bigint GENERATED ALWAYS AS (public.unix(COALESCE(updated_at, created_at))) STORED NOT NULL,
     removed_at timestamp with time zone,
     CONSTRAINT groups_type_check CHECK ((type = ANY (ARRAY['public'::text, 'private'::text, 'password'::text])))
 )
@@ -1283,9 +1285,9 @@ CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, u
 
 CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
 
-CREATE INDEX groups_changed ON public.groups USING btree (app_no, type, public.unix(COALESCE(updated_at, created_at)), guid) WHERE (removed_at IS NULL);
+CREATE INDEX groups_changed ON public.groups USING btree (app_no, type, changed_second, guid) WHERE (removed_at IS NULL);
 
-CREATE INDEX groups_created ON public.groups USING btree (app_no, type, public.unix(created_at), guid) WHERE (removed_at IS NULL);
+CREATE INDEX groups_created ON public.groups USING btree (app_no, type, created_second, guid) WHERE (removed_at IS NULL);
 
 CREATE INDEX groups_guid ON public.groups USING btree (app_no, type, guid) WHERE (removed_at IS NULL);
 
@@ -1299,7 +1301,7 @@ CREATE INDEX groups_size ON public.groups USING btree (app_no, members_count) WH
 
 CREATE INDEX groups_tags ON public.groups USING gin (app_no, tags) WHERE (tags <> '{}'::text[]);
 
-CREATE INDEX groups_updated ON public.groups USING btree (app_no, public.unix(updated_at)) WHERE ((removed_at IS NULL) AND (updated_at IS NOT NULL));
+CREATE INDEX groups_updated ON public.groups USING btree (app_no, changed_second) WHERE ((removed_at IS NULL) AND (updated_at IS NOT NULL));
 
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
 

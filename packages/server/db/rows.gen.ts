@@ -110,6 +110,8 @@ export interface CellRows {
     created_at: Date
     updated_at: Date | null
     updated_by: string | null
+    created_second: number
+    changed_second: number
     removed_at: Date | null
   }
   idempotency: {

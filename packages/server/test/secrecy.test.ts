@@ -43,6 +43,30 @@ const lineWith = (output: string, text: string) =>
   output.split('\n').find((line) => line.includes(text)) ?? ''
 
 suite('the log', () => {
+  test('holds no password of a group, nor its hash', async () => {
+    const watched = await startServing('api', server.env, 'trace')
+    const port = watched.apiPort
+    const app = await server.newApp()
+    await app.call('POST', '/v3/users', { body: { uid: 'amira', name: 'Amira' }, port })
+    const password = 'open-sesame'
+    const group = { guid: 'g', name: 'G', type: 'password', password }
+    assert.equal((await app.call('POST', '/v3/groups', { body: group, port })).status, 200)
+    await app.call('PUT', '/v3/groups/g', { body: { password: `${password}-2` }, port })
+    const headers = { onbehalfof: 'amira' }
+    const join = () => app.call('POST', '/v3/groups/g/join', { body: { password }, headers, port })
+    assert.equal((await join()).status, 403)
+    const rename = 'alter table conversations rename to lost'
+    await app.cell.db.query({ name: '', text: rename, values: [] })
+    assert.equal((await join()).status, 500)
+
+    const { stdout, stderr } = await watched.end()
+    const output = stdout + stderr
+    assert.match(output, /"msg":"unexpected"/)
+    for (const secret of [password, 'argon2']) {
+      assert.ok(!output.includes(secret), lineWith(output, secret))
+    }
+  })
+
   test('holds no key, however it came', async () => {
     const watched = await startServing('api', server.env, 'trace')
     const port = watched.apiPort

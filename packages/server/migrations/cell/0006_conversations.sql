@@ -9,6 +9,12 @@
 create sequence message_ids cache 1;
 create sequence conversation_nos;
 
+-- Functions like this one are put into the statements that use them, if they are declared no more
+-- constant than what they call; a call of its own would cost more than they do.
+create function unix(p_at timestamptz) returns bigint
+language sql immutable parallel safe
+return floor(date_part('epoch', p_at at time zone 'UTC'))::bigint;
+
 create table groups (
   app_no int not null,
   guid text collate "C" not null,
@@ -27,6 +33,9 @@ create table groups (
   created_at timestamptz not null default now(),
   updated_at timestamptz,
   updated_by text,
+  -- What lists are ordered by: the seconds that records show.
+  created_second bigint not null generated always as (unix(created_at)) stored,
+  changed_second bigint not null generated always as (unix(coalesce(updated_at, created_at))) stored,
   -- Set: gone for everyone, the id stays taken until all that is the group's is swept.
   removed_at timestamptz,
   primary key (app_no, guid)
@@ -187,12 +196,6 @@ language plpgsql as $$
 begin
   raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
 end $$;
-
--- Functions like this one are put into the statements that use them, if they are declared no more
--- constant than what they call; a call of its own would cost more than they do.
-create function unix(p_at timestamptz) returns bigint
-language sql immutable parallel safe
-return floor(date_part('epoch', p_at at time zone 'UTC'))::bigint;
 
 create function conversation_id(p_kind text, p_one text, p_other text) returns text
 language sql immutable parallel safe
@@ -1047,15 +1050,16 @@ begin
 end $$;
 
 -- The orders of lists, apart by type: whoever may not see private groups never walks over them.
-create index groups_changed on groups
-  (app_no, type, unix(coalesce(updated_at, created_at)), guid) where removed_at is null;
+create index groups_changed on groups (app_no, type, changed_second, guid)
+where removed_at is null;
 create index groups_name on groups (app_no, type, name_key, guid) where removed_at is null;
-create index groups_created on groups (app_no, type, unix(created_at), guid)
+create index groups_created on groups (app_no, type, created_second, guid)
 where removed_at is null;
 create index groups_guid on groups (app_no, type, guid) where removed_at is null;
 -- What lists are filtered by, for values that few groups have.
-create index groups_updated on groups (app_no, unix(updated_at))
+create index groups_updated on groups (app_no, changed_second)
 where removed_at is null and updated_at is not null;
+-- Each member that comes or goes writes to all indexes of its group for this one's sake.
 create index groups_size on groups (app_no, members_count) where removed_at is null;
 create index groups_search on groups
 using gin (app_no, name_key gin_trgm_ops, (string_to_array(name_key, null)))

@@ -1,4 +1,4 @@
-import { joinSql, type Sql, sql } from '../../platform/db/sql.ts'
+import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { GroupListQuery } from './schema.ts'
 
 /** What the groups `g` of a list must have. Types and the viewer are not among it. */
@@ -13,7 +13,10 @@ export function conditions(query: GroupListQuery): Sql[] {
 }
 
 function windows(query: GroupListQuery): Sql[] {
-  const columns = { createdAt: sql`unix(g.created_at)`, updatedAt: sql`unix(g.updated_at)` }
+  const columns = {
+    createdAt: sql`g.created_second`,
+    updatedAt: sql`g.updated_at is not null and g.changed_second`,
+  }
   return (['createdAt', 'updatedAt'] as const).flatMap((field) => {
     const [from, to] = [query[`${field}[from]`], query[`${field}[to]`]]
     const bounds: Sql[] = []
@@ -45,11 +48,14 @@ function matches(searchKey: string, searchIn: readonly string[]): Sql {
   const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
   const parts: Sql[] = []
   if (searchIn.includes('name')) {
-    const like = sql`g.name_key like '%' || ${literal} || '%'`
     // Keys of one or two characters have no trigram: their characters find the candidates.
     const short = [...searchKey.normalize('NFKC')].length < 3
-    const characters = sql`string_to_array(g.name_key, null) @> string_to_array(${folded}, null)`
-    parts.push(short ? joinSql([characters, like], ' and ') : like)
+    parts.push(
+      short
+        ? sql`string_to_array(g.name_key, null) @> string_to_array(${folded}, null)
+            and strpos(g.name_key, ${folded}) > 0`
+        : sql`g.name_key like '%' || ${literal} || '%'`,
+    )
   }
   if (searchIn.includes('guid')) parts.push(sql`g.guid >= ${key} and g.guid < ${`${key}~`}`)
   const [first = sql`false`, ...others] = parts.map((part) => sql`(${part})`)

@@ -12,7 +12,7 @@ import type { GroupListQuery } from './schema.ts'
 export type ListedGroup = GroupRow & Membership & { place: string | number; changed: number }
 
 /** A filter that few groups pass must not make a page walk over all others: from here on it is sought by index. */
-const WALK = 5_000
+const WALK = 2_000
 const COUNT_CAP = 10_000
 const ALL = 2_147_483_647
 
@@ -20,10 +20,10 @@ export type Order = 'changed' | 'name' | 'guid' | 'createdAt'
 
 /** What a list is ordered by before the guid: as in the indexes. */
 const PLACE: Record<Order, Sql> = {
-  changed: sql`unix(coalesce(g.updated_at, g.created_at))`,
+  changed: sql`g.changed_second`,
   name: sql`g.name_key`,
   guid: sql`''`,
-  createdAt: sql`unix(g.created_at)`,
+  createdAt: sql`g.created_second`,
 }
 
 /** Which groups a list is about, and in which order. */
@@ -93,7 +93,7 @@ async function walk(
   { limit, width }: Extent,
 ): Promise<Walked> {
   const order = orderOf(filter)
-  const parts = sourcesOf(filter).map(
+  const parts = inOrder(filter).map(
     (source) => sql`(select g.* ${source} and ${placeAfter(filter, after)}
       order by ${order} limit ${width})`,
   )
@@ -117,23 +117,49 @@ async function walk(
 
 const passing = ({ where }: GroupFilter): Sql => joinSql([sql`true`, ...where], ' and ')
 
-/** `from … where …` of the groups that can be in the list, each in the order of an index. */
-function sourcesOf(filter: GroupFilter): Sql[] {
-  const { appNo, viewer, joined, types } = filter
-  if (types.length === 0) return [sql`from groups g where false`]
-  if (viewer !== undefined && joined) return [ownGroups(appNo, viewer, types)]
-  return types.map((type) =>
-    viewer !== undefined && type === 'private'
-      ? ownGroups(appNo, viewer, [type])
-      : sql`from groups g where g.app_no = ${appNo} and g.type = ${type} and g.removed_at is null
-          and ${notBanned(viewer)}`,
+/**
+ * `from … where …` of the groups that can be in the list: each in the order of an index, but for those
+ * of one user, which are few.
+ */
+const inOrder = (filter: GroupFilter): Sql[] =>
+  filter.joined
+    ? together(filter)
+    : sources(
+        filter,
+        filter.types.map((type) => [type]),
+      )
+
+/** The same for finding groups by other indexes, which are not apart by type. */
+const together = (filter: GroupFilter): Sql[] => {
+  const own = filter.types.filter((type) => isOwn(filter, type))
+  const others = filter.types.filter((type) => !isOwn(filter, type))
+  return sources(
+    filter,
+    [own, others].filter((types) => types.length > 0),
   )
 }
+
+const isOwn = ({ viewer, joined }: GroupFilter, type: GroupType) =>
+  viewer !== undefined && (joined || type === 'private')
+
+const sources = (filter: GroupFilter, split: GroupType[][]): Sql[] =>
+  split.map((types) => {
+    const { appNo, viewer } = filter
+    const own = types.every((type) => isOwn(filter, type))
+    return own && viewer !== undefined
+      ? ownGroups(appNo, viewer, types)
+      : sql`from groups g where g.app_no = ${appNo} and ${ofTypes(types)} and g.removed_at is null
+          and ${notBanned(viewer)}`
+  })
+
+/** One type is said as such, or its index would not give the order. */
+const ofTypes = (types: readonly GroupType[]): Sql =>
+  types.length === 1 ? sql`g.type = ${types[0]}` : sql`g.type = any(${types}::text[])`
 
 const ownGroups = (appNo: number, viewer: string, types: readonly GroupType[]): Sql =>
   sql`from inbox i join groups g on g.app_no = i.app_no and g.guid = i.with_id
     where i.app_no = ${appNo} and i.uid = ${viewer} and i.kind = 'group' and i.scope is not null
-      and g.type = any(${types}::text[]) and g.removed_at is null`
+      and ${ofTypes(types)} and g.removed_at is null`
 
 const notBanned = (viewer: string | undefined): Sql =>
   viewer === undefined
@@ -163,7 +189,7 @@ async function seek(db: Executor, filter: GroupFilter, range: Range): Promise<Li
 
 const passes = (filter: GroupFilter, after?: PageKey): Sql =>
   joinSql(
-    sourcesOf(filter).map(
+    together(filter).map(
       (source) => sql`select ${PLACE[filter.order]} as place, g.guid ${source}
         and ${passing(filter)} and ${placeAfter(filter, after)}`,
     ),
@@ -182,7 +208,7 @@ export async function placeOf(
     return row && keyOf(row)
   }
   // On the index alone: no group is read.
-  const parts = sourcesOf(filter).map(
+  const parts = inOrder(filter).map(
     (source) => sql`(select ${PLACE[filter.order]} as place, g.guid ${source}
       order by ${orderOf(filter)} limit ${count})`,
   )
