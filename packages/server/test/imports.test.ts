@@ -9,11 +9,15 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 /** The layers, from the top: a file may import from its own layer's list only. */
 const MAY_IMPORT: Record<string, string[]> = {
   main: ['cli', 'config', 'engines', 'platform'],
-  cli: ['cli', 'serve', 'areas', 'workers', 'engines', 'deps', 'config', 'platform', 'protocol'],
+  cli: [
+    ...['cli', 'serve', 'areas', 'workers', 'fill', 'engines', 'deps', 'config', 'platform'],
+    'protocol',
+  ],
   serve: ['api', 'gateway', 'workers', 'deps', 'config', 'platform', 'protocol'],
   api: ['areas', 'deps', 'config', 'platform', 'protocol'],
   gateway: ['gateway', 'areas', 'deps', 'config', 'platform', 'protocol'],
   workers: ['workers', 'areas', 'deps', 'config', 'platform', 'protocol'],
+  fill: ['fill', 'areas', 'deps', 'config', 'platform', 'protocol'],
   areas: ['areas', 'deps', 'config', 'platform', 'protocol'],
   deps: ['config', 'platform', 'protocol'],
   config: ['platform', 'protocol'],
