@@ -59,9 +59,10 @@ create index users_removed on users (app_no, uid) where removed_at is not null;
 create index users_role on users (app_no, role, uid) where removed_at is null;
 create index users_created_at on users (app_no, created_at);
 create index users_updated_at on users (app_no, updated_at) where updated_at is not null;
--- Search: by trigrams, and for keys of one or two characters, which have none, by single characters.
+-- Search in all but the first character: by trigrams, and for keys of one or two characters, which have none, by single
+-- characters. Names that begin with a key stand together in the order of lists, where they need no search.
 create index users_search on users
-using gin (app_no, name_key gin_trgm_ops, (string_to_array(name_key, null)))
+using gin (app_no, (substr(name_key, 2)) gin_trgm_ops, (string_to_array(substr(name_key, 2), null)))
 with (gin_pending_list_limit = 1024);
 create index users_tags on users using gin (app_no, tags) where tags <> '{}';
 
