@@ -115,7 +115,8 @@ begin
     order by uid limit p_limit for no key update));
   get diagnostics v_moved = row_count;
   if v_moved = p_limit then return false; end if;
-  update users set role = 'default' where app_no = p_app_no and role = p_role;
+  update users set role = 'default'
+  where app_no = p_app_no and role = p_role and removed_at is not null;
   delete from roles where app_no = p_app_no and role = p_role and removed_at is not null;
   return true;
 end $$;
