@@ -67,6 +67,8 @@ async function withConnections(url: string, work: (clients: pg.Client[]) => Prom
   )
   try {
     for (const client of clients) {
+      // The statement under way fails with it.
+      client.on('error', () => {})
       await client.connect()
       // GIN indexes take new rows in bunches as large as this memory: 256 MB saves a quarter of the CPU.
       await client.query(`set work_mem = '256MB'`)
