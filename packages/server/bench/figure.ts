@@ -30,6 +30,21 @@ export function atMost(what: string, value: number, bare: number, bar: number): 
   }
 }
 
+/** A figure that must be at most `bar` itself, whatever the bare one is. */
+export function within(what: string, value: number, bare: number, bar: number): Figure {
+  return { ...reported(what, value, bare), bar: `value <= ${bar}`, holds: value <= bar }
+}
+
+/** A figure that is held to nothing. */
+export const reported = (what: string, value: number, bare: number): Figure => ({
+  what,
+  value: round(value),
+  bare: round(bare),
+  ratio: bare === 0 ? 0 : round(value / bare),
+  bar: null,
+  holds: null,
+})
+
 /** Four significant digits: more would claim what a shared machine can't measure. */
 const round = (value: number) => Number(value.toPrecision(4))
 

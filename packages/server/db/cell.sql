@@ -895,7 +895,8 @@ begin
     order by uid limit p_limit for no key update));
   get diagnostics v_moved = row_count;
   if v_moved = p_limit then return false; end if;
-  update users set role = 'default' where app_no = p_app_no and role = p_role;
+  update users set role = 'default'
+  where app_no = p_app_no and role = p_role and removed_at is not null;
   delete from roles where app_no = p_app_no and role = p_role and removed_at is not null;
   return true;
 end $$;
@@ -1331,7 +1332,7 @@ CREATE INDEX users_removed ON public.users USING btree (app_no, uid) WHERE (remo
 
 CREATE INDEX users_role ON public.users USING btree (app_no, role, uid) WHERE (removed_at IS NULL);
 
-CREATE INDEX users_search ON public.users USING gin (app_no, name_key public.gin_trgm_ops, string_to_array(name_key, NULL::text)) WITH (gin_pending_list_limit='1024');
+CREATE INDEX users_search ON public.users USING gin (app_no, substr(name_key, 2) public.gin_trgm_ops, string_to_array(substr(name_key, 2), NULL::text)) WITH (gin_pending_list_limit='1024');
 
 CREATE INDEX users_tags ON public.users USING gin (app_no, tags) WHERE (tags <> '{}'::text[]);
 

@@ -22,6 +22,7 @@ const context: Context = {
   },
   print: (line) => console.log(line),
   note: (line) => console.error(line),
+  terminal: process.stderr,
   stopped: () =>
     new Promise((resolve) => {
       const stop = () => {

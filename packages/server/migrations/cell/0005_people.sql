@@ -59,9 +59,10 @@ create index users_removed on users (app_no, uid) where removed_at is not null;
 create index users_role on users (app_no, role, uid) where removed_at is null;
 create index users_created_at on users (app_no, created_at);
 create index users_updated_at on users (app_no, updated_at) where updated_at is not null;
--- Search: by trigrams, and for keys of one or two characters, which have none, by single characters.
+-- Search in all but the first character: by trigrams, and for keys of one or two characters, which have none, by single
+-- characters. Names that begin with a key stand together in the order of lists, where they need no search.
 create index users_search on users
-using gin (app_no, name_key gin_trgm_ops, (string_to_array(name_key, null)))
+using gin (app_no, (substr(name_key, 2)) gin_trgm_ops, (string_to_array(substr(name_key, 2), null)))
 with (gin_pending_list_limit = 1024);
 create index users_tags on users using gin (app_no, tags) where tags <> '{}';
 
@@ -117,46 +118,6 @@ return case
   else 'default'
 end;
 
-/*
- * Removes at most p_limit rows of a removed user's relations, and the user itself once nothing of
- * it is left. Returns whether it is gone.
- */
-create function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
-language plpgsql as $$
-declare
-  v_left int := p_limit;
-  v_done int;
-begin
-  delete from auth_tokens where ctid = any (array(
-    select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-
-  delete from friends f
-  where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
-    select friend_uid from friends where app_no = p_app_no and uid = p_uid
-    order by friend_uid limit v_left);
-  delete from friends
-  where v_left > 0 and app_no = p_app_no and uid = p_uid and friend_uid in (
-    select friend_uid from friends where app_no = p_app_no and uid = p_uid
-    order by friend_uid limit v_left);
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-
-  if v_left <= 0 then return false; end if;
-  delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
-  return true;
-end $$;
-
 /* Moves at most p_limit holders of a removed role to `default`; the role goes when none is left. */
 create function sweep_role(p_app_no int, p_role text, p_limit int) returns boolean
 language plpgsql as $$
@@ -168,7 +129,8 @@ begin
     order by uid limit p_limit for no key update));
   get diagnostics v_moved = row_count;
   if v_moved = p_limit then return false; end if;
-  update users set role = 'default' where app_no = p_app_no and role = p_role;
+  update users set role = 'default'
+  where app_no = p_app_no and role = p_role and removed_at is not null;
   delete from roles where app_no = p_app_no and role = p_role and removed_at is not null;
   return true;
 end $$;

@@ -879,7 +879,7 @@ end $$;
  * Removes at most about p_limit rows of a removed user: its conversations with others, what it wrote
  * in groups, memberships, tokens and relations; the user last. Returns whether it is gone.
  */
-create or replace function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
+create function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
 language plpgsql as $$
 declare
   i inbox;

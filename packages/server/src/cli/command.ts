@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Terminal } from './progress.ts'
 
 export interface Flag {
   /** As commander writes it: `--port <number>`. */
@@ -17,6 +18,8 @@ export interface Context {
   print(line: string): void
   /** Progress and hints: not part of the output that another program reads. */
   note(line: string): void
+  /** Where a bar of progress is drawn. */
+  terminal: Terminal
   /** Resolves at the first SIGINT or SIGTERM. */
   stopped(): Promise<void>
 }

@@ -4,6 +4,7 @@ import { appsSet } from './apps-set.ts'
 import { cellsAdd } from './cells-add.ts'
 import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
+import { fill } from './fill.ts'
 import { migrateCommand } from './migrate.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
@@ -15,6 +16,7 @@ export const commands: Command[] = [
   cellsAdd,
   appsCreate,
   appsSet,
+  fill,
   verifyCommand,
 ]
 

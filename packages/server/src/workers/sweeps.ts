@@ -14,23 +14,26 @@ const AT_ONCE = 100
 /** Finishes removals that were too large for one transaction, in batches. */
 export async function runSweeps({ cell, signal }: JobContext): Promise<void> {
   while (!signal.aborted) {
-    await sweepOnce(cell.db)
-    await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+    const finished = await sweepOnce(cell.db)
+    if (finished) await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }
 
-async function sweepOnce(db: Db): Promise<void> {
+/** One batch of each removal; returns whether none is left. */
+async function sweepOnce(db: Db): Promise<boolean> {
   const limit = { limit: AT_ONCE }
+  const swept: { gone: boolean }[] = []
   for (const { app_no: appNo, uid } of await listRemoved.many(db, limit)) {
-    await sweepUser.one(db, { appNo, uid, limit: BATCH })
+    swept.push(await sweepUser.one(db, { appNo, uid, limit: BATCH }))
   }
   for (const { app_no: appNo, role } of await listRemovedRoles.many(db, limit)) {
-    await sweepRole.one(db, { appNo, role, limit: BATCH })
+    swept.push(await sweepRole.one(db, { appNo, role, limit: BATCH }))
   }
   for (const { app_no: appNo, guid } of await listRemovedGroups.many(db, limit)) {
-    await sweepGroup.one(db, { appNo, guid, limit: BATCH })
+    swept.push(await sweepGroup.one(db, { appNo, guid, limit: BATCH }))
   }
   for (const { app_no: appNo, no } of await listPurging.many(db, limit)) {
-    await sweepPurged.one(db, { appNo, no, limit: BATCH })
+    swept.push(await sweepPurged.one(db, { appNo, no, limit: BATCH }))
   }
+  return swept.every(({ gone }) => gone)
 }

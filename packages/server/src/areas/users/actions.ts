@@ -1,6 +1,7 @@
 import type { EventType, UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
@@ -20,7 +21,6 @@ import {
 import { toUser, withTags } from './record.ts'
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
 import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
-import { addToTotal } from './totals.ts'
 
 /** Acts for the app itself; it has no row. */
 const SYSTEM_UID = 'app_system'

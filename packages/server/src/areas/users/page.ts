@@ -4,9 +4,12 @@ import type { PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { pagination } from '../../platform/http/schemas.ts'
 import type { Actor } from '../access/actor.ts'
-import { countUsers, type ListedUser, listUsers, placeOf, toFilter, type UserKey } from './list.ts'
+import { countUsers } from './count.ts'
+import { toFilter, type UserKey } from './filter.ts'
+import { type Listed, listUsers, placeOf } from './list.ts'
 import { toUser, withTags } from './record.ts'
 import type { UserListQuery } from './schema.ts'
+import type { ListedUser } from './walk.ts'
 
 /**
  * A page of the app's users. Page after page continues where the one before ended; a jump counts from
@@ -29,15 +32,15 @@ export async function pageOfUsers(
     : ((await starts.find(list, page)) ??
       (skipped > 0 && (await placeOf(cell.db, filter, skipped))))
   const beyond = after === undefined && skipped > 0
-  const rows = beyond
-    ? []
+  const { rows, count, sample }: Listed = beyond
+    ? { rows: [] }
     : await listUsers(cell.db, filter, (after || undefined) as UserKey | undefined, perPage + 1)
   const shown = rows.slice(0, perPage)
   const more = rows.length > perPage
   const last = shown.at(-1)
   if (more && last) await starts.remember(list, page + 1, [last.name_key, last.uid])
 
-  const { total, capped } = await countUsers(cell.db, filter)
+  const { total, capped } = count ?? (await countUsers(cell.db, filter, sample))
   const least = shown.length > 0 ? skipped + shown.length + (more ? 1 : 0) : 0
   const meta = pagination({ page, perPage }, Math.max(total, least), shown.length)
   return {

@@ -1,0 +1,79 @@
+import type { QueryResultRow } from 'pg'
+import type { Cell } from '../src/platform/cells/directory.ts'
+import type { Executor, Statement } from '../src/platform/db/query.ts'
+
+interface StatementCost {
+  label: string
+  buffers: number
+  ms: number
+}
+
+export interface Cost {
+  buffers: number
+  statements: StatementCost[]
+}
+
+interface Explained {
+  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
+  'Execution Time': number
+}
+
+/** Statements about these; what a request needs beside them is the same for every app. */
+const MEASURED = /^(users|totals)\./
+
+/**
+ * Runs what the service runs in a cell once more under `explain (analyze, buffers)`, on the same connection
+ * and in the same transaction: no other way tells the buffers of single statements from those of everything else.
+ */
+export class Meter {
+  #costs: StatementCost[] | undefined
+
+  constructor({ db }: Cell) {
+    const { query, tx } = db
+    db.query = this.#tapped(query)
+    db.tx = (work) => tx((inside) => work({ ...inside, query: this.#tapped(inside.query) }))
+  }
+
+  async measure(work: () => Promise<unknown>): Promise<Cost> {
+    const statements: StatementCost[] = []
+    this.#costs = statements
+    await work().finally(() => {
+      this.#costs = undefined
+    })
+    return { statements, buffers: statements.reduce((sum, cost) => sum + cost.buffers, 0) }
+  }
+
+  describe({ statements }: Cost): string {
+    return statements
+      .map(({ label, buffers, ms }) => `${label} ${buffers} buffers ${ms.toFixed(1)} ms`)
+      .join(', ')
+  }
+
+  #tapped(query: Executor['query']): Executor['query'] {
+    return async <R extends QueryResultRow>(statement: Statement) => {
+      const label = statement.label ?? statement.name
+      if (this.#costs && MEASURED.test(label)) this.#costs.push(await explain(query, statement))
+      return query<R>(statement)
+    }
+  }
+}
+
+async function explain(
+  query: Executor['query'],
+  { label, name, text, values }: Statement,
+): Promise<StatementCost> {
+  const { rows } = await query<{ 'QUERY PLAN': Explained[] }>({
+    name: '',
+    label: 'bench.explain',
+    text: `explain (analyze, buffers, timing off, format json) ${text}`,
+    values,
+  })
+  const explained = rows[0]?.['QUERY PLAN'][0]
+  if (!explained) throw new Error(`no plan for ${label}`)
+  const { Plan: plan } = explained
+  return {
+    label: label ?? name,
+    buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+    ms: explained['Execution Time'],
+  }
+}

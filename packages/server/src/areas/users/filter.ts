@@ -1,0 +1,181 @@
+import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { UserListQuery } from './schema.ts'
+
+/** Place in the order of the list: folded name, then uid. */
+export type UserKey = readonly [nameKey: string, uid: string]
+
+type State = 'active' | 'deactivated'
+
+/** A text that is searched for, and how indexes find it. */
+export interface Search {
+  matches: Sql
+  /** Names that begin with it: they stand together in the order of the list. */
+  starting: Sql
+  /** Names that hold it further inside, and uids. */
+  inside: Sql
+  /** Two characters: all names are found that hold both, side by side or not. */
+  pair: boolean
+}
+
+/** Which users a list is about, apart from paging. */
+export interface UserFilter {
+  appNo: number
+  states: readonly State[]
+  /** What a user must pass. */
+  where: readonly Sql[]
+  /** What `where` asks of a user. Without the table's own columns, the index of the order answers alone. */
+  columns: Sql
+  /** Where those who may pass are found by index: whoever passes `where` passes this too. */
+  indexed: readonly Sql[]
+  search: Search | undefined
+  /** The search is all there is to pass. */
+  searchAlone: boolean
+  /** It names the users: there is nothing to walk for. */
+  few: boolean
+  descending: boolean
+}
+
+type Filters = Omit<UserListQuery, 'page' | 'perPage'>
+
+export const STATE: Record<State, Sql> = {
+  active: sql`deactivated_at is null and removed_at is null`,
+  deactivated: sql`deactivated_at is not null and removed_at is null`,
+}
+
+export function toFilter(appNo: number, query: Filters): UserFilter {
+  const both: State[] = ['active', 'deactivated']
+  const { searchKey, searchIn = ['name', 'uid'] } = query
+  const search = searchKey ? toSearch(searchKey, searchIn) : undefined
+  const others = conditions(appNo, query)
+  const is = others.map((condition) => condition.is)
+  return {
+    appNo,
+    states: query.onlyDeactivated ? ['deactivated'] : query.withDeactivated ? both : ['active'],
+    where: [...(search ? [search.matches] : []), ...is],
+    columns: columnsOf(others.flatMap(({ column }) => column ?? [])),
+    indexed: search ? [sql`(${search.starting} or ${search.inside})`] : [],
+    search,
+    searchAlone: search !== undefined && others.length === 0,
+    few: query.uids !== undefined,
+    descending: query.sortOrder === 'desc',
+  }
+}
+
+const columnsOf = (more: string[]): Sql =>
+  new Sql([['app_no', 'name_key', 'uid', ...new Set(more)].join(', ')], [])
+
+interface Condition {
+  is: Sql
+  /** The column of the table that it asks for. */
+  column?: string
+}
+
+function conditions(appNo: number, query: Filters): Condition[] {
+  const { status, role, roles, tags, uids } = query
+  const found: Condition[] = []
+  // Nobody is online yet.
+  if (status && !status.includes('offline')) found.push({ is: sql`false` })
+  const wanted = [...(role ? [role] : []), ...(roles ?? [])].map((name) => name.toLowerCase())
+  if (wanted.length > 0) found.push({ is: hasRole(appNo, wanted), column: 'role' })
+  if (tags)
+    found.push({
+      is: sql`tags <> '{}' and tags && ${unseen(sql`${tags}::text[]`)}`,
+      column: 'tags',
+    })
+  if (uids) found.push({ is: sql`uid = any(${uids}::text[])` })
+  return [...found, ...times(query)]
+}
+
+/** One of the roles as they are shown: holders of a removed one count as `default` until they are moved. */
+const hasRole = (appNo: number, wanted: string[]): Sql =>
+  sql`role = any(array(
+    select r.role from roles r where r.app_no = ${appNo}
+      and case when r.removed_at is null then r.role else 'default' end = any(${wanted}::text[])))`
+
+function times(query: Filters): Condition[] {
+  const found: Condition[] = []
+  for (const field of ['createdAt', 'updatedAt'] as const) {
+    const column = field === 'createdAt' ? 'created_at' : 'updated_at'
+    const value = new Sql([column], [])
+    const [from, to] = [query[`${field}[from]`], query[`${field}[to]`]]
+    if (from !== undefined) found.push({ is: sql`${value} >= to_timestamp(${from})`, column })
+    if (to !== undefined)
+      found.push({ is: sql`${value} < to_timestamp(${to}) + interval '1 second'`, column })
+  }
+  return found
+}
+
+/** Text anywhere in the name, whatever its case and accents, or the beginning of the uid. */
+function toSearch(searchKey: string, searchIn: readonly string[]): Search {
+  const folded = sql`fold_name(${searchKey})`
+  const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
+  const pattern = sql`'%' || ${literal} || '%'`
+  const inName = searchIn.includes('name')
+  const key = searchKey.toLowerCase()
+  const inUid = searchIn.includes('uid')
+    ? sql`(uid >= ${unseen(sql`${key}`)} and uid < ${unseen(sql`${`${key}~`}`)})`
+    : sql`false`
+  if (!inName) return { matches: inUid, starting: sql`false`, inside: inUid, pair: false }
+  const { length } = [
+    ...searchKey
+      .normalize('NFKD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .normalize('NFKC'),
+  ]
+  // Keys of one or two characters have no trigram: their characters find the candidates.
+  const inside =
+    length < 3
+      ? sql`string_to_array(substr(name_key, 2), null) @> ${unseen(sql`string_to_array(${folded}, null)`)}`
+      : sql`substr(name_key, 2) like ${unseen(pattern)}`
+  return {
+    matches: sql`(name_key like ${pattern} or ${inUid})`,
+    starting: sql`(name_key >= ${unseen(folded)} and name_key < ${unseen(sql`${folded} || U&'\\+10FFFF'`)})`,
+    inside: sql`(${inside} or ${inUid})`,
+    pair: length === 2,
+  }
+}
+
+/**
+ * A value that the planner does not see, so that it takes it for rare. Its statistics are those of the cell: where it takes a
+ * value for common that this app has not, it would read the whole app to find enough of them.
+ */
+const unseen = (value: Sql): Sql => sql`(select ${value})`
+
+/** Users of the list's states for which all of `conditions` hold. */
+export function ofStates({ appNo, states }: UserFilter, conditions: readonly Sql[]): Sql {
+  const parts = states.map(
+    (state) => sql`select uid, name_key from users
+      where ${joinSql([sql`app_no = ${appNo}`, STATE[state], ...conditions], ' and ')}`,
+  )
+  return joinSql(parts, ' union all ')
+}
+
+export const orderOf = ({ descending }: UserFilter): Sql =>
+  descending ? sql`name_key desc, uid desc` : sql`name_key, uid`
+
+export function placeAfter({ descending }: UserFilter, after: UserKey | undefined): Sql {
+  if (!after) return sql`true`
+  const [nameKey, uid] = after
+  return descending
+    ? sql`(name_key, uid) < (${nameKey}, ${uid})`
+    : sql`(name_key, uid) > (${nameKey}, ${uid})`
+}
+
+/** The next `width` users in the order of the list, whether they pass or not. */
+export function inOrder(
+  filter: UserFilter,
+  after: UserKey | undefined,
+  width: number,
+  columns = filter.columns,
+): Sql {
+  const { appNo, states } = filter
+  const order = orderOf(filter)
+  const walks = states.map(
+    (state) => sql`(select ${columns} from users
+      where app_no = ${appNo} and ${STATE[state]} and ${placeAfter(filter, after)}
+      order by ${order} limit ${width})`,
+  )
+  if (walks[0] && walks.length === 1) return walks[0]
+  return sql`(select * from (${joinSql(walks, ' union all ')}) both_states
+    order by ${order} limit ${width})`
+}

@@ -1,0 +1,96 @@
+/** Lists of an app that is too large to be walked through: each way of finding, beside a plain reading of all users. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { fillApp } from '../../fill/fill.ts'
+import { users } from '../../fill/users.ts'
+import { addToTotal } from '../../platform/db/totals.ts'
+
+const server = useServer()
+const CAP = 10_000
+const FILLED = 9_000
+const GUESTS = 10_500
+
+interface Plain {
+  uid: string
+  name_key: string
+  tags: string[]
+}
+
+let app: TestApp
+let all: Plain[]
+
+async function run<R extends object>(text: string): Promise<R[]> {
+  return (await app.cell.db.query<R>({ name: '', text, values: [app.no] })).rows
+}
+
+const list = async (query: string) => (await app.call('GET', `/v3/users?${query}`)).body
+const uidsOf = (found: { uid: string }[]) => found.map(({ uid }) => uid)
+const holds = (text: string) => (user: Plain) =>
+  user.name_key.includes(text) || user.uid.startsWith(text)
+
+/** What each is an example of, where the walk alone does not find a page. */
+const cases: [query: string, passes: (user: Plain) => boolean][] = [
+  ['searchKey=a', holds('a')],
+  ['searchKey=q', holds('q')],
+  ['searchKey=maria', holds('maria')],
+  ['searchKey=Zephyrine', holds('zephyrine')],
+  ['searchKey=uo', holds('uo')],
+  ['searchKey=g-10', holds('g-10')],
+  // More than the cap begin with it; two hold it further inside.
+  ['searchKey=guest', holds('guest')],
+  ['searchKey=guest&role=default', holds('guest')],
+  ['searchKey=guest&withDeactivated=true', holds('guest')],
+  // More than the cap hold it inside, far from the beginning of the list.
+  ['searchKey=uest', holds('uest')],
+  ['searchKey=uest&searchIn=name', (user) => user.name_key.includes('uest')],
+  ['tags=vip', ({ tags }) => tags.includes('vip')],
+  ['tags=vip&searchKey=maria', (user) => user.tags.includes('vip') && holds('maria')(user)],
+  ['role=default', () => true],
+  ['role=nobody', () => false],
+]
+
+suite('a large list', () => {
+  before(async () => {
+    app = await server.newApp()
+    const { signal } = new AbortController()
+    await fillApp(app, { kind: users, wanted: FILLED, onProgress: () => {}, signal })
+    await run(`
+      insert into users (app_no, uid, name, role)
+      select $1, 'g-' || n, case n when 1 then 'Ada Guest' when 2 then 'Zoe Guest' else 'Guest ' || n end, 'default'
+      from generate_series(1, ${GUESTS}) n`)
+    await addToTotal(app.cell.db, app.no, 'users.active', GUESTS)
+    all = await run<Plain>(
+      'select uid, name_key, tags from users where app_no = $1 order by name_key, uid',
+    )
+  })
+
+  for (const [query, passes] of cases) {
+    test(query, async () => {
+      const expected = uidsOf(all.filter(passes))
+      const first = await list(query)
+      assert.deepEqual(uidsOf(first.data), expected.slice(0, 100))
+      const { total, total_capped: capped } = first.meta.pagination
+      assert.equal(total, Math.min(expected.length, CAP))
+      assert.equal(capped, expected.length > CAP ? true : undefined)
+
+      assert.deepEqual(uidsOf((await list(`${query}&page=2`)).data), expected.slice(100, 200))
+      const jump = await list(`${query}&page=30&perPage=77`)
+      assert.deepEqual(uidsOf(jump.data), expected.slice(29 * 77, 30 * 77))
+      const last = await list(`${query}&sortOrder=desc`)
+      assert.deepEqual(uidsOf(last.data), expected.toReversed().slice(0, 100))
+      assert.equal((await list(`${query}&count=true`)).data.count, Math.min(expected.length, CAP))
+    })
+  }
+
+  test('a crawl by cursor over more than the cap finds each once', async () => {
+    const found: string[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const more: string = cursor && `&cursor=${cursor}`
+      const page = await list(`searchKey=guest&perPage=1000${more}`)
+      found.push(...uidsOf(page.data))
+      cursor = page.meta.cursor?.next
+    }
+    assert.deepEqual(found, uidsOf(all.filter(holds('guest'))))
+  })
+})

@@ -1,1 +1,0 @@
-export { addToTotal, getTotal } from '../../platform/db/totals.ts'
