@@ -170,6 +170,8 @@ export type Message = {
 }
 
 export type UserConversation = {
+  /** Whose view it is; without `onBehalfOf` only. */
+  uid?: string
   /** `group_<guid>`, or `<uid>_user_<uid>`. */
   conversationId: string
   conversationType: 'user' | 'group'
@@ -181,6 +183,8 @@ export type UserConversation = {
   updatedAt: number
   lastMessage?: Message
   lastReadMessageId?: string
+  /** The owner's own tags. */
+  tags?: string[]
   conversationWith: User | Group
 }
 
@@ -1123,6 +1127,45 @@ export type ListGroupMessagesQuery = {
   sentAt?: number | undefined
 }
 
+export type ListConversationsQuery = {
+  /** Text in the name of the user or group. */
+  searchKey?: string | undefined
+  /** Only conversations of this type. */
+  conversationType?: 'user' | 'group' | undefined
+  /** Put `tags` into the records: the conversation's own, and those of groups. */
+  withTags?: boolean | undefined
+  /** Only conversations of groups that have any of these tags. */
+  tags?: string[] | undefined
+  /** Put the `tags` of users and groups into `conversationWith`. */
+  withUserAndGroupTags?: boolean | undefined
+  /** Conversations with blocked users too. */
+  includeBlockedUsers?: boolean | undefined
+  /** Put into each user who blocks whom, and since when. */
+  withBlockedInfo?: boolean | undefined
+  /** Conversations with users that have any of these tags. */
+  userTags?: string[] | undefined
+  /** Conversations of groups that have any of these tags. */
+  groupTags?: string[] | undefined
+  /** Conversations with any of these tags of the owner's own. */
+  conversationTags?: string[] | undefined
+  /** Only conversations with unread messages. */
+  unread?: boolean | undefined
+  /** No conversations with users of the role `@agentic`. */
+  hideAgentic?: boolean | undefined
+  /** Only conversations with users of the role `@agentic`. */
+  onlyAgentic?: boolean | undefined
+  /** 1: page after page continues where the one before ended. 0: counts from the top. */
+  useCursoredIndex?: 0 | 1 | undefined
+  /** Each conversation once. For the app itself, without `onBehalfOf`. */
+  unique?: 0 | 1 | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
 export type ResetUserConversationBody = {
   /** The other user; must be the one of the path. */
   conversationWith?: string | undefined
@@ -1734,6 +1777,22 @@ export class ConversationsMethods {
 
   constructor(transport: Transport) {
     this.#transport = transport
+  }
+
+  /** List conversations: one page. */
+  async list(
+    query?: ListConversationsQuery,
+    options?: CallOptions,
+  ): Promise<Page<UserConversation>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/conversations', query }, options)
+  }
+
+  /** List conversations: every record, read page by page. */
+  all(
+    query?: Omit<ListConversationsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<UserConversation, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
   }
 
   /** Get the conversation with a user. */

@@ -6,19 +6,22 @@ import { fileURLToPath } from 'node:url'
 import { errors, impossibleErrors } from '@loquat/protocol'
 import { operations, type Schema } from './conformity.ts'
 
-const SRC = fileURLToPath(new URL('../src', import.meta.url))
+const SERVER = fileURLToPath(new URL('..', import.meta.url))
 
 /** Answers of the router, where there is no operation. */
 const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND']
 
 const codes = Object.keys(errors).sort()
 
-/** Codes inside the first argument of each `fail(…)` or `refusal(…)`; it can be a choice. */
+/**
+ * Codes inside the first argument of each `fail(…)` or `refusal(…)`, and of `refuse(…)` in the
+ * database; it can be a choice.
+ */
 function codesRaised(): Set<string> {
-  const sources = globSync('**/*.ts', { cwd: SRC })
+  const sources = globSync('{src/**/*.ts,migrations/cell/*.sql}', { cwd: SERVER })
     .filter((file) => !file.endsWith('.test.ts'))
-    .map((file) => readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
-  const calls = sources.flatMap((source) => source.split(/\b(?:fail|refusal)\(/).slice(1))
+    .map((file) => readFileSync(join(SERVER, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
+  const calls = sources.flatMap((source) => source.split(/\b(?:fail|refusal|refuse)\(/).slice(1))
   return new Set(calls.flatMap((call) => firstArgument(call).match(/\b(AUTH_)?ERR_[A-Z_]+/g) ?? []))
 }
 

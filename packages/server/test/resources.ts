@@ -216,6 +216,10 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listMessageReceipts: () => ({ query: { limit: '10' } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),
+  listConversations: async (app, { onBehalfOf = '' }) => {
+    await sendText(app, undefined, 'user', onBehalfOf)
+    return { query: { searchKey: 'sys', unread: 'true', perPage: '10', useCursoredIndex: '0' } }
+  },
   getUserConversation: talkAlone,
   getGroupConversation: talkAlone,
   resetGroupConversation: talkAlone,

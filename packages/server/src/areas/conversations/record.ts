@@ -1,13 +1,62 @@
 import type { GroupRecord, UserRecord } from '@loquat/protocol'
+import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
-import { type ConversationKind, findMessage } from '../messages/queries.ts'
+import { type ConversationKind, listMessagesById } from '../messages/queries.ts'
 import { toMessages } from '../messages/record.ts'
-import { findView } from './queries.ts'
+import { blockFields } from '../users/record.ts'
 import type { ConversationRecord } from './schema.ts'
+import { findView, type ViewRow } from './views.queries.ts'
 
-export const conversationIdOf = (kind: ConversationKind, one: string, other: string) =>
-  kind === 'group' ? `group_${one}` : `${one}_user_${other}`
+/** What a record shows beyond what it always does. */
+export interface Show {
+  /** Whose view it is. */
+  owner?: boolean
+  /** The view's own tags, and the group's. */
+  tags?: boolean
+  /** Tags of the user or group. */
+  counterpartTags?: boolean
+  blocks?: boolean
+}
+
+/** Records of views, with their last messages. */
+export async function toConversations(
+  db: Executor,
+  appNo: number,
+  views: ViewRow[],
+  show: Show,
+): Promise<ConversationRecord[]> {
+  const ids = views.flatMap(({ last_id }) => last_id ?? [])
+  const rows = ids.length > 0 ? await listMessagesById.many(db, { appNo, ids }) : []
+  const messages = await toMessages(db, appNo, rows)
+  const lastOf = new Map(messages.map((message) => [message.id, message]))
+  return views.map((view) => {
+    const lastMessage = lastOf.get(String(view.last_id))
+    return {
+      ...(show.owner && { uid: view.uid }),
+      conversationId: view.conversation_id,
+      conversationType: view.kind,
+      unreadMessageCount: String(view.unread),
+      createdAt: view.created_second,
+      updatedAt: view.updated_second,
+      ...(lastMessage && { lastMessage }),
+      ...(view.read_id !== null && { lastReadMessageId: String(view.read_id) }),
+      ...(show.tags && view.tags.length > 0 && { tags: view.tags }),
+      conversationWith: counterpartOf(view, show),
+    }
+  })
+}
+
+function counterpartOf(view: ViewRow, show: Show): UserRecord | GroupRecord {
+  const { kind, counterpart, counterpart_tags: tags, conversation_id: conversationId } = view
+  const tagged = show.counterpartTags || (show.tags && kind === 'group')
+  return {
+    ...counterpart,
+    conversationId,
+    ...(tagged && tags?.length > 0 && { tags }),
+    ...(show.blocks && kind === 'user' && blockFields(view)),
+  } as UserRecord | GroupRecord
+}
 
 /** The user's view of a conversation; without one there is nothing to see. */
 export async function readConversation(
@@ -18,20 +67,7 @@ export async function readConversation(
 ): Promise<ConversationRecord> {
   const { no: appNo, cell } = actor.app
   const view = await findView.maybeOne(cell.db, { appNo, uid, kind, withId })
-  if (!view?.counterpart) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-  const row =
-    view.last_id === null
-      ? undefined
-      : await findMessage.maybeOne(cell.db, { appNo, id: String(view.last_id), viewer: uid })
-  const [lastMessage] = await toMessages(cell.db, appNo, row ? [row] : [])
-  return {
-    conversationId: conversationIdOf(view.kind, view.one, view.other),
-    conversationType: view.kind,
-    unreadMessageCount: String(view.unread),
-    createdAt: view.created_second,
-    updatedAt: view.updated_second,
-    ...(lastMessage && { lastMessage }),
-    ...(view.read_id !== null && { lastReadMessageId: String(view.read_id) }),
-    conversationWith: view.counterpart as UserRecord | GroupRecord,
-  }
+  if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+  const [conversation] = await toConversations(cell.db, appNo, [view], { tags: true })
+  return conversation as ConversationRecord
 }

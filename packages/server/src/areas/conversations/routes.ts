@@ -1,15 +1,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
+import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import type { Actor } from '../access/actor.ts'
 import type { Access } from '../access/plugin.ts'
 import type { ConversationKind } from '../messages/queries.ts'
 import { UidParams } from '../users/schema.ts'
 import { checkCounterpart, clearConversation, mark, type Place } from './actions.ts'
+import { pageOfConversations } from './page.ts'
 import { readConversation } from './record.ts'
-import { ConversationRecord, GuidParams, Reset, UnreadAfter, Upto } from './schema.ts'
+import {
+  ConversationListQuery,
+  ConversationRecord,
+  GuidParams,
+  Reset,
+  UnreadAfter,
+  Upto,
+} from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -51,6 +60,22 @@ async function placeOf(actor: Actor, kind: ConversationKind, params: object): Pr
 export const conversationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const starts = new PageStarts(deps.cache)
+    app.get(
+      '/conversations',
+      {
+        config: { ...access, onBehalfOf: 'optional' },
+        schema: {
+          operationId: 'listConversations',
+          tags,
+          summary: 'List conversations',
+          querystring: ConversationListQuery,
+          response: { 200: Page(ConversationRecord) },
+        },
+      },
+      async ({ actor, query }) => pageOfConversations(deps, starts, actor, query),
+    )
+
     for (const { kind, path, params, name, what, unknown } of kinds) {
       const config = (...more: ErrorCode[]) => ({
         ...access,

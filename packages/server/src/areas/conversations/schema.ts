@@ -1,10 +1,13 @@
 import { GroupRecord, MessageRecord, UserRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
-import { Id, Nullable } from '../../platform/http/schemas.ts'
+import { Id, Nullable, PageQuery } from '../../platform/http/schemas.ts'
 
 /** One user's view of a conversation. */
 export const ConversationRecord = Type.Object(
   {
+    uid: Type.Optional(
+      Type.String({ description: 'Whose view it is; without `onBehalfOf` only.' }),
+    ),
     conversationId: Type.String({ description: '`group_<guid>`, or `<uid>_user_<uid>`.' }),
     conversationType: Type.Enum(['user', 'group']),
     unreadMessageCount: Type.String({ description: 'A number; `0` means that nothing is unread.' }),
@@ -12,6 +15,7 @@ export const ConversationRecord = Type.Object(
     updatedAt: Type.Integer({ description: 'Unix seconds.' }),
     lastMessage: Type.Optional(MessageRecord),
     lastReadMessageId: Type.Optional(Type.String()),
+    tags: Type.Optional(Type.Array(Type.String(), { description: "The owner's own tags." })),
     conversationWith: Type.Union([UserRecord, GroupRecord]),
   },
   { additionalProperties: false },
@@ -49,3 +53,42 @@ export const Reset = Nullable(
   }),
 )
 export type Reset = Static<typeof Reset>
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const TagList = (description: string) =>
+  Type.Optional(Type.Array(Type.String(), { maxItems: 100, description }))
+
+export const ConversationListQuery = PageQuery({
+  searchKey: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Text in the name of the user or group.' }),
+  ),
+  conversationType: Type.Optional(
+    Type.Enum(['user', 'group'], { description: 'Only conversations of this type.' }),
+  ),
+  withTags: Flag("Put `tags` into the records: the conversation's own, and those of groups."),
+  tags: TagList('Only conversations of groups that have any of these tags.'),
+  withUserAndGroupTags: Flag('Put the `tags` of users and groups into `conversationWith`.'),
+  includeBlockedUsers: Flag('Conversations with blocked users too.'),
+  withBlockedInfo: Flag('Put into each user who blocks whom, and since when.'),
+  userTags: TagList('Conversations with users that have any of these tags.'),
+  groupTags: TagList('Conversations of groups that have any of these tags.'),
+  conversationTags: TagList("Conversations with any of these tags of the owner's own."),
+  unread: Flag('Only conversations with unread messages.'),
+  hideAgentic: Flag('No conversations with users of the role `@agentic`.'),
+  onlyAgentic: Flag('Only conversations with users of the role `@agentic`.'),
+  useCursoredIndex: Type.Integer({
+    enum: [0, 1],
+    default: 1,
+    description: '1: page after page continues where the one before ended. 0: counts from the top.',
+  }),
+  unique: Type.Optional(
+    Type.Integer({
+      enum: [0, 1],
+      description: 'Each conversation once. For the app itself, without `onBehalfOf`.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+  ),
+})
+export type ConversationListQuery = Static<typeof ConversationListQuery>

@@ -1,4 +1,4 @@
-import type { ErrorCode, MessageRecord } from '@loquat/protocol'
+import type { MessageRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
@@ -131,8 +131,7 @@ export function removeMessage(
     await lockHead.one(tx, { appNo: app.no, conversation: seen.conversation })
     // As it is now that nobody else can change it.
     const row = await findSeen(tx, actor, id)
-    const refused = refusalOfRemoval(actor, row, permanent)
-    if (refused) throw fail(refused)
+    checkRemoval(actor, row, permanent)
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
     const moves = Boolean(settingOf(actor.settings, 'core.conversations.updateOnMessageActions'))
     const data = JSON.stringify({
@@ -164,36 +163,25 @@ async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & 
 }
 
 /** The sender may, in groups admins and moderators too, and the app. */
-function refusalOfRemoval(
-  { uid }: Actor,
-  row: MessageRow & Standing,
-  permanent: boolean,
-): ErrorCode | undefined {
+function checkRemoval({ uid }: Actor, row: MessageRow & Standing, permanent: boolean): void {
   const leads = row.scope === 'admin' || row.scope === 'moderator'
-  if (uid !== undefined && !row.takes_part) return 'ERR_MESSAGE_NO_ACCESS'
-  if (uid !== undefined && row.sender !== uid && !leads) return 'ERR_MESSAGE_NOT_A_SENDER'
+  if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  if (uid !== undefined && row.sender !== uid && !leads) throw fail('ERR_MESSAGE_NOT_A_SENDER')
   if (row.category === 'action' || (row.deleted_at && !permanent)) {
-    return 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+    throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
   }
-  return undefined
 }
 
 /** Who did it, to which message, in which conversation. Of the message only what is no content. */
 async function entitiesOfRemoval(tx: Tx, appNo: number, by: string, row: MessageRow) {
-  const [message] = await toMessages(tx, appNo, [row])
-  const { receiptless, entities } = withoutContent(message as MessageRecord)
-  const uids = [by]
-  const found = await findEntities.many(tx, {
-    ...{ appNo, uids, guids: [], system: by === SYSTEM_UID },
-  })
+  const [shown] = await toMessages(tx, appNo, [row])
+  const { receipts: _receipts, ...message } = shown as MessageRecord
+  const { receiver } = message.data.entities as Record<'receiver', { entity: object }>
+  const system = by === SYSTEM_UID
+  const remover = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
   return {
-    by: { entity: found[0]?.record ?? { uid: by }, entityType: 'user' },
-    on: { entity: receiptless, entityType: 'message' },
-    for: entities.receiver,
+    by: { entity: remover?.record ?? { uid: by }, entityType: 'user' },
+    on: { entity: message, entityType: 'message' },
+    for: receiver,
   }
-}
-
-function withoutContent({ receipts: _receipts, data, ...message }: MessageRecord) {
-  const entities = data.entities as Record<'sender' | 'receiver', { entity: object }>
-  return { receiptless: { ...message, data: { entities } }, entities }
 }

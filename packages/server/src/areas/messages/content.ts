@@ -1,4 +1,3 @@
-import type { ErrorCode } from '@loquat/protocol'
 import { fail } from '../../platform/http/fail.ts'
 import { DATA_BYTES, type NewMessage } from './schema.ts'
 
@@ -11,22 +10,25 @@ export interface Content {
 
 type Json = Record<string, unknown>
 
-const MEDIA = ['image', 'file', 'audio', 'video']
-const INTERACTIVE = ['form', 'card', 'scheduler', 'customInteractive']
+const CATEGORIES = ['message', 'custom', 'interactive']
+const TYPES: Record<string, readonly string[]> = {
+  message: ['text', 'image', 'file', 'audio', 'video'],
+  interactive: ['form', 'card', 'scheduler', 'customInteractive'],
+}
+const DEFAULT_TYPE: Record<string, string> = { message: 'text', interactive: 'card' }
 const LONGEST_TYPE = 100
 /** The service says these itself. */
 const OURS = ['entities', 'mentions', 'reactions', 'moderation']
 
 /** Reads category, type and data of a new message; each fault has its own code. */
 export function readContent(message: NewMessage): Content {
-  const category = oneOf(message.category ?? 'message', ['message', 'custom', 'interactive'], {
-    empty: 'ERR_EMPTY_MESSAGE_CATEGORY',
-    invalid: 'ERR_INVALID_MESSAGE_CATEGORY',
-  })
+  const category = message.category ?? 'message'
+  if (isEmpty(category)) throw fail('ERR_EMPTY_MESSAGE_CATEGORY')
+  if (!isOneOf(category, CATEGORIES)) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
   const type = readType(category, message.type)
   if (!isObject(message.data)) throw fail('ERR_INVALID_MESSAGE_DATA')
-  const given = message.data
-  const data = Object.fromEntries(Object.entries(given).filter(([key]) => !OURS.includes(key)))
+  const given = Object.entries(message.data)
+  const data = Object.fromEntries(given.filter(([key]) => !OURS.includes(key)))
   if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES) {
     throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: DATA_BYTES })
   }
@@ -34,12 +36,11 @@ export function readContent(message: NewMessage): Content {
   return { category, type, data: readData(category, type, data) }
 }
 
-function readType(category: string, type: unknown): string {
-  const codes = { empty: 'ERR_EMPTY_MESSAGE_TYPE', invalid: 'ERR_INVALID_MESSAGE_TYPE' } as const
-  if (category === 'message') return oneOf(type ?? 'text', ['text', ...MEDIA], codes)
-  if (category === 'interactive') return oneOf(type ?? 'card', INTERACTIVE, codes)
-  if (type === undefined || type === '') throw fail('ERR_EMPTY_MESSAGE_TYPE')
-  if (typeof type !== 'string' || type.length > LONGEST_TYPE) throw fail('ERR_INVALID_MESSAGE_TYPE')
+/** A custom message's type is its own; the others have defaults. */
+function readType(category: string, given: unknown): string {
+  const type = given ?? DEFAULT_TYPE[category]
+  if (type === undefined || isEmpty(type)) throw fail('ERR_EMPTY_MESSAGE_TYPE')
+  if (!isOneOf(type, TYPES[category])) throw fail('ERR_INVALID_MESSAGE_TYPE')
   return type
 }
 
@@ -90,16 +91,11 @@ function readAttachment(attachment: unknown): Json {
   return size === undefined ? attachment : { ...attachment, size: String(size) }
 }
 
-interface Codes {
-  empty: ErrorCode
-  invalid: ErrorCode
-}
+const isEmpty = (value: unknown) => value === '' || value === null
 
-function oneOf(value: unknown, allowed: string[], { empty, invalid }: Codes): string {
-  if (value === '' || value === null) throw fail(empty)
-  if (typeof value !== 'string' || !allowed.includes(value)) throw fail(invalid)
-  return value
-}
+/** Without a list every short text is one. */
+const isOneOf = (value: unknown, allowed: readonly string[] | undefined): value is string =>
+  typeof value === 'string' && (allowed ? allowed.includes(value) : value.length <= LONGEST_TYPE)
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -91,6 +91,15 @@ export const findMessage = query<
        where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
 )
 
+/** By id, in no order; without what is gone. */
+export const listMessagesById = query<{ appNo: number; ids: number[] }, MessageRow>(
+  'messages.listById',
+  `select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.deleted_at is null
+     and ${SENDER_IS_THERE}`,
+)
+
 /** Up to :limit messages of a conversation after :after, or the last ones up to :upto. */
 type Range = { appNo: number; conversation: number; after: number; upto: number; limit: number }
 const inRange = `

@@ -46,7 +46,7 @@ export function asSeenBy(viewer: string, row: UserRow, relation: Relation): User
   return { ...user, ...blockFields(relation) }
 }
 
-function blockFields({ blocked_by_me_at: mine, has_blocked_me_at: theirs }: Relation) {
+export function blockFields({ blocked_by_me_at: mine, has_blocked_me_at: theirs }: Relation) {
   const fields: Partial<UserRecord> = {
     blockedByMe: mine !== null,
     hasBlockedMe: theirs !== null,

@@ -26,6 +26,8 @@ export interface KeysetRequest extends PageRequest {
   cursor?: string | undefined
   /** Where to begin, whatever the page. */
   from?: PageKey | undefined
+  /** Count from the top each time: nothing is remembered, and there is no cursor. */
+  counted?: boolean
 }
 
 export interface KeysetTools {
@@ -51,7 +53,7 @@ export async function keysetPage<R>(
   const last = shown.at(-1)
   const end = more && last !== undefined ? list.keyOf(last) : undefined
   // Who goes by cursor is on no page that a number leads to.
-  if (end && !request.cursor && !request.from)
+  if (end && !request.cursor && !request.from && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
   const { total, capped } = await list.count()
@@ -60,7 +62,7 @@ export async function keysetPage<R>(
   return {
     rows: shown,
     pagination: { ...meta.pagination, ...(capped && { total_capped: true as const }) },
-    next: end && sealCursor(tools.secrets, list.name, end),
+    next: end && !request.counted ? sealCursor(tools.secrets, list.name, end) : undefined,
   }
 }
 
@@ -75,14 +77,15 @@ interface Start {
 async function startOf<R>(
   { secrets, starts }: KeysetTools,
   list: KeysetList<R>,
-  { page, perPage, cursor, from }: KeysetRequest,
+  { page, perPage, cursor, from, counted = false }: KeysetRequest,
   remembered: unknown,
 ): Promise<Start> {
   const skipped = (page - 1) * perPage
   if (cursor) return { after: openCursor(secrets, list.name, cursor), skipped, beyond: false }
   if (from) return { after: from, skipped: 0, beyond: false }
   if (page === 1) return { after: undefined, skipped, beyond: false }
-  const after = (await starts.find(remembered, page)) ?? (await list.placeOf(skipped))
+  const known = counted ? undefined : await starts.find(remembered, page)
+  const after = known ?? (await list.placeOf(skipped))
   return { after, skipped, beyond: after === undefined }
 }
 

@@ -1,0 +1,117 @@
+import type { Deps } from '../../deps.ts'
+import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import { keysetPage } from '../../platform/http/keyset.ts'
+import type { Actor } from '../access/actor.ts'
+import {
+  countAll,
+  countOwn,
+  listAll,
+  listOwn,
+  type OwnedPlace,
+  placeOfAll,
+  placeOfOwn,
+  toPlace,
+  type ViewFilter,
+} from './list.ts'
+import { toConversations } from './record.ts'
+import type { ConversationListQuery } from './schema.ts'
+import type { ViewPlace, ViewRow } from './views.queries.ts'
+
+/** A page of the acting user's conversations; without one, of all users', one after the other. */
+export async function pageOfConversations(
+  { secrets }: Deps,
+  starts: PageStarts,
+  actor: Actor,
+  query: ConversationListQuery,
+) {
+  checkQuery(actor, query)
+  const { page, perPage, cursor, useCursoredIndex, ...filters } = query
+  const { no: appNo, cell } = actor.app
+  const filter = toFilter(appNo, query)
+  const unique = query.unique === 1
+  const list = {
+    name: ['conversations', appNo, actor.uid ?? ''],
+    filters: [actor.credential.toString('base64'), filters],
+    ...(actor.uid === undefined
+      ? ofAll(cell.db, { ...filter, unique })
+      : ofUser(cell.db, filter, actor.uid)),
+  }
+  const request = { page, perPage, cursor, counted: useCursoredIndex === 0 }
+  const found = await keysetPage<ViewRow>({ secrets, starts }, list, request)
+  const data = await toConversations(cell.db, appNo, found.rows, {
+    owner: actor.uid === undefined,
+    tags: query.withTags === true,
+    counterpartTags: query.withUserAndGroupTags === true,
+    blocks: query.withBlockedInfo === true,
+  })
+  return {
+    data,
+    meta: {
+      pagination: found.pagination,
+      ...(found.next !== undefined && { cursor: { next: found.next } }),
+    },
+  }
+}
+
+function checkQuery({ uid }: Actor, query: ConversationListQuery): void {
+  if (query.unique === 1 && uid !== undefined) {
+    throw badRequest({ unique: ['unique is for the app itself: leave out the header onBehalfOf'] })
+  }
+  if (query.hideAgentic && query.onlyAgentic) {
+    throw badRequest({ onlyAgentic: ['onlyAgentic and hideAgentic ask for opposites'] })
+  }
+}
+
+function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
+  const { conversationType, searchKey, userTags, groupTags, tags, conversationTags } = query
+  const { unread = false, hideAgentic = false, onlyAgentic = false } = query
+  const given = [searchKey, userTags, groupTags, tags, conversationTags]
+  return {
+    appNo,
+    users: conversationType !== 'group',
+    groups: conversationType !== 'user',
+    blocked: query.includeBlockedUsers ?? false,
+    searchKey: searchKey || null,
+    userTags: userTags ?? null,
+    groupTags: groupTags ?? null,
+    tags: tags ?? null,
+    conversationTags: conversationTags ?? null,
+    ...{ unread, hideAgentic, onlyAgentic },
+    filtered: given.some(Boolean) || unread || hideAgentic || onlyAgentic,
+  }
+}
+
+type Cell = Actor['app']['cell']
+
+const ofUser = (db: Cell['db'], filter: ViewFilter, uid: string) => ({
+  rows: (after: PageKey | undefined, limit: number) =>
+    listOwn(db, filter, uid, after && placeOf(after), limit),
+  keyOf: (row: ViewRow) => keyOf(toPlace(row)),
+  async placeOf(count: number) {
+    const place = await placeOfOwn(db, filter, uid, count)
+    return place && keyOf(place)
+  },
+  count: () => countOwn(db, filter, uid),
+})
+
+const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }) => ({
+  rows: (after: PageKey | undefined, limit: number) =>
+    listAll(db, filter, after && ownedPlaceOf(after), limit),
+  keyOf: (row: ViewRow) => [...keyOf(toPlace(row)), row.uid],
+  async placeOf(count: number) {
+    const place = await placeOfAll(db, filter, count)
+    return place && [...keyOf(place), place.uid]
+  },
+  count: () => countAll(db, filter),
+})
+
+const keyOf = ({ second, withId, kind }: ViewPlace): PageKey => [second, withId, kind]
+
+const placeOf = ([second, withId, kind]: PageKey): ViewPlace => ({
+  second: Number(second),
+  withId: String(withId),
+  kind: String(kind),
+})
+
+const ownedPlaceOf = (key: PageKey): OwnedPlace => ({ ...placeOf(key), uid: String(key[3]) })

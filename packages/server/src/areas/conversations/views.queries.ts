@@ -1,0 +1,359 @@
+/**
+ * The statements behind lists of conversations. A view between two is a row of its owner's inbox, in
+ * the order of an index; views of groups are the owner's memberships, joined to the heads. Both are
+ * brought into one order and cut, and only what is left is joined to all that is shown of it.
+ */
+import { query } from '../../platform/db/query.ts'
+import type { ConversationKind } from '../messages/queries.ts'
+import type { Relation } from '../users/queries.ts'
+
+type Json = Record<string, unknown>
+
+/** A user's view of a conversation. */
+export interface ViewRow extends Relation {
+  uid: string
+  kind: ConversationKind
+  with_id: string
+  conversation_id: string
+  unread: number
+  created_second: number
+  updated_second: number
+  last_id: number | null
+  read_id: number | null
+  tags: string[]
+  /** The other user or the group. */
+  counterpart: Json
+  counterpart_tags: string[]
+}
+
+/** Newest first, then by id and kind. */
+export interface ViewPlace {
+  second: number
+  withId: string
+  kind: string
+}
+/** Before all others. */
+export const TOP: ViewPlace = { second: Number.MAX_SAFE_INTEGER, withId: '', kind: '' }
+
+const ORDER = 'updated_second desc, with_id, kind'
+
+/** What is carried of an inbox row. */
+const FIELDS = `i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted, i.own_since,
+  i.cleared_seq, i.tags, i.created_second, i.scope, i.joined_at`
+
+/** Gone at once, though not yet swept. */
+const REMOVED_USERS = `array(
+  select uid from users where app_no = :appNo and removed_at is not null)`
+const REMOVED_GROUPS = `array(
+  select guid from groups where app_no = :appNo and removed_at is not null)`
+
+/** What is after the mark, without what is the user's own or deleted. */
+const UNREAD = `(h.counted - v.read_counted - v.own_since - (
+  select count(*) from uncounted u
+  where u.app_no = :appNo and u.conversation = v.conversation and u.seq > v.read_seq))`
+
+/** When the first message came that moved the view since it was cleared. */
+const CREATED = `case
+  when v.kind = 'user' then v.created_second
+  when v.cleared_seq = 0 then h.created_second
+  else coalesce((select unix(m.sent_at) from messages m
+    where m.app_no = :appNo and m.conversation = v.conversation and m.seq > v.cleared_seq
+      and m.shows
+    order by m.seq limit 1), h.updated_second) end`
+
+/** All that is shown of the views in `from`, which is called v. */
+const shown = (from: string) => `
+  select v.uid, v.kind, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
+    ${UNREAD} as unread, ${CREATED} as created_second, h.updated_second, v.tags,
+    (select m.id from messages m
+     where m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null) as last_id,
+    (select m.id from messages m
+     where m.app_no = :appNo and m.conversation = v.conversation and m.seq <= v.read_seq
+       and m.seq > v.cleared_seq
+     order by m.seq desc limit 1) as read_id,
+    case
+      when v.kind = 'group' then group_record(g) || jsonb_build_object(
+        'hasJoined', true, 'scope', v.scope, 'joinedAt', unix(v.joined_at))
+      when v.with_id = 'app_system' then system_record(:appNo)
+      else user_record(o)
+    end as counterpart,
+    case when v.kind = 'group' then g.tags else o.tags end as counterpart_tags,
+    (select b.created_at from blocks b
+     where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
+       and v.kind = 'user') as blocked_by_me_at,
+    (select b.created_at from blocks b
+     where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
+       and v.kind = 'user') as has_blocked_me_at
+  from ${from}
+    join conversations h on h.app_no = :appNo and h.no = v.conversation
+    left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
+    left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id`
+
+/** One view, if there is one. */
+export const findView = query<
+  { appNo: number; uid: string; kind: ConversationKind; withId: string },
+  ViewRow
+>(
+  'conversations.find',
+  `${shown(`(
+      select ${FIELDS} from inbox i
+      where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
+        and (i.kind = 'user' or i.scope is not null)
+    ) v`)}
+   where h.shown_seq > v.cleared_seq
+     and (v.with_id = 'app_system' or o.removed_at is null and g.removed_at is null)`,
+)
+
+/** Which views a list holds, whoever owns them. */
+interface Kinds extends Record<string, unknown> {
+  users: boolean
+  groups: boolean
+  /** Those with users whom their owner blocks, too. */
+  blocked: boolean
+}
+
+interface Start {
+  second: number
+  withId: string
+  afterKind: string
+}
+
+/** The places of these names, where a list begins. */
+interface Begin {
+  uid: string
+  second: string
+  withId: string
+  kind: string
+}
+
+const afterBegin = ({ second, withId, kind }: Begin, view: string) => `
+  (${view}.updated_second < ${second} or (${view}.updated_second = ${second}
+    and (${view}.with_id, ${view}.kind) > (${withId}, ${kind})))`
+
+/** `i` is not the smallest of those who could show the conversation. */
+const NOT_FIRST = {
+  user: `i.with_id < i.uid and exists (
+    select from inbox o
+    where o.app_no = :appNo and o.uid = i.with_id and o.kind = 'user' and o.with_id = i.uid
+      and o.visible and (not o.blocked or :blocked))`,
+  group: `exists (
+    select from inbox o
+    where o.app_no = :appNo and o.conversation = i.conversation and o.uid < i.uid
+      and o.scope is not null and o.cleared_seq < h.shown_seq)`,
+}
+
+interface Form {
+  begin: Begin
+  /** Whether each conversation is there once: the view of its smallest uid. */
+  unique?: string
+}
+
+/** The next :limit views between two of a user, by the index. */
+function directNext({ begin, unique = 'false' }: Form): string {
+  const part = (blocked: string, where: string) => `
+    (select ${FIELDS}, i.updated_second from inbox i
+     where :users::boolean and (${blocked} = false or :blocked::boolean)
+       and i.app_no = :appNo and i.uid = ${begin.uid} and i.kind = 'user' and i.visible
+       and i.blocked = ${blocked} and ${where}
+       and i.with_id <> all (${REMOVED_USERS})
+       and not (${unique} and ${NOT_FIRST.user})
+     order by i.updated_second desc, i.with_id limit :limit)`
+  // 'group' comes before 'user': at the place of a group, the user of the same id is still to come.
+  const same = `i.updated_second = ${begin.second} and i.with_id >= ${begin.withId}
+    and (i.with_id > ${begin.withId} or ${begin.kind} < 'user')`
+  const later = `i.updated_second < ${begin.second}`
+  return ['false', 'true']
+    .flatMap((blocked) => [part(blocked, same), part(blocked, later)])
+    .join(' union all ')
+}
+
+/** All views of groups that a user has. */
+const groupViews = ({ begin, unique = 'false' }: Form) => `
+  select ${FIELDS}, h.updated_second from inbox i
+    join conversations h on h.app_no = i.app_no and h.no = i.conversation
+  where :groups::boolean and i.app_no = :appNo and i.uid = ${begin.uid} and i.kind = 'group'
+    and i.scope is not null and h.shown_seq > i.cleared_seq
+    and i.with_id <> all (${REMOVED_GROUPS})
+    and not (${unique} and ${NOT_FIRST.group})`
+
+/** The next :limit views of a user. */
+const viewsNext = (form: Form) => `
+  select * from (
+    select * from (${directNext(form)}) direct
+    union all
+    select * from (${groupViews(form)}) joined where ${afterBegin(form.begin, 'joined')}
+  ) views order by ${ORDER} limit :limit`
+
+const OWN: Begin = { uid: ':uid', second: ':second::bigint', withId: ':withId', kind: ':afterKind' }
+
+export const listViews = query<
+  Kinds & Start & { appNo: number; uid: string; limit: number },
+  ViewRow
+>(
+  'conversations.list',
+  `${shown(`(${viewsNext({ begin: OWN })}) v`)}
+   order by v.updated_second desc, v.with_id, v.kind`,
+)
+
+/** The place of the last of the first :limit views, if there are so many. */
+export const findPlace = query<
+  Kinds & Start & { appNo: number; uid: string; limit: number },
+  { updated_second: number; with_id: string; kind: ConversationKind }
+>(
+  'conversations.findPlace',
+  `select updated_second, with_id, kind from (${viewsNext({ begin: OWN })}) v
+   order by ${ORDER} offset :limit - 1`,
+)
+
+/** How many views a user has. */
+export const countViews = query<Kinds & { appNo: number; uid: string }, { total: number }>(
+  'conversations.count',
+  `select (case when :users::boolean then coalesce((
+       select case when :blocked::boolean then t.visible else t.unblocked end from view_totals t
+       where t.app_no = :appNo and t.uid = :uid), 0) else 0 end
+     - case when :users then (
+       select count(*) from inbox i
+       where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
+         and (not i.blocked or :blocked) and i.with_id = any (${REMOVED_USERS})) else 0 end
+     + (select count(*) from (${groupViews({ begin: OWN })}) joined))::int as total`,
+)
+
+/** Conditions on the counterpart and the count; null and false ask for nothing. */
+export interface Filters extends Record<string, unknown> {
+  searchKey: string | null
+  userTags: string[] | null
+  groupTags: string[] | null
+  /** Also of the group, beside groupTags. */
+  tags: string[] | null
+  conversationTags: string[] | null
+  unread: boolean
+  hideAgentic: boolean
+  onlyAgentic: boolean
+}
+
+/** All views of a user, without an order. */
+const viewsAll = (form: Form) => `
+  select ${FIELDS}, i.updated_second from inbox i
+  where :users::boolean and i.app_no = :appNo and i.uid = ${form.begin.uid} and i.kind = 'user'
+    and i.visible and (not i.blocked or :blocked::boolean)
+    and i.with_id <> all (${REMOVED_USERS})
+    and not (${form.unique ?? 'false'} and ${NOT_FIRST.user})
+  union all
+  ${groupViews(form)}`
+
+/** Those that pass the filters. */
+const viewsPassing = (form: Form) => `
+  select v.* from (${viewsAll(form)}) v
+    join conversations h on h.app_no = :appNo and h.no = v.conversation
+    left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
+    left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
+  where (:searchKey::text is null
+      or strpos(coalesce(o.name_key, g.name_key, 'system'), fold_name(:searchKey)) > 0)
+    and ((:userTags::text[] is null and :groupTags::text[] is null)
+      or coalesce(o.tags && :userTags, false) or coalesce(g.tags && :groupTags, false))
+    and (:tags::text[] is null or coalesce(g.tags && :tags, false))
+    and (:conversationTags::text[] is null or v.tags && :conversationTags)
+    and not (:hideAgentic::boolean and coalesce(o.role = '@agentic', false))
+    and not (:onlyAgentic::boolean and coalesce(o.role <> '@agentic', true))
+    and not (:unread::boolean and ${UNREAD} = 0)`
+
+type Filtered = Kinds & Filters & { appNo: number }
+
+/** With how many there are in all. */
+export const listFilteredViews = query<
+  Filtered & Start & { uid: string; offset: number; limit: number },
+  ViewRow
+>(
+  'conversations.listFiltered',
+  `with passing as materialized (${viewsPassing({ begin: OWN })}), page as (
+     select * from passing where ${afterBegin(OWN, 'passing')}
+     order by ${ORDER} offset :offset limit :limit
+   )
+   ${shown('page v')} order by v.updated_second desc, v.with_id, v.kind`,
+)
+
+export const countFilteredViews = query<Filtered & { uid: string }, { total: number }>(
+  'conversations.countFiltered',
+  `select count(*)::int as total from (${viewsPassing({ begin: OWN })}) passing`,
+)
+
+/** The next :owners users with a row in the inbox, from :fromUid on, found by hops on the index. */
+const OWNERS = `recursive owners as (
+    (select uid, 1 as nth from inbox where app_no = :appNo and uid >= :fromUid order by uid limit 1)
+    union all
+    select (select i.uid from inbox i where i.app_no = :appNo and i.uid > o.uid
+      order by i.uid limit 1), nth + 1
+    from owners o where o.uid is not null and nth < :owners
+  )`
+
+/** Only the first owner's list begins in its middle. */
+const EACH: Begin = {
+  uid: 'owners.uid',
+  second: `case when owners.uid = :fromUid then :second::bigint else ${TOP.second} end`,
+  withId: `case when owners.uid = :fromUid then :withId else '' end`,
+  kind: `case when owners.uid = :fromUid then :afterKind else '' end`,
+}
+const ofEach: Form = { begin: EACH, unique: ':unique::boolean' }
+
+type Walk = { appNo: number; fromUid: string; owners: number; unique: boolean }
+
+/** The views of the next owners, one list after the other. */
+export const listAllViews = query<Kinds & Start & Walk & { limit: number }, ViewRow>(
+  'conversations.listAll',
+  `with ${OWNERS}, page as (
+     select v.* from owners cross join lateral (${viewsNext(ofEach)}) v
+     where owners.uid is not null
+     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
+   )
+   ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+)
+
+export const listAllFilteredViews = query<Filtered & Start & Walk & { limit: number }, ViewRow>(
+  'conversations.listAllFiltered',
+  `with ${OWNERS}, page as (
+     select v.* from owners cross join lateral (
+       select * from (${viewsPassing(ofEach)}) passing where ${afterBegin(EACH, 'passing')}
+     ) v
+     where owners.uid is not null
+     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
+   )
+   ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+)
+
+/** Where the walk over :owners users ended, and how many views of theirs pass. */
+export const countAllFilteredViews = query<
+  Filtered & Walk,
+  { total: number; last_uid: string | null; walked: number }
+>(
+  'conversations.countAllFiltered',
+  `with ${OWNERS}
+   select (select count(*) from owners cross join lateral (${viewsPassing(ofEach)}) v
+       where owners.uid is not null)::int as total,
+     (select max(uid) from owners) as last_uid,
+     (select count(uid) from owners)::int as walked`,
+)
+
+/** The owners that a walk passes next. */
+export const listOwners = query<
+  { appNo: number; fromUid: string; owners: number },
+  { last_uid: string | null; walked: number }
+>(
+  'conversations.listOwners',
+  `with ${OWNERS} select max(uid) as last_uid, count(uid)::int as walked from owners`,
+)
+
+/** The place of the last of the next :limit views, if it has so many, and how many there are. */
+export const findPlaceOfAll = query<
+  Kinds & Start & Walk & { limit: number },
+  { uid: string; updated_second: number; with_id: string; kind: ConversationKind; passed: number }
+>(
+  'conversations.findPlaceOfAll',
+  `with ${OWNERS}, page as (
+     select v.uid, v.updated_second, v.with_id, v.kind
+     from owners cross join lateral (${viewsNext(ofEach)}) v
+     where owners.uid is not null
+     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
+   )
+   select page.*, (select count(*) from page)::int as passed from page
+   order by uid desc, updated_second, with_id desc, kind desc limit 1`,
+)
