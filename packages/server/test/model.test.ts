@@ -21,18 +21,24 @@ import {
   step,
 } from './model/steps.ts'
 import {
+  AGENT,
   APP,
+  type Filter,
   GROUPS,
   GROUPS_PER_USER,
   historyOf,
+  idOf,
+  isGroup,
+  listOf,
   MEMBERS_PER_GROUP,
   newWorld,
   OWNER,
   sideOf,
+  TAGS,
   type Talk,
   talkOf,
   USERS,
-  viewOf,
+  type View,
   type World,
 } from './model/world.ts'
 import { seeded } from './seed.ts'
@@ -74,11 +80,13 @@ async function newApp(): Promise<{ app: TestApp; world: World }> {
   })
   const world = newWorld()
   for (const uid of USERS) {
-    await ask(app, { method: 'POST', url: '/v3/users', body: { uid, name: uid } })
+    const role = uid === AGENT ? { role: '@agentic' } : {}
+    const body = { uid, name: uid, tags: TAGS[uid] ?? [], ...role }
+    await ask(app, { method: 'POST', url: '/v3/users', body })
   }
   for (const guid of GROUPS) {
     const owner = guid === GROUPS.at(-1) ? {} : { owner: OWNER }
-    const body = { guid, name: guid, type: 'public', ...owner }
+    const body = { guid, name: guid, type: 'public', tags: TAGS[guid] ?? [], ...owner }
     const { status } = await ask(app, { method: 'POST', url: '/v3/groups', body })
     assert.equal(status, 200)
     sideOf(talkOf(world, OWNER, guid), OWNER).member = 'owner' in owner
@@ -171,35 +179,60 @@ async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]>
   return worlds
 }
 
-const idOf = ({ group, parties }: Talk) =>
-  group ? `group_${parties[0]}` : parties.length > 1 ? parties.join('_user_') : ''
-
-/** What is seen of a conversation, by all who could; its history by `readers`, as that takes longest. */
-async function seen(app: TestApp, talk: Talk, readers: readonly string[]) {
-  const viewers = talk.group ? USERS : [...new Set(talk.parties)].filter((uid) => uid !== APP)
-  return Promise.all(
-    viewers.map(async (uid) => {
-      const other = talk.group ? talk.parties[0] : talk.parties[talk.parties[0] === uid ? 1 : 0]
-      const path = `/v3/${talk.group ? 'groups' : 'users'}/${other}`
-      const { status, body } = await get(app, `${path}/conversation`, uid)
-      const { unreadMessageCount, lastMessage, updatedAt, createdAt } = body.data ?? {}
-      const view =
-        status === 200
-          ? { unread: unreadMessageCount, lastId: lastMessage?.id, updatedAt, createdAt }
-          : undefined
-      const history = readers.includes(uid) ? await crawl(app, path, uid) : undefined
-      return { uid, view, history }
-    }),
-  )
+/** A list as it is answered: every page of it, and the total that each tells. */
+async function list(app: TestApp, uid: string | undefined, filter: Filter, page: Paging) {
+  const views: (View & { uid?: string })[] = []
+  const totals = new Set<number>()
+  let next = ''
+  for (let nth = 1; ; nth++) {
+    const asked = Object.entries({ ...filter, perPage: page.size }).map(([k, v]) => [k, String(v)])
+    const query = new URLSearchParams(asked)
+    const { status, body } = await get(app, `/v3/conversations?${query}${next}`, uid)
+    assert.equal(status, 200, JSON.stringify(body))
+    views.push(...body.data.map(toView))
+    totals.add(body.meta.pagination.total)
+    const { cursor } = body.meta
+    if (!cursor) return { views, totals: [...totals] }
+    next = page.by === 'cursor' ? `&cursor=${cursor.next}` : `&page=${nth + 1}`
+  }
 }
 
-/** All that a user can read, page by page, from the newest; undefined when it may not. */
-async function crawl(app: TestApp, path: string, uid: string): Promise<string[] | undefined> {
+interface Paging {
+  size: number
+  by: 'cursor' | 'page'
+}
+const WHOLE: Paging = { size: 1000, by: 'page' }
+
+interface Listed {
+  uid?: string
+  conversationId: string
+  unreadMessageCount: string
+  lastMessage?: { id: string }
+  updatedAt: number
+  createdAt: number
+}
+
+const toView = ({ uid, conversationId, unreadMessageCount, lastMessage, ...times }: Listed) => ({
+  ...(uid !== undefined && { uid }),
+  conversationId,
+  unread: unreadMessageCount,
+  lastId: lastMessage?.id,
+  updatedAt: times.updatedAt,
+  createdAt: times.createdAt,
+})
+
+/** Where nobody can tell when a view began, what the service says is right. */
+const withCreatedAt = (must: View[], views: View[]) =>
+  must.map((view, nth) => ({ ...view, createdAt: view.createdAt ?? views[nth]?.createdAt }))
+
+/** All that a user can read of a conversation, page by page, from the newest; undefined when it may not. */
+async function crawl(app: TestApp, { by, to }: Step): Promise<string[] | undefined> {
   const ids: string[] = []
   let cursor = ''
   do {
+    const path = `/v3/${isGroup(to) ? 'groups' : 'users'}/${to}`
     const url = `${path}/messages?limit=${PAGE}&affix=prepend${cursor}`
-    const { status, body } = await get(app, url, uid)
+    const { status, body } = await get(app, url, by)
     if (status !== 200) return undefined
     ids.unshift(...body.data.map(({ id }: { id: string }) => id))
     cursor = body.meta.next && `&id=${body.meta.next.id}`
@@ -207,38 +240,25 @@ async function crawl(app: TestApp, path: string, uid: string): Promise<string[] 
   return ids
 }
 
-/** What must be seen, in the same shape. */
-function expected(
-  talk: Talk,
-  observed: Awaited<ReturnType<typeof seen>>,
-  readers: readonly string[],
-) {
-  return observed.map(({ uid, view }) => {
-    const must = viewOf(talk, uid)
-    // Where nobody can tell, what the service says is right.
-    if (must && must.createdAt === undefined) must.createdAt = view?.createdAt
-    const reads = readers.includes(uid) && (!talk.group || sideOf(talk, uid).member)
-    return { uid, view: must, history: reads ? historyOf(talk, uid) : undefined }
-  })
-}
-
-/** The world among those possible that agrees with what is seen of the conversations. */
-async function agreeing(
-  app: TestApp,
-  worlds: World[],
-  talks: Talk[],
-  readers: readonly string[],
-): Promise<World> {
-  const observed = await Promise.all(talks.map((talk) => seen(app, talk, readers)))
+/** The world among those possible that agrees with what is seen after the steps. */
+async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<World> {
+  const lists = await Promise.all(USERS.map((uid) => list(app, uid, {}, WHOLE)))
+  // What those who acted can read tells two orders apart.
+  const talked = steps.filter(({ by, to }) => by !== APP && to !== APP)
+  const histories = await Promise.all(talked.map((given) => crawl(app, given)))
   const tellFault = (world: World) => {
-    for (const [nth, { parties, group }] of talks.entries()) {
-      const talk = talkOf(world, parties[0] ?? '', group ? (parties[0] ?? '') : (parties[1] ?? ''))
-      const views = observed[nth] ?? []
-      try {
-        assert.deepEqual(views, expected(talk, views, readers))
-      } catch (error) {
-        return error as Error
+    try {
+      for (const [nth, uid] of USERS.entries()) {
+        const { views, totals } = lists[nth] ?? { views: [], totals: [] }
+        const must = listOf(world, uid)
+        assert.deepEqual({ uid, views }, { uid, views: withCreatedAt(must, views) })
+        assert.deepEqual({ uid, totals }, { uid, totals: [must.length] })
       }
+      for (const [nth, { by, to }] of talked.entries()) {
+        assert.deepEqual(histories[nth], historyOf(talkOf(world, by, to), by), `${by} reads ${to}`)
+      }
+    } catch (error) {
+      return error as Error
     }
     return undefined
   }
@@ -246,6 +266,47 @@ async function agreeing(
   const right = worlds[faults.indexOf(undefined)]
   if (!right) throw faults[0]
   return right
+}
+
+/** Two filters at once, of a user or the whole app, in pages. */
+async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: Question) {
+  const { views, totals } = await list(app, uid, filter, page)
+  const must =
+    uid === undefined
+      ? USERS.flatMap((owner) =>
+          listOf(world, owner, filter).map((view) => ({ uid: owner, ...view })),
+        )
+      : listOf(world, uid, filter)
+  const asked = JSON.stringify({ uid, filter, page })
+  assert.deepEqual(views, withCreatedAt(must, views), asked)
+  assert.deepEqual(totals, [must.length], asked)
+}
+
+const tag = fc.constantFrom('x', 'y', 'z')
+const yes = fc.constant(true)
+const filters: fc.Arbitrary<Filter>[] = [
+  fc.record({ conversationType: fc.constantFrom('user' as const, 'group' as const) }),
+  fc.record({ searchKey: fc.constantFrom('a', 'd', 's', 'q') }),
+  fc.record({ userTags: tag }),
+  fc.record({ groupTags: tag }),
+  fc.record({ tags: tag }),
+  fc.record({ unread: yes }),
+  fc.oneof(fc.record({ hideAgentic: yes }), fc.record({ onlyAgentic: yes })),
+  fc.record({ includeBlockedUsers: yes }),
+]
+const question = fc.record({
+  uid: fc.option(fc.constantFrom(...USERS), { nil: undefined, freq: 3 }),
+  filter: fc
+    .tuple(fc.oneof(...filters), fc.oneof(...filters))
+    .map(([one, two]): Filter => ({ ...one, ...two }))
+    .filter(({ hideAgentic, onlyAgentic }) => !(hideAgentic && onlyAgentic)),
+  page: fc.record({ size: fc.constantFrom(1, 2, 3, 100), by: fc.constantFrom('cursor', 'page') }),
+}) as fc.Arbitrary<Question>
+
+interface Question {
+  uid: string | undefined
+  filter: Filter
+  page: Paging
 }
 
 const move = fc.oneof(
@@ -258,33 +319,42 @@ const move = fc.oneof(
   },
 )
 const history = fc.array(move, { minLength: STEPS, maxLength: STEPS + 20 })
+const questions = fc.array(question, { minLength: 10, maxLength: 10 })
+const PARTS = 3
+const EACH = Math.ceil(HISTORIES / PARTS)
 
-suite('the core agrees with a naive model', { concurrency: 3 }, () => {
+suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
   atStart(async () => {
     api = await buildApi(server.deps)
   })
   atEnd(() => api.close())
 
-  const PARTS = 3
   for (let part = 0; part < PARTS; part++) {
-    test(`${Math.ceil(HISTORIES / PARTS)} histories, part ${part + 1}`, async () => {
+    test(`${EACH} histories, part ${part + 1}`, async () => {
       const seed = 'seed' in seeded ? { seed: seeded.seed + part } : {}
       await fc.assert(
-        fc.asyncProperty(history, async (moves) => {
+        fc.asyncProperty(history, questions, async (moves, asked) => {
           const { app, world: first } = await newApp()
           let world = first
           for (const steps of moves) {
             const fit = steps.filter(isFit)
-            const worlds = await play(app, world, fit)
-            const talks = fit.map(({ by, to }) => talkOf(world, by, to)).filter(isSeen)
-            // What those who acted can read tells the two orders apart.
-            const actors = fit.map(({ by }) => by)
-            world = await agreeing(app, worlds, talks, actors)
+            world = await agreeing(app, await play(app, world, fit), fit)
           }
-          await agreeing(app, [world], Object.values(world.talks).filter(isSeen), USERS)
+          const all: Filter = { includeBlockedUsers: true }
+          await checkFiltered(app, world, {
+            uid: undefined,
+            filter: {},
+            page: { size: PAGE, by: 'page' },
+          })
+          await checkFiltered(app, world, {
+            uid: undefined,
+            filter: all,
+            page: { size: PAGE, by: 'cursor' },
+          })
+          for (const one of asked) await checkFiltered(app, world, one)
           assert.deepEqual(await verify(app.cell, app.no), [])
         }),
-        { numRuns: Math.ceil(HISTORIES / PARTS), ...seed, endOnFailure: true },
+        { numRuns: EACH, ...seed, endOnFailure: true },
       )
     })
   }
@@ -298,5 +368,3 @@ function isFit({ do: what, by, to }: Step): boolean {
   if (what === 'setting') return true
   return to !== APP
 }
-
-const isSeen = ({ parties }: Talk) => parties.some((party) => party !== APP)

@@ -85,6 +85,7 @@ export const isVisible = (talk: Talk, uid: string): boolean =>
   takesPart(talk, uid) && lastMoving(talk) + 1 > (talk.sides[uid]?.cleared ?? 0)
 
 export interface View {
+  conversationId: string
   unread: string
   lastId: string | undefined
   updatedAt: number
@@ -102,6 +103,7 @@ export function viewOf(talk: Talk, uid: string): View | undefined {
   const last = talk.messages[lastMoving(talk)] as Message
   const first = talk.messages.slice(cleared).find(({ moves }) => moves)
   return {
+    conversationId: idOf(talk),
     unread: String(unread.length),
     lastId: last.deleted || last.gone ? undefined : last.id,
     updatedAt: last.at,
@@ -109,9 +111,67 @@ export function viewOf(talk: Talk, uid: string): View | undefined {
   }
 }
 
-/** The ids that a user can read, oldest first. */
-export const historyOf = (talk: Talk, uid: string): string[] =>
-  talk.messages
-    .slice(talk.sides[uid]?.cleared ?? 0)
-    .filter(({ gone }) => !gone)
-    .map(({ id }) => id)
+export const idOf = ({ group, parties }: Talk): string =>
+  group ? `group_${parties[0]}` : parties.join('_user_')
+
+/** The other side: a user, or the group. */
+const counterpartOf = ({ group, parties }: Talk, uid: string): string =>
+  (group || parties[0] !== uid ? parties[0] : parties[1]) ?? ''
+
+/** Users and groups have these from the beginning. */
+export const TAGS: Record<string, string[]> = { a: ['x'], b: ['x', 'y'], g: ['x'], h: ['y'] }
+export const AGENT = 'd'
+
+/** What a list is asked for, beyond the page. */
+export interface Filter {
+  conversationType?: 'user' | 'group'
+  searchKey?: string
+  userTags?: string
+  groupTags?: string
+  tags?: string
+  unread?: boolean
+  hideAgentic?: boolean
+  onlyAgentic?: boolean
+  includeBlockedUsers?: boolean
+}
+
+function passes(world: World, talk: Talk, uid: string, filter: Filter): boolean {
+  const other = counterpartOf(talk, uid)
+  const tags = TAGS[other] ?? []
+  const agentic = other === AGENT
+  const { userTags, groupTags, searchKey } = filter
+  const name = other === APP ? 'system' : other
+  const tagged =
+    (userTags !== undefined && !talk.group && tags.includes(userTags)) ||
+    (groupTags !== undefined && talk.group && tags.includes(groupTags))
+  return (
+    (filter.includeBlockedUsers || talk.group || !world.blocks.includes(`${uid}>${other}`)) &&
+    (filter.conversationType === undefined ||
+      (filter.conversationType === 'group') === talk.group) &&
+    (searchKey === undefined || name.includes(searchKey)) &&
+    ((userTags === undefined && groupTags === undefined) || tagged) &&
+    (filter.tags === undefined || (talk.group && tags.includes(filter.tags))) &&
+    !(filter.unread && viewOf(talk, uid)?.unread === '0') &&
+    !(filter.hideAgentic && agentic) &&
+    !(filter.onlyAgentic && !agentic)
+  )
+}
+
+/** The list of a user, in its order. */
+export function listOf(world: World, uid: string, filter: Filter = {}): View[] {
+  const keyOf = (talk: Talk) => `${counterpartOf(talk, uid)} ${talk.group ? 'group' : 'user'}`
+  return Object.values(world.talks)
+    .filter((talk) => isVisible(talk, uid) && passes(world, talk, uid, filter))
+    .map((talk) => ({ key: keyOf(talk), view: viewOf(talk, uid) as View }))
+    .sort((one, two) => two.view.updatedAt - one.view.updatedAt || (one.key < two.key ? -1 : 1))
+    .map(({ view }) => view)
+}
+
+/** The ids that a user can read, oldest first; undefined when it may not. */
+export const historyOf = (talk: Talk, uid: string): string[] | undefined =>
+  talk.group && !takesPart(talk, uid)
+    ? undefined
+    : talk.messages
+        .slice(talk.sides[uid]?.cleared ?? 0)
+        .filter(({ gone }) => !gone)
+        .map(({ id }) => id)

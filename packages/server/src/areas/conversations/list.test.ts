@@ -1,0 +1,444 @@
+/** GET /conversations, sentence by sentence and parameter by parameter. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { setSettings } from '../settings/actions.ts'
+
+const server = useServer()
+
+interface Listed {
+  uid?: string
+  conversationId: string
+  unreadMessageCount: string
+  updatedAt: number
+}
+
+const as = (uid: string) => ({ headers: { onbehalfof: uid } })
+
+async function addUser(app: TestApp, uid: string, more: object = {}) {
+  await app.call('POST', '/v3/users', { body: { uid, name: uid, ...more } })
+}
+
+async function addGroup(app: TestApp, guid: string, participants: string[], more: object = {}) {
+  const body = { guid, name: guid, members: { participants }, ...more }
+  assert.equal((await app.call('POST', '/v3/groups', { body })).status, 200)
+}
+
+async function say(app: TestApp, sender: string, receiver: string, receiverType = 'user') {
+  const body = { receiver, receiverType, data: { text: 'Hello' } }
+  const answer = await app.call('POST', '/v3/messages', { ...as(sender), body })
+  assert.equal(answer.status, 200)
+  return answer.body.data
+}
+
+const list = (app: TestApp, uid: string | undefined, query = '') =>
+  app.call('GET', `/v3/conversations${query && `?${query}`}`, uid === undefined ? {} : as(uid))
+
+async function ids(app: TestApp, uid: string | undefined, query = ''): Promise<string[]> {
+  const { body } = await list(app, uid, query)
+  return body.data.map((row: Listed) => row.conversationId)
+}
+
+/** Puts the views of conversations a while back, so that seconds tell them apart. */
+async function age(app: TestApp, conversationId: string, seconds: number) {
+  const run = (text: string) =>
+    app.cell.db.query({
+      name: '',
+      label: 'test.age',
+      text,
+      values: [app.no, conversationId, seconds],
+    })
+  await run(`update conversations set updated_second = updated_second - $3
+    where app_no = $1 and conversation_id(kind, one, other) = $2`)
+  await run(`update inbox i set updated_second = i.updated_second - $3 from conversations h
+    where i.app_no = $1 and h.app_no = $1 and h.no = i.conversation and i.kind = 'user'
+      and conversation_id(h.kind, h.one, h.other) = $2`)
+}
+
+suite('the record', () => {
+  test('of a group: every field of the document, in its type', async () => {
+    const app = await server.newApp()
+    for (const uid of ['amira', 'mal']) await addUser(app, uid)
+    const group = {
+      name: 'Book club',
+      description: 'Monthly',
+      icon: 'https://img.example/b.png',
+      type: 'private',
+      owner: 'amira',
+    }
+    await addGroup(app, 'club', [], group)
+    await app.call('PUT', '/v3/groups/club', { ...as('amira'), body: { name: 'Readers' } })
+    await app.call('POST', '/v3/groups/club/bannedusers/mal', as('amira'))
+    await app.call('DELETE', '/v3/groups/club/bannedusers/mal', as('amira'))
+    const { data, meta } = (await list(app, 'amira')).body
+    assert.equal(data.length, 1)
+    const [{ lastMessage, conversationWith, createdAt, updatedAt, ...rest }] = data
+    assert.deepEqual(rest, {
+      conversationId: 'group_club',
+      conversationType: 'group',
+      unreadMessageCount: '0',
+    })
+    assert.ok(Number.isInteger(createdAt) && updatedAt >= createdAt)
+    assert.deepEqual(meta.pagination, {
+      total: 1,
+      count: 1,
+      per_page: 100,
+      current_page: 1,
+      total_pages: 1,
+    })
+
+    const { id, sentAt, data: said, receipts, updatedAt: changed, ...message } = lastMessage
+    assert.match(id, /^\d+$/)
+    assert.deepEqual([sentAt, receipts, changed], [updatedAt, { data: [] }, updatedAt])
+    assert.deepEqual(message, {
+      conversationId: 'group_club',
+      sender: 'amira',
+      receiverType: 'group',
+      receiver: 'club',
+      category: 'action',
+      type: 'groupMember',
+    })
+    assert.equal(said.action, 'unbanned')
+    assert.deepEqual(Object.keys(said.entities).sort(), ['by', 'for', 'on'])
+    const { by, on, for: about } = said.entities
+    assert.deepEqual([by.entity.uid, by.entityType], ['amira', 'user'])
+    assert.deepEqual([on.entity.uid, on.entityType], ['mal', 'user'])
+    assert.deepEqual([about.entity.guid, about.entityType], ['club', 'group'])
+
+    const { joinedAt, createdAt: made, updatedAt: edited, ...seen } = conversationWith
+    assert.ok([joinedAt, made, edited].every(Number.isInteger))
+    assert.deepEqual(seen, {
+      guid: 'club',
+      ...group,
+      name: 'Readers',
+      scope: 'admin',
+      membersCount: 1,
+      conversationId: 'group_club',
+      hasJoined: true,
+      updatedBy: 'amira',
+    })
+  })
+
+  test('of a user: the other side', async () => {
+    const app = await server.newApp()
+    await addUser(app, 'a', { avatar: 'https://img.example/a.png', link: 'https://a.example' })
+    await addUser(app, 'b')
+    await app.call('PUT', '/v3/users/a', { body: { name: 'Amira' } })
+    await say(app, 'a', 'b')
+    const [view] = (await list(app, 'b')).body.data
+    assert.equal(view.conversationId, 'a_user_b')
+    assert.equal(view.conversationType, 'user')
+    assert.equal(view.unreadMessageCount, '1')
+    const { createdAt, updatedAt, ...other } = view.conversationWith
+    assert.ok(createdAt > 0 && updatedAt >= createdAt)
+    assert.deepEqual(other, {
+      uid: 'a',
+      name: 'Amira',
+      role: 'default',
+      avatar: 'https://img.example/a.png',
+      link: 'https://a.example',
+      status: 'offline',
+      conversationId: 'a_user_b',
+    })
+    const single = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    assert.deepEqual(single.body.data, view)
+  })
+})
+
+suite('the order', () => {
+  test('with onBehalfOf: updatedAt newest first, then conversationWith by its bytes', async () => {
+    const app = await server.newApp()
+    for (const uid of ['me', 'a', 'b', 'z_1', 'z-1', 'z1']) await addUser(app, uid)
+    await addGroup(app, 'b', ['me'])
+    for (const other of ['z_1', 'a', 'z1', 'b', 'z-1']) await say(app, other, 'me')
+    await say(app, 'me', 'b', 'group')
+    const all = ['me_user_z1', 'me_user_z_1', 'me_user_z-1', 'b_user_me', 'group_b', 'a_user_me']
+    // All in one second: whichever it is.
+    const text = 'update conversations set updated_second = 1700000000 where app_no = $1'
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    const inbox = 'update inbox set updated_second = 1700000000 where app_no = $1'
+    await app.cell.db.query({ name: '', text: inbox, values: [app.no] })
+    const order = ['a_user_me', 'group_b', 'b_user_me', 'me_user_z-1', 'me_user_z1', 'me_user_z_1']
+    assert.deepEqual(await ids(app, 'me'), order)
+    for (const [nth, id] of all.entries()) await age(app, id, nth * 10)
+    assert.deepEqual(await ids(app, 'me'), all)
+  })
+
+  test('without onBehalfOf: uid, then the same; each view tells whose it is', async () => {
+    const app = await server.newApp()
+    for (const uid of ['c', 'a', 'b']) await addUser(app, uid)
+    await addGroup(app, 'g', ['c', 'a'])
+    await say(app, 'a', 'b')
+    await say(app, 'c', 'b')
+    await age(app, 'a_user_b', 100)
+    await age(app, 'group_g', 50)
+    const { data, meta } = (await list(app, undefined)).body
+    assert.deepEqual(
+      data.map(({ uid, conversationId }: Listed) => `${uid} ${conversationId}`),
+      ['a group_g', 'a a_user_b', 'b b_user_c', 'b a_user_b', 'c b_user_c', 'c group_g'],
+    )
+    assert.equal(meta.pagination.total, 6)
+    assert.equal((await list(app, 'a')).body.data[0].uid, undefined)
+  })
+})
+
+/** me, with users ann, bob and an agent, and the groups reds and blues. */
+async function neighbourhood(): Promise<TestApp> {
+  const app = await server.newApp()
+  await addUser(app, 'me')
+  await addUser(app, 'ann', { name: 'Ann Reed', tags: ['vip', 'eu'] })
+  await addUser(app, 'bob', { name: 'Bob Ärger', tags: ['eu'] })
+  await addUser(app, 'bot', { name: 'Helper', role: '@agentic' })
+  await addGroup(app, 'reds', ['me', 'ann'], { name: 'The Reds', tags: ['sport'] })
+  await addGroup(app, 'blues', ['me'], { name: 'The Blues', tags: ['sport', 'eu'] })
+  await addGroup(app, 'plain', ['me'], { name: 'Plain' })
+  for (const [nth, other] of ['ann', 'bob', 'bot'].entries()) {
+    await say(app, other, 'me')
+    await age(app, ['me', other].sort().join('_user_'), nth * 10 + 10)
+  }
+  for (const [nth, guid] of ['reds', 'blues', 'plain'].entries()) {
+    await age(app, `group_${guid}`, nth * 10 + 40)
+  }
+  return app
+}
+const ALL = [
+  'ann_user_me',
+  'bob_user_me',
+  'bot_user_me',
+  'group_reds',
+  'group_blues',
+  'group_plain',
+]
+
+suite('parameters', () => {
+  let app: TestApp
+  const shown = async (query: string, uid = 'me') => {
+    app ??= await neighbourhood()
+    return ids(app, uid, query)
+  }
+  const record = async (query: string, id: string) => {
+    app ??= await neighbourhood()
+    const { data } = (await list(app, 'me', query)).body
+    return data.find(({ conversationId }: Listed) => conversationId === id)
+  }
+
+  test('none: all of the user', async () => assert.deepEqual(await shown(''), ALL))
+
+  test('searchKey matches the name of the user or group', async () => {
+    assert.deepEqual(await shown('searchKey=RED'), ['group_reds'])
+    assert.deepEqual(await shown('searchKey=red'), ['group_reds'])
+    assert.deepEqual(await shown('searchKey=ree'), ['ann_user_me'])
+    assert.deepEqual(await shown('searchKey=arger'), ['bob_user_me'])
+    assert.deepEqual(await shown('searchKey=THE'), ['group_reds', 'group_blues'])
+    assert.deepEqual(await shown('searchKey=%25'), [])
+  })
+
+  test('conversationType: only this one', async () => {
+    assert.deepEqual(await shown('conversationType=user'), ALL.slice(0, 3))
+    assert.deepEqual(await shown('conversationType=group'), ALL.slice(3))
+    assert.equal((await list(app, 'me', 'conversationType=room')).status, 400)
+  })
+
+  test('withTags shows tags of groups, and filters nothing', async () => {
+    assert.deepEqual(await shown('withTags=true'), ALL)
+    const { conversationWith } = await record('withTags=true', 'group_reds')
+    assert.deepEqual(conversationWith.tags, ['sport'])
+    assert.equal((await record('', 'group_reds')).conversationWith.tags, undefined)
+    assert.equal((await record('withTags=true', 'ann_user_me')).conversationWith.tags, undefined)
+  })
+
+  test('tags: only groups that have these tags', async () => {
+    assert.deepEqual(await shown('tags=sport'), ['group_reds', 'group_blues'])
+    assert.deepEqual(await shown('tags=eu,none'), ['group_blues'])
+  })
+
+  test('withUserAndGroupTags returns the tags in conversationWith', async () => {
+    const query = 'withUserAndGroupTags=true'
+    assert.deepEqual((await record(query, 'ann_user_me')).conversationWith.tags, ['vip', 'eu'])
+    assert.deepEqual((await record(query, 'group_reds')).conversationWith.tags, ['sport'])
+  })
+
+  test('userTags filters by the tags of the user', async () =>
+    assert.deepEqual(await shown('userTags=eu'), ['ann_user_me', 'bob_user_me']))
+
+  test('groupTags filters by the tags of the group', async () =>
+    assert.deepEqual(await shown('groupTags=eu,sport'), ['group_reds', 'group_blues']))
+
+  test('userTags and groupTags together: either', async () =>
+    assert.deepEqual(await shown('userTags=vip&groupTags=eu'), ['ann_user_me', 'group_blues']))
+
+  test('hideAgentic and onlyAgentic', async () => {
+    assert.deepEqual(
+      await shown('hideAgentic=true'),
+      ALL.filter((id) => !id.startsWith('bot')),
+    )
+    assert.deepEqual(await shown('onlyAgentic=true'), ['bot_user_me'])
+    assert.deepEqual(await shown('onlyAgentic=false'), ALL)
+    assert.equal((await list(app, 'me', 'onlyAgentic=true&hideAgentic=true')).status, 400)
+  })
+
+  test('unread: only where unreadMessageCount is not 0', async () => {
+    const own = await neighbourhood()
+    await own.call('POST', '/v3/users/ann/conversation/read', as('me'))
+    await own.call('POST', '/v3/groups/reds/conversation/read', as('me'))
+    const left = ALL.filter((id) => !['ann_user_me', 'group_reds'].includes(id))
+    assert.deepEqual(await ids(own, 'me', 'unread=true'), left)
+    assert.deepEqual(await ids(own, 'me', 'unread=false'), ALL)
+    assert.equal((await list(own, 'me', 'unread=true')).body.meta.pagination.total, left.length)
+  })
+
+  test('includeBlockedUsers and withBlockedInfo', async () => {
+    const own = await neighbourhood()
+    await own.call('POST', '/v3/users/me/blockedusers', { body: { blockedUids: ['ann'] } })
+    await own.call('POST', '/v3/users/bob/blockedusers', { body: { blockedUids: ['me'] } })
+    const rest = ALL.filter((id) => id !== 'ann_user_me')
+    const plain = (await list(own, 'me')).body
+    assert.deepEqual([await ids(own, 'me'), plain.meta.pagination.total], [rest, 5])
+    const all = (await list(own, 'me', 'includeBlockedUsers=true&withBlockedInfo=true')).body
+    assert.deepEqual(
+      all.data.map((row: Listed) => row.conversationId),
+      ALL,
+    )
+    assert.equal(all.meta.pagination.total, 6)
+    const [ann, bob] = all.data.map((row: { conversationWith: object }) => row.conversationWith)
+    assert.deepEqual([ann.blockedByMe, ann.hasBlockedMe], [true, false])
+    assert.ok(ann.blockedByMeAt > 0)
+    assert.deepEqual([bob.blockedByMe, bob.hasBlockedMe], [false, true])
+    assert.equal(plain.data[0].conversationWith.hasBlockedMe, undefined)
+    assert.deepEqual(await ids(own, undefined, 'searchKey=ree'), [])
+    assert.equal((await ids(own, undefined, 'searchKey=ree&includeBlockedUsers=true')).length, 1)
+  })
+
+  test('unique: each conversation once, for the app alone', async () => {
+    const own = await neighbourhood()
+    const rows = (await list(own, undefined, 'unique=1')).body
+    assert.deepEqual(
+      rows.data.map(({ uid, conversationId }: Listed) => `${uid} ${conversationId}`),
+      [
+        'ann ann_user_me',
+        'ann group_reds',
+        'bob bob_user_me',
+        'bot bot_user_me',
+        'me group_blues',
+        'me group_plain',
+      ],
+    )
+    assert.equal(rows.meta.pagination.total, 6)
+    assert.equal((await list(own, 'me', 'unique=1')).body.error.code, 'ERR_BAD_REQUEST')
+    assert.equal((await list(own, 'me', 'unique=0')).status, 200)
+    // The view that is shown is the first that is there.
+    await own.call('DELETE', '/v3/users/me/conversation', { ...as('ann'), body: {} })
+    await own.call('DELETE', '/v3/groups/reds/conversation', { ...as('ann'), body: {} })
+    const after = (await list(own, undefined, 'unique=1')).body
+    const whose = new Map(after.data.map((row: Listed) => [row.conversationId, row.uid]))
+    assert.deepEqual([whose.get('ann_user_me'), whose.get('group_reds')], ['me', 'me'])
+    assert.equal(after.meta.pagination.total, 6)
+  })
+
+  test('a view that was cleared is in no list, until something new comes', async () => {
+    const own = await neighbourhood()
+    await own.call('DELETE', '/v3/users/ann/conversation', { ...as('me'), body: {} })
+    await own.call('DELETE', '/v3/groups/reds/conversation', { ...as('me'), body: {} })
+    const rest = ALL.filter((id) => !['ann_user_me', 'group_reds'].includes(id))
+    const { data, meta } = (await list(own, 'me')).body
+    assert.deepEqual(
+      [data.map((row: Listed) => row.conversationId), meta.pagination.total],
+      [rest, 4],
+    )
+    await say(own, 'ann', 'reds', 'group')
+    assert.deepEqual((await ids(own, 'me'))[0], 'group_reds')
+  })
+
+  test('a setting keeps membership actions from making views', async () => {
+    const own = await server.newApp()
+    await setSettings(server.deps, own, { 'core.conversations.updateOnGroupActions': false })
+    await addUser(own, 'a')
+    await addGroup(own, 'g', ['a'])
+    assert.deepEqual(await ids(own, 'a'), [])
+    await own.call('POST', '/v3/messages', {
+      body: { receiver: 'g', receiverType: 'group', data: { text: 'x' } },
+    })
+    assert.deepEqual(await ids(own, 'a'), ['group_g'])
+  })
+
+  test('the header apikey is required, with fullAccess', async () => {
+    app ??= await neighbourhood()
+    const { authKey } = app
+    assert.equal((await app.call('GET', '/v3/conversations', { apiKey: null })).status, 401)
+    assert.equal((await app.call('GET', '/v3/conversations', { apiKey: authKey })).status, 403)
+  })
+})
+
+suite('pages', () => {
+  test('perPage: 100 unless given, 1000 at most; page: 1 unless given', async () => {
+    const app = await neighbourhood()
+    const { meta } = (await list(app, 'me', 'perPage=4&page=2')).body
+    assert.deepEqual(meta.pagination, {
+      total: 6,
+      count: 2,
+      per_page: 4,
+      current_page: 2,
+      total_pages: 2,
+    })
+    assert.deepEqual(await ids(app, 'me', 'perPage=4&page=2'), ALL.slice(4))
+    assert.deepEqual(await ids(app, 'me', 'perPage=4&page=3'), [])
+    for (const bad of ['perPage=0', 'perPage=1001', 'page=0', 'useCursoredIndex=2', 'unique=x']) {
+      assert.equal((await list(app, 'me', bad)).status, 400, bad)
+    }
+  })
+
+  for (const uid of ['me', undefined]) {
+    for (const how of ['cursor', 'page', 'useCursoredIndex=0', 'filtered']) {
+      test(`${uid ?? 'the app'}, by ${how}: everything once, in order`, async () => {
+        const app = await neighbourhood()
+        const filter = how === 'filtered' ? '&hideAgentic=true' : ''
+        const whole = await ids(app, uid, filter.slice(1))
+        assert.ok(whole.length >= 5)
+        const crawled: string[] = []
+        let more = ''
+        for (let page = 1; page <= 20; page++) {
+          const index = how === 'useCursoredIndex=0' ? `&${how}` : ''
+          const { data, meta } = (await list(app, uid, `perPage=2${index}${filter}${more}`)).body
+          crawled.push(...data.map((row: Listed) => row.conversationId))
+          if (how === 'useCursoredIndex=0') assert.equal(meta.cursor, undefined)
+          if (data.length < 2) break
+          more = how === 'cursor' ? `&cursor=${meta.cursor?.next}` : `&page=${page + 1}`
+          if (how === 'cursor' && !meta.cursor) break
+        }
+        assert.deepEqual(crawled, whole)
+      })
+    }
+  }
+
+  test('a crawl sees every conversation that does not change exactly once', async () => {
+    const app = await neighbourhood()
+    const first = (await list(app, 'me', 'perPage=2')).body
+    await say(app, 'me', 'plain', 'group')
+    await say(app, 'bot', 'me')
+    const rest = await ids(app, 'me', `perPage=10&cursor=${first.meta.cursor.next}`)
+    const seen = [...first.data.map((row: Listed) => row.conversationId), ...rest]
+    assert.deepEqual(seen, ['ann_user_me', 'bob_user_me', 'group_reds', 'group_blues'])
+    const alien = await server.newApp()
+    assert.equal((await list(alien, undefined, `cursor=${first.meta.cursor.next}`)).status, 400)
+    assert.equal((await list(app, 'ann', `cursor=${first.meta.cursor.next}`)).status, 400)
+  })
+
+  test('exact at once after each send, for every member', async () => {
+    const app = await server.newApp()
+    const uids = ['u1', 'u2', 'u3', 'u4']
+    for (const uid of uids) await addUser(app, uid)
+    await addGroup(app, 'g', uids)
+    for (const sender of uids) {
+      const { id } = await say(app, sender, 'g', 'group')
+      for (const uid of uids) {
+        const [top] = (await list(app, uid)).body.data
+        assert.equal(top.lastMessage.id, id)
+      }
+    }
+    for (const [nth, uid] of uids.entries()) {
+      const [top] = (await list(app, uid)).body.data
+      // Those added after, with oneself, and what the three others said.
+      assert.equal(top.unreadMessageCount, String(4 - nth + 3))
+    }
+  })
+})
