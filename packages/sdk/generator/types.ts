@@ -9,7 +9,7 @@ export interface Schema {
   allOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
-  required?: string[]
+  required?: string[] | undefined
   additionalProperties?: boolean | Schema
 }
 

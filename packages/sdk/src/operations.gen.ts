@@ -15,7 +15,10 @@ export type PageMeta = {
   }
   cursor?: {
     /** Goes straight to the next page, as `cursor`. */
-    next: string
+    next?: string
+    /** Where this page ends, for the next one. */
+    updatedAt?: number
+    affix?: 'append' | 'prepend'
   }
 }
 
@@ -450,6 +453,10 @@ export type AddFriendsBody = {
 export type ListFriendsQuery = {
   /** Text in the name, or the beginning of the uid. */
   searchKey?: string | undefined
+  /** By time of the last change: users after `updatedAt`, or those before it. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor of `affix`, in Unix seconds. */
+  updatedAt?: number | undefined
   /** Records per request. */
   perPage?: number | undefined
   /** Number of the page. */
@@ -498,6 +505,10 @@ export type UnblockUsersBody = {
 export type ListBlockedUsersQuery = {
   /** Text in the name, or the beginning of the uid. */
   searchKey?: string | undefined
+  /** By time of the last change: users after `updatedAt`, or those before it. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor of `affix`, in Unix seconds. */
+  updatedAt?: number | undefined
   /** Whom the user blocks (so unless given), who blocks the user, or both. */
   direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
   /** Records per request. */
@@ -649,28 +660,6 @@ export type CreateGroupBody = {
         usersToBan?: string[] | undefined
       }
     | undefined
-}
-
-export type ListGroupsAnswer = {
-  data: Group[]
-  meta: {
-    pagination: {
-      total: number
-      count: number
-      per_page: number
-      current_page: number
-      total_pages: number
-      /** There are more than `total` says: counting ended there. */
-      total_capped?: true
-    }
-    cursor?: {
-      /** Goes straight to the next page, as `cursor`. */
-      next?: string
-      /** Where this page ends, for the next one. */
-      updatedAt?: number
-      affix?: 'append' | 'prepend'
-    }
-  }
 }
 
 export type ListGroupsQuery = {
@@ -1555,9 +1544,17 @@ export class GroupsMethods {
     return this.#transport.data({ method: 'POST', path: '/v3/groups', body }, options)
   }
 
-  /** List groups. */
-  async list(query?: ListGroupsQuery, options?: CallOptions): Promise<ListGroupsAnswer> {
+  /** List groups: one page. */
+  async list(query?: ListGroupsQuery, options?: CallOptions): Promise<Page<Group>> {
     return this.#transport.answer({ method: 'GET', path: '/v3/groups', query }, options)
+  }
+
+  /** List groups: every record, read page by page. */
+  all(
+    query?: Omit<ListGroupsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Group, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
   }
 
   /** Get a group. */

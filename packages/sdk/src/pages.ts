@@ -26,7 +26,7 @@ export async function* everyRecord<T>(
 
 /** A cursor where the list offers one: it neither skips nor repeats when records come and go. */
 function following({ cursor }: Place, meta: PageMeta): Place | undefined {
-  if (meta.cursor) return { cursor: meta.cursor.next }
+  if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }
   const { current_page: page, total_pages: last } = meta.pagination
   return cursor === undefined && page < last ? { page: page + 1 } : undefined
 }

@@ -3,7 +3,7 @@ import { type ErrorCode, GroupRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { Acknowledged, Data, TimedPage } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import type { Actor } from '../access/actor.ts'
 import type { Access } from '../access/plugin.ts'
 import { createGroup, deleteGroup, editGroup } from './actions.ts'
@@ -75,7 +75,7 @@ export const groupRoutes =
           tags,
           summary: 'List groups',
           querystring: GroupListQuery,
-          response: { 200: TimedPage(GroupRecord) },
+          response: { 200: Page(GroupRecord) },
         },
       },
       ({ actor, query }) => pageOfGroups(deps, starts, actor, query),

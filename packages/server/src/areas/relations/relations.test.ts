@@ -55,6 +55,28 @@ suite('friends', () => {
     await assert.rejects(befriend(app, 'a'), { status: 400 })
   })
 
+  test('with affix go by the time of their last change', async () => {
+    const app = await appWithUsers('me', 'a', 'b', 'c')
+    await befriend(app, 'me', 'a', 'b', 'c')
+    const times = { a: 300, b: 100, c: 200 }
+    for (const [uid, second] of Object.entries(times)) {
+      const text = 'update users set updated_at = to_timestamp($3) where app_no = $1 and uid = $2'
+      await app.cell.db.query({ name: '', text, values: [app.no, uid, second] })
+    }
+    const page = async (query: string) => {
+      const { body } = await app.call('GET', `/v3/users/me/friends?perPage=2&${query}`)
+      const uids = body.data.map(({ uid }: { uid: string }) => uid)
+      return { uids, cursor: body.meta.cursor, total: body.meta.pagination.total }
+    }
+    const forward = { affix: 'append', updatedAt: 200 }
+    assert.deepEqual(await page('affix=append'), { uids: ['b', 'c'], cursor: forward, total: 3 })
+    assert.deepEqual((await page('affix=append&updatedAt=200')).uids, ['a'])
+    const back = { affix: 'prepend', updatedAt: 200 }
+    assert.deepEqual(await page('affix=prepend'), { uids: ['c', 'a'], cursor: back, total: 3 })
+    assert.deepEqual((await page('affix=prepend&updatedAt=200')).uids, ['b'])
+    assert.deepEqual((await page('affix=prepend&updatedAt=100')).uids, [])
+  })
+
   test('have a ceiling for both sides', async () => {
     const app = await appWithUsers('a', 'b', 'c', 'd')
     await setSettings(server.deps, app, { 'limits.friendsPerUser': 2 })

@@ -2,15 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import type { ServedApp } from '../access/actor.ts'
 import type { Access } from '../access/plugin.ts'
 import { findUser } from '../users/queries.ts'
-import { asSeenBy } from '../users/record.ts'
 import { UidParams } from '../users/schema.ts'
 import { blockUsers, unblockUsers } from './blocks.actions.ts'
 import { addFriends, deleteFriends } from './friends.actions.ts'
-import { listBlocks, listFriends, type SeenUserRow } from './queries.ts'
+import { pageOfRelated } from './page.ts'
+import { listBlocks, listFriends } from './queries.ts'
 import {
   BlockedUids,
   BlockListQuery,
@@ -65,7 +65,7 @@ export const relationRoutes =
       },
       async ({ actor, params: { uid }, query }) => {
         const params = { ...(await ofUser(actor.app, uid)), searchKey: query.searchKey ?? null }
-        return pageOf(query, await listFriends.many(actor.app.cell.db, params), seenBy(uid))
+        return pageOfRelated(query, await listFriends.many(actor.app.cell.db, params), uid)
       },
     )
 
@@ -140,7 +140,7 @@ export const relationRoutes =
         const { direction = 'blockedByMe', searchKey = null } = query
         const [mine, theirs] = [direction !== 'hasBlockedMe', direction !== 'blockedByMe']
         const params = { ...(await ofUser(actor.app, uid)), searchKey, mine, theirs }
-        return pageOf(query, await listBlocks.many(actor.app.cell.db, params), seenBy(uid))
+        return pageOfRelated(query, await listBlocks.many(actor.app.cell.db, params), uid)
       },
     )
   }
@@ -149,5 +149,3 @@ async function ofUser({ no: appNo, cell }: ServedApp, uid: string) {
   if (!(await findUser.maybeOne(cell.db, { appNo, uid }))) throw fail('ERR_UID_NOT_FOUND', { uid })
   return { appNo, uid }
 }
-
-const seenBy = (viewer: string) => (row: SeenUserRow) => asSeenBy(viewer, row, row)

@@ -29,9 +29,20 @@ export type Outcomes = Record<string, Static<typeof FriendOutcome>>
 const searchKey = Type.Optional(
   Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
 )
-export const FriendListQuery = PageQuery({ searchKey })
+const cursor = {
+  affix: Type.Optional(
+    Type.Enum(['append', 'prepend'], {
+      description: 'By time of the last change: users after `updatedAt`, or those before it.',
+    }),
+  ),
+  updatedAt: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Cursor of `affix`, in Unix seconds.' }),
+  ),
+}
+export const FriendListQuery = PageQuery({ searchKey, ...cursor })
 export const BlockListQuery = PageQuery({
   searchKey,
+  ...cursor,
   direction: Type.Optional(
     Type.Enum(['blockedByMe', 'hasBlockedMe', 'both'], {
       description: 'Whom the user blocks (so unless given), who blocks the user, or both.',

@@ -73,33 +73,30 @@ const Pagination = Type.Object(
   { additionalProperties: false },
 )
 
-const next = Type.String({ description: 'Goes straight to the next page, as `cursor`.' })
+/** `next` of lists that go on straight; the others of lists that can be read from a time on. */
+const PageCursor = Type.Object(
+  {
+    next: Type.Optional(
+      Type.String({ description: 'Goes straight to the next page, as `cursor`.' }),
+    ),
+    updatedAt: Type.Optional(Timestamp('Where this page ends, for the next one.')),
+    affix: Type.Optional(Type.Enum(['append', 'prepend'])),
+  },
+  { additionalProperties: false },
+)
 
-const PageWith = <T extends TSchema, C extends TProperties>(item: T, cursor: C) =>
+/** `{"data": […], "meta": {"pagination": …}}` */
+export const Page = <T extends TSchema>(item: T) =>
   Type.Object(
     {
       data: Type.Array(item),
       meta: Type.Object(
-        {
-          pagination: Pagination,
-          cursor: Type.Optional(Type.Object(cursor, { additionalProperties: false })),
-        },
+        { pagination: Pagination, cursor: Type.Optional(PageCursor) },
         { additionalProperties: false },
       ),
     },
     { additionalProperties: false },
   )
-
-/** `{"data": […], "meta": {"pagination": …}}` */
-export const Page = <T extends TSchema>(item: T) => PageWith(item, { next })
-
-/** The same for lists that can also be read from a time on, forwards or backwards. */
-export const TimedPage = <T extends TSchema>(item: T) =>
-  PageWith(item, {
-    next: Type.Optional(next),
-    updatedAt: Type.Optional(Timestamp('Where this page ends, for the next one.')),
-    affix: Type.Optional(Type.Enum(['append', 'prepend'])),
-  })
 
 /** `{"data": {"success": true, "message": …}}` */
 export const Acknowledged = Data(
