@@ -30,12 +30,15 @@ const CODES: Record<string, string> = {
   twice: 'ERR_ALREADY_BANNED',
   free: 'ERR_NOT_A_BANNED_USER',
   none: 'ERR_BAD_REQUEST',
+  sender: 'ERR_MESSAGE_NOT_A_SENDER',
+  unseen: 'ERR_MESSAGE_NO_ACCESS',
+  view: 'ERR_CONVERSATION_NOT_ACCESSIBLE',
 }
 
 /**
  * What each gets for each action, on a public group unless told otherwise. The columns of the
  * second table are the targets; `-` is nobody: the app is no target of its own, the owner is its
- * own self.
+ * own self, and who is no member has said nothing that could be deleted (`unsay`).
  */
 const ALONE = `
               app   owner  admin  moderator participant stranger banned
@@ -45,6 +48,9 @@ const ALONE = `
   leave       none  high   ok     ok        ok          out      ban
   read        ok    ok     ok     ok        ok          ok       ban
   readPrivate ok    ok     ok     ok        ok          out      ban
+  send        ok    ok     ok     ok        ok          out      ban
+  history     ok    ok     ok     ok        ok          out      ban
+  mark        none  ok     ok     ok        ok          view     view
 `
 
 const ON_OTHERS = `
@@ -119,6 +125,15 @@ const ON_OTHERS = `
   participant high   high   high      high        high     high   high
   stranger    out    out    out       out         out      out    out
   banned      ban    ban    ban       ban         ban      ban    ban
+
+  unsay       owner  admin  moderator participant stranger banned self
+  app         ok     ok     ok        ok          -        -      -
+  owner       -      ok     ok        ok          -        -      ok
+  admin       ok     ok     ok        ok          -        -      ok
+  moderator   ok     ok     ok        ok          -        -      ok
+  participant sender sender sender    sender      -        -      ok
+  stranger    unseen unseen unseen    unseen      -        -      -
+  banned      unseen unseen unseen    unseen      -        -      -
 `
 
 interface Case {
@@ -154,6 +169,8 @@ function cases(): Case[] {
   return [...alone, ...onOthers].filter(({ expected }) => expected !== '-')
 }
 
+const HARMLESS = ['read', 'readPrivate', 'send', 'history', 'mark', 'unsay']
+
 /** Whoever acts and whoever is acted on are two, also where they stand alike. */
 const OTHERS = { admins: 'admin', moderators: 'moderator', participants: 'participant' } as const
 
@@ -187,6 +204,15 @@ class Ground {
     const headers: Record<string, string> = actor === 'app' ? {} : { onbehalfof: actor }
     const call = (method: string, path: string, body?: object) =>
       this.#app.call(method, `/v3/groups/${guid}${path}`, { headers, ...(body && { body }) })
+    const say = (sender: Record<string, string>) =>
+      this.#app.call('POST', '/v3/messages', {
+        headers: sender,
+        body: { receiver: guid, receiverType: 'group', data: { text: 'Hello' } },
+      })
+    const unsay = async () => {
+      const { id } = (await say({ onbehalfof: uid })).body.data
+      return this.#app.call('DELETE', `/v3/messages/${id}`, { headers })
+    }
     const scopeTo = (scope: string) => call('PUT', `/members/${uid}`, { scope })
     const actions: Record<string, () => Promise<Answer>> = {
       update: () => call('PUT', '', { name: 'Renamed' }),
@@ -203,6 +229,10 @@ class Ground {
       toModerator: () => scopeTo('moderator'),
       toParticipant: () => scopeTo('participant'),
       transfer: () => call('PUT', '/owner', { owner: uid }),
+      send: () => say(headers),
+      history: () => call('GET', '/messages'),
+      mark: () => call('POST', '/conversation/read'),
+      unsay,
     }
     const answer = await actions[action]?.()
     const ofOne = answer?.body.data?.participants?.[uid]
@@ -219,7 +249,8 @@ suite('who may what in a group', () => {
   })
 
   test('the table is whole', () => {
-    assert.equal(cases().length, 6 * ACTORS.length + 8 * (ACTORS.length * TARGETS.length - 2))
+    const onOthers = 8 * (ACTORS.length * TARGETS.length - 2)
+    assert.equal(cases().length, 9 * ACTORS.length + onOthers + 31)
   })
 
   for (const [action, own] of byAction) {
@@ -232,7 +263,7 @@ suite('who may what in a group', () => {
         const expected = one.expected === 'ok' ? 'ok' : CODES[one.expected]
         if (given !== expected) wrong.push({ ...one, given })
         // What succeeded has changed the group.
-        if (given === 'ok' && !action.startsWith('read')) guid = await ground.newGroup(type)
+        if (given === 'ok' && !HARMLESS.includes(action)) guid = await ground.newGroup(type)
       }
       assert.deepEqual(wrong, [])
     })
