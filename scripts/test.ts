@@ -13,6 +13,10 @@ const { values, positionals } = parseArgs({
   options: { long: { type: 'boolean', default: false }, only: { type: 'string' } },
 })
 
+/** No test may take longer than this. */
+const SHORT_MS = 600_000
+const LONG_MS = 7_200_000
+
 const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only
 const files =
@@ -47,7 +51,7 @@ function isTimed(file: string): boolean {
 }
 
 function run(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const all = ['--test', '--test-timeout=600000', ...args]
+  const all = ['--test', `--test-timeout=${values.long ? LONG_MS : SHORT_MS}`, ...args]
   const child = spawn(process.execPath, all, { env, stdio: 'inherit' })
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
 }

@@ -174,6 +174,14 @@ export const events = {
     summary: 'A user marked the messages of a conversation after one as unread.',
     payload: Mark,
   },
+  'conversation.tags.updated': {
+    summary: "A user's own tags of a conversation changed.",
+    payload: Type.Object({
+      uid: Type.String(),
+      conversationId: Type.String(),
+      tags: Type.Array(Type.String()),
+    }),
+  },
   'conversation.cleared': {
     summary: 'A user cleared a conversation away; `forAll`: its messages are gone for both.',
     payload: Type.Object({

@@ -1155,6 +1155,11 @@ export type ListConversationsQuery = {
   page?: number | undefined
 }
 
+export type UpdateUserConversationBody = {
+  /** The owner's own labels, up to 25; they replace those before. */
+  tags: string[]
+}
+
 export type ResetUserConversationBody = {
   /** The other user; must be the one of the path. */
   conversationWith?: string | undefined
@@ -1175,6 +1180,11 @@ export type MarkUserConversationReadBody = {
 export type MarkUserConversationUnreadBody = {
   /** What came after this message becomes unread. */
   messageId: number | string
+}
+
+export type UpdateGroupConversationBody = {
+  /** The owner's own labels, up to 25; they replace those before. */
+  tags: string[]
 }
 
 export type ResetGroupConversationBody = {
@@ -1800,6 +1810,18 @@ export class ConversationsMethods {
     )
   }
 
+  /** Set the own tags of the conversation with a user. */
+  async updateUser(
+    uid: string,
+    body: UpdateUserConversationBody,
+    options?: CallOptions,
+  ): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/users/${segment(uid)}/conversation`, body },
+      options,
+    )
+  }
+
   /** Clear the conversation with a user away. */
   async resetUser(
     uid: string,
@@ -1852,6 +1874,18 @@ export class ConversationsMethods {
   async getGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
     return this.#transport.data(
       { method: 'GET', path: `/v3/groups/${segment(guid)}/conversation` },
+      options,
+    )
+  }
+
+  /** Set the own tags of a group's conversation. */
+  async updateGroup(
+    guid: string,
+    body: UpdateGroupConversationBody,
+    options?: CallOptions,
+  ): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/groups/${segment(guid)}/conversation`, body },
       options,
     )
   }

@@ -222,6 +222,14 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   },
   getUserConversation: talkAlone,
   getGroupConversation: talkAlone,
+  updateUserConversation: async (app, ids) => {
+    await talk(app, ids)
+    return { body: { tags: ['work'] } }
+  },
+  updateGroupConversation: async (app, ids) => {
+    await talk(app, ids)
+    return { body: { tags: ['work', 'later'] } }
+  },
   resetGroupConversation: talkAlone,
   markGroupConversationDelivered: talk,
   markGroupConversationRead: talk,

@@ -14,6 +14,7 @@ import {
   markConversation,
   purgeConversation,
   sweepPurged,
+  updateTags,
 } from './queries.ts'
 
 /** What goes in the action's own transaction; more is left to the sweep. */
@@ -83,6 +84,19 @@ async function announceMark(
   }
   const key = `conversation:${moved.conversation}`
   await announce(tx, { appNo, type: `conversation.${what}`, key, payload })
+}
+
+/** Gives a view the owner's own labels. */
+export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: string[]) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const view = await updateTags.maybeOne(tx, { appNo, ...place, tags })
+    if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+    const payload = { uid: place.uid, conversationId: idOf(place), tags }
+    const key = `conversation:${view.conversation}`
+    await announce(tx, { appNo, type: 'conversation.tags.updated', key, payload })
+    return null
+  })
 }
 
 /** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */

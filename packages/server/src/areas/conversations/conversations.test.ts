@@ -74,6 +74,39 @@ suite('a view', () => {
   })
 })
 
+suite('tags', () => {
+  test("are the owner's own, found by conversationTags, and go with a reset", async () => {
+    const app = await appWithUsers('a', 'b')
+    await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'a' } })
+    await app.call('POST', '/v3/groups/g/members', { body: { participants: ['b'] } })
+    await say(app, 'a', 'b')
+    const tag = (path: string, tags: string[]) =>
+      app.call('PUT', `/v3/${path}/conversation`, { ...as('a'), body: { tags } })
+    assert.deepEqual((await tag('users/b', ['work'])).body.data.tags, ['work'])
+    assert.deepEqual((await tag('groups/g', ['work', 'fun'])).body.data.tags, ['work', 'fun'])
+    assert.equal((await app.announced()).at(-1), 'conversation.tags.updated')
+    const listed = async (uid: string, query: string) => {
+      const { body } = await app.call('GET', `/v3/conversations?${query}`, as(uid))
+      return body.data.map((row: { conversationId: string; tags?: string[] }) => [
+        row.conversationId,
+        row.tags,
+      ])
+    }
+    const found = await listed('a', 'conversationTags=fun&withTags=true')
+    assert.deepEqual(found, [['group_g', ['work', 'fun']]])
+    assert.equal((await listed('a', 'conversationTags=work')).length, 2)
+    assert.deepEqual(await listed('b', 'conversationTags=work'), [])
+    await reset(app, 'a', 'b')
+    await say(app, 'b', 'a')
+    assert.equal((await view(app, 'a', 'b')).body.data.tags, undefined)
+    const nobody = await app.call('PUT', '/v3/users/a/conversation', {
+      ...as('a'),
+      body: { tags: [] },
+    })
+    assert.equal(nobody.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+  })
+})
+
 suite('marks', () => {
   test('lower the count up to a message, and raise it again', async () => {
     const app = await appWithUsers('a', 'b')

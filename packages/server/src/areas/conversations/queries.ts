@@ -33,6 +33,19 @@ export const lockView = query<
    for no key update`,
 )
 
+/** The tags of a view; no row when there is no view. */
+export const updateTags = query<
+  { appNo: number; uid: string; kind: ConversationKind; withId: string; tags: string[] },
+  { conversation: number }
+>(
+  'conversations.updateTags',
+  `update inbox i set tags = :tags::text[] from conversations h
+   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
+     and h.app_no = :appNo and h.no = i.conversation and h.shown_seq > i.cleared_seq
+     and (i.kind = 'user' or i.scope is not null)
+   returning i.conversation`,
+)
+
 /** Whether there was a view to clear. */
 export const clearView = query<
   { appNo: number; conversation: number; uid: string },

@@ -8,12 +8,19 @@ import type { Actor } from '../access/actor.ts'
 import type { Access } from '../access/plugin.ts'
 import type { ConversationKind } from '../messages/queries.ts'
 import { UidParams } from '../users/schema.ts'
-import { checkCounterpart, clearConversation, mark, type Place } from './actions.ts'
+import {
+  checkCounterpart,
+  clearConversation,
+  mark,
+  type Place,
+  tagConversation,
+} from './actions.ts'
 import { pageOfConversations } from './page.ts'
 import { readConversation } from './record.ts'
 import {
   ConversationListQuery,
   ConversationRecord,
+  ConversationTags,
   GuidParams,
   Reset,
   UnreadAfter,
@@ -97,6 +104,26 @@ export const conversationRoutes =
         async ({ actor, params }) => {
           const { uid, withId } = await placeOf(actor, kind, params)
           return { data: await readConversation(actor, uid, kind, withId) }
+        },
+      )
+
+      app.put(
+        path,
+        {
+          config: config(),
+          schema: {
+            operationId: `update${name}Conversation`,
+            tags,
+            summary: `Set the own tags of ${what}`,
+            params,
+            body: ConversationTags,
+            response: { 200: Data(ConversationRecord) },
+          },
+        },
+        async ({ actor, params, body }) => {
+          const place = await placeOf(actor, kind, params)
+          await tagConversation(deps, actor, place, body.tags)
+          return { data: await readConversation(actor, place.uid, kind, place.withId) }
         },
       )
 

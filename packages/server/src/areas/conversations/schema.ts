@@ -1,6 +1,6 @@
 import { GroupRecord, MessageRecord, UserRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, PageQuery } from '../../platform/http/schemas.ts'
+import { Id, Nullable, PageQuery, Tags } from '../../platform/http/schemas.ts'
 
 /** One user's view of a conversation. */
 export const ConversationRecord = Type.Object(
@@ -42,6 +42,10 @@ export const UnreadAfter = Type.Object({
   messageId: Type.Union(MessageId.anyOf, {
     description: 'What came after this message becomes unread.',
   }),
+})
+
+export const ConversationTags = Type.Object({
+  tags: Tags("The owner's own labels, up to 25; they replace those before."),
 })
 
 export const Reset = Nullable(
