@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RARE } from '../src/fill/names.ts'
+import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { loquat, startLoquat } from './loquat.ts'
 import { until } from './until.ts'
 
 const server = useServer()
 
+const fillWith = (app: TestApp, flags: string) =>
+  loquat(['fill', '--app', app.id, ...flags.split(' ')], server.env)
 const fill = (app: TestApp, users: number, ...flags: string[]) =>
-  loquat(['fill', '--app', app.id, '--users', String(users), ...flags], server.env)
+  fillWith(app, [`--users ${users}`, ...flags].join(' '))
+const filled = async (app: TestApp, flags: string) => {
+  const { code, stderr } = await fillWith(app, flags)
+  assert.equal(code, 0, stderr)
+}
 const list = async (app: TestApp, query = '') => (await app.call('GET', `/v3/users?${query}`)).body
 const total = async (app: TestApp, query = '') => (await list(app, query)).meta.pagination.total
 
@@ -23,6 +30,12 @@ async function counts(app: TestApp) {
   })
   return rows[0] ?? { rows: 0, totals: 0 }
 }
+
+const select = async <R extends object>(app: TestApp, text: string): Promise<R[]> =>
+  (await app.cell.db.query<R>({ name: '', text, values: [app.no] })).rows
+const rowsIn = async (app: TestApp, table: string) =>
+  (await select<{ n: number }>(app, `select count(*) as n from ${table} where app_no = $1`))[0]?.n
+const verified = async ({ cell, no }: TestApp) => assert.deepEqual(await verify(cell, no), [])
 
 suite('fill', () => {
   test('adds users that lists and searches find, and adds as many again', async () => {
@@ -46,7 +59,7 @@ suite('fill', () => {
     assert.deepEqual(await app.announced(), ['app.created'])
   })
 
-  test('an interrupt leaves what was added, and totals that are right', async () => {
+  test('an interrupt leaves the users that were added, and totals that are right', async () => {
     const app = await server.newApp()
     const running = startLoquat(['fill', '--app', app.id, '--users', '10000000'], server.env)
     await until('the first chunk', async () => (await counts(app)).rows > 0)
@@ -56,6 +69,108 @@ suite('fill', () => {
     const { rows, totals } = await counts(app)
     assert.equal(rows, totals)
     assert.match(stdout, new RegExp(`^Added ${rows.toLocaleString('en-US')} users`))
+  })
+
+  test('adds groups and messages that recounts find right, and adds to them', async () => {
+    const app = await server.newApp()
+    await filled(
+      app,
+      '--users 300 --groups 20 --members 30 --messages 3000 --conversations 200 --json',
+    )
+    assert.deepEqual(
+      await Promise.all(['groups', 'conversations', 'messages'].map((t) => rowsIn(app, t))),
+      [20, 220, 3000],
+    )
+    await verified(app)
+    await filled(app, '--groups 5 --messages 1000')
+    assert.equal(await rowsIn(app, 'groups'), 25)
+    assert.equal(await rowsIn(app, 'conversations'), 325)
+    assert.equal(await rowsIn(app, 'messages'), 4000)
+    await verified(app)
+    await filled(app, '--messages 500 --conversations 0')
+    assert.equal(await rowsIn(app, 'conversations'), 325)
+    await verified(app)
+    assert.deepEqual(await app.announced(), ['app.created'])
+  })
+
+  test('fills conversations as users see them: some read, a few long', async () => {
+    const app = await server.newApp()
+    await filled(app, '--users 100 --groups 5 --members 10 --messages 2000 --conversations 100')
+    const sizes = await select<{ n: number }>(
+      app,
+      `select last_seq as n from conversations where app_no = $1 and kind = 'user' order by 1 desc`,
+    )
+    assert.ok((sizes[0]?.n ?? 0) > 4 * (sizes.at(50)?.n ?? 0), 'a few are long')
+    const views = await select<{ kind: string; uid: string; with_id: string }>(
+      app,
+      `(select kind, uid, with_id from inbox where app_no = $1 and kind = 'user' limit 20)
+       union all
+       (select kind, uid, with_id from inbox where app_no = $1 and kind = 'group' limit 20)`,
+    )
+    const unread = new Set<boolean>()
+    for (const { kind, uid, with_id } of views) {
+      const as = { headers: { onbehalfof: uid } }
+      const { body } = await app.call('GET', `/v3/${kind}s/${with_id}/conversation`, as)
+      const history = await app.call(
+        'GET',
+        `/v3/${kind}s/${with_id}/messages?limit=1&affix=prepend`,
+        as,
+      )
+      assert.equal(body.data.lastMessage.id, history.body.data[0].id)
+      assert.equal(body.data.updatedAt, history.body.data[0].sentAt)
+      unread.add(Number(body.data.unreadMessageCount) > 0)
+    }
+    assert.equal(unread.size, 2, 'some are read, some are not')
+  })
+
+  test('sends go on where the fill ended', async () => {
+    const app = await server.newApp()
+    await filled(app, '--users 10 --groups 1 --members 10 --messages 200 --conversations 10')
+    const [one] = await select<{ uid: string; with_id: string }>(
+      app,
+      `select uid, with_id from inbox where app_no = $1 and kind = 'user' limit 1`,
+    )
+    const guid = (
+      await select<{ guid: string }>(app, 'select guid from groups where app_no = $1')
+    )[0]
+    const as = { headers: { onbehalfof: one?.uid ?? '' } }
+    for (const [receiverType, receiver] of [
+      ['user', one?.with_id],
+      ['group', guid?.guid],
+    ]) {
+      const body = { receiver, receiverType, data: { text: 'And then?' } }
+      assert.equal((await app.call('POST', '/v3/messages', { ...as, body })).status, 200)
+    }
+    await filled(app, '--messages 100 --conversations 5')
+    await verified(app)
+  })
+
+  test('an interrupt leaves whole conversations', async () => {
+    const app = await server.newApp()
+    await filled(app, '--users 1000 --groups 100')
+    const flags = '--messages 2000000 --conversations 400000'.split(' ')
+    const running = startLoquat(['fill', '--app', app.id, ...flags], server.env)
+    await until('the first batch', async () => Number(await rowsIn(app, 'messages')) > 0)
+    const { code, stderr } = await running.end('SIGINT')
+    assert.equal(code, 1)
+    assert.match(stderr, /Stopped before all 2,000,000 messages were added/)
+    await verified(app)
+  })
+
+  test('says what groups and messages need', async () => {
+    const app = await server.newApp()
+    const fault = async (flags: string) => (await fillWith(app, flags)).stderr
+    assert.match(await fault('--groups 1'), /too few users\. Fill them first: --users N/)
+    assert.match(await fault('--messages 1'), /too few users\. Fill them first: --users N/)
+    await filled(app, '--users 10')
+    assert.match(await fault('--messages 9 --conversations 0'), /no groups to write to/)
+    assert.match(await fault('--messages 100 --conversations 46'), /10 users have at most 45/)
+    assert.match(await fault('--messages 5 --conversations 6'), /need as many messages/)
+    assert.match(await fault('--groups 1 --members 11'), /at most 10 members/)
+    assert.match(await fault('--groups 2001 --members 10'), /more than 2000 groups/)
+    await filled(app, '--messages 45 --conversations 45')
+    assert.match(await fault('--messages 1'), /No two users are left/)
+    await verified(app)
   })
 
   test('says what is wrong, and what to do', async () => {

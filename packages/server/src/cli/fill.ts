@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { fillApp, kinds } from '../fill/fill.ts'
-import type { Kind } from '../fill/kind.ts'
+import { MEMBERS } from '../fill/groups.ts'
+import type { Kind, Wish } from '../fill/kind.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command, Context } from './command.ts'
 import { withDeps } from './deps.ts'
@@ -17,23 +18,41 @@ export const fill: Command = {
       flag: `--${name} <number>`,
       description: `how many ${name} to add`,
     })),
-    { flag: '--json', description: 'print one JSON object' },
+    {
+      flag: '--members <number>',
+      description: `members of each group that is added (${MEMBERS})`,
+    },
+    {
+      flag: '--conversations <number>',
+      description: 'new 1:1 conversations for the messages (a tenth of the messages); 0: none',
+    },
+    { flag: '--json', description: 'print one JSON object for each kind' },
   ],
   details:
-    'Adds to what is there; each run makes new ids. The rows count in totals and lists like any others, but no event tells of them. Ctrl-C ends it after the chunk under way; what was added stays. A vacuum at the end lets measurements begin on settled tables.',
-  examples: ['loquat fill --app 9f01c2aa77d41b30 --users 1000000'],
+    'Adds to what is there; each run makes new ids. The rows count in totals and lists like any others, but no event tells of them. Groups and messages are those of users that are there. Where the app has groups, they get a quarter of the messages, and all of them with --conversations 0; a few conversations are long, many short, and parts are read. Ctrl-C ends it after the batches under way; what was added stays. A vacuum at the end lets measurements begin on settled tables.',
+  examples: [
+    'loquat fill --app 9f01c2aa77d41b30 --users 1000000',
+    'loquat fill --app 9f01c2aa77d41b30 --groups 1000 --members 50 --messages 1000000 --conversations 100000',
+  ],
   async run(context, flags) {
+    const read = (name: string, least: number) =>
+      flags[name] === undefined ? undefined : readNumber(name, String(flags[name]), least)
+    const [members, conversations] = [read('members', 1), read('conversations', 0)]
+    const layout = {
+      ...(members && { members }),
+      ...(conversations !== undefined && { conversations }),
+    }
     const wishes = kinds
-      .filter(({ name }) => flags[name] !== undefined)
-      .map((kind) => ({ kind, wanted: readNumber(kind.name, String(flags[kind.name])) }))
+      .map((kind) => ({ kind, wish: { wanted: read(kind.name, 1) ?? 0, ...layout } }))
+      .filter(({ wish }) => wish.wanted > 0)
     if (wishes.length === 0) {
       throw new UserError(`Say what to add: ${kinds.map(({ name }) => `--${name} N`).join(', ')}.`)
     }
     await withDeps(context, async (deps) => {
-      for (const { kind, wanted } of wishes) {
-        const filled = await fillOne({ context, deps, appId: String(flags.app), kind, wanted })
+      for (const { kind, wish } of wishes) {
+        const filled = await fillOne({ context, deps, appId: String(flags.app), kind, wish })
         context.print(flags.json ? JSON.stringify(filled) : sentence(filled))
-        if (filled.added < wanted) throw new UserError(stopped(kind, wanted))
+        if (filled.added < wish.wanted) throw new UserError(stopped(kind, wish.wanted))
       }
     })
   },
@@ -42,10 +61,10 @@ export const fill: Command = {
 const stopped = ({ name }: Kind, wanted: number) =>
   `Stopped before all ${thousands(wanted)} ${name} were added.`
 
-function readNumber(name: string, text: string): number {
+function readNumber(name: string, text: string, least: number): number {
   const number = Number(text)
-  if (/^\d+$/.test(text) && number >= 1 && number <= MOST) return number
-  throw new UserError(`--${name} takes a number from 1 to ${MOST}.`)
+  if (/^\d+$/.test(text) && number >= least && number <= MOST) return number
+  throw new UserError(`--${name} takes a number from ${least} to ${MOST}.`)
 }
 
 interface Filled {
@@ -60,10 +79,10 @@ interface Order {
   deps: Deps
   appId: string
   kind: Kind
-  wanted: number
+  wish: Wish
 }
 
-async function fillOne({ context, deps, appId, kind, wanted }: Order): Promise<Filled> {
+async function fillOne({ context, deps, appId, kind, wish }: Order): Promise<Filled> {
   const app = await deps.directory.find(appId)
   if (!app?.cell) {
     throw new UserError(
@@ -72,11 +91,11 @@ async function fillOne({ context, deps, appId, kind, wanted }: Order): Promise<F
   }
   const stop = new AbortController()
   void context.stopped().then(() => stop.abort())
-  const progress = startProgress(context.terminal, kind.name, wanted)
+  const progress = startProgress(context.terminal, kind.name, wish.wanted)
   const started = performance.now()
   const added = await fillApp(
     { ...app, cell: app.cell },
-    { kind, wanted, onProgress: progress.show, signal: stop.signal },
+    { kind, ...wish, onProgress: progress.show, signal: stop.signal },
   ).finally(progress.end)
   const seconds = (performance.now() - started) / 1000
   return {

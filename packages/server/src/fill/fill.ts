@@ -2,61 +2,64 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { App, Cell } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
-import type { Kind, Run } from './kind.ts'
+import { groups } from './groups.ts'
+import type { Batch, Kind, Run, Wish } from './kind.ts'
+import { messages } from './messages.ts'
 import { users } from './users.ts'
 
 /** All that an app can be filled with, in the order in which one needs the other. */
-export const kinds: readonly Kind[] = [users]
+export const kinds: readonly Kind[] = [users, groups, messages]
 
 /** What PostgreSQL does for a row outweighs all that we do: two of its processes use two cores. */
 const CONNECTIONS = 2
 
-export interface FillOptions {
+export interface FillOptions extends Wish {
   kind: Kind
-  wanted: number
   /** Called after each commit, with the rows of all so far. */
   onProgress(added: number): void
-  /** Ends it after the chunks under way. */
+  /** Ends it after the batches under way. */
   signal: AbortSignal
 }
 
 /**
- * Adds rows in chunks, each in a transaction with its totals: whenever it ends, what is there is
+ * Adds rows in batches, each in a transaction with its totals: whenever it ends, what is there is
  * right. Announces nothing. Returns how many were added.
  */
 export async function fillApp(
   app: App & { cell: Cell },
-  { kind, wanted, onProgress, signal }: FillOptions,
+  { kind, onProgress, signal, ...wish }: FillOptions,
 ): Promise<number> {
   const run: Run = {
     appNo: app.no,
     mark: randomBytes(4).toString('hex'),
     startedAt: new Date(),
   }
-  let next = 0
   let added = 0
-  const addChunks = (client: pg.Client) => async () => {
-    while (next < wanted && !signal.aborted) {
-      const first = next
-      const count = Math.min(kind.chunk, wanted - first)
-      next += count
-      await inTransaction(client, () => kind.add(client, run, { wanted, first, count }))
-      added += count
+  const addAll = async (client: pg.Client, batches: Iterator<Batch>) => {
+    while (!signal.aborted) {
+      const { done, value: batch } = batches.next()
+      if (done) return
+      const more = await inTransaction(client, () => batch.add(client))
+      added += more
       onProgress(added)
     }
   }
   await withConnections(app.cell.url, async (clients) => {
-    await Promise.all(clients.map((client) => addChunks(client)()))
-    for (const table of kind.tables) await clients[0]?.query(`vacuum (analyze) ${table}`)
+    const [first] = clients
+    if (!first) return
+    const batches = (await kind.plan(first, run, wish))[Symbol.iterator]()
+    await Promise.all(clients.map((client) => addAll(client, batches)))
+    for (const table of kind.tables) await first.query(`vacuum (analyze) ${table}`)
   })
   return added
 }
 
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin')
   // A failure ends the command and closes the connection, which rolls back.
-  await work()
+  const result = await work()
   await client.query('commit')
+  return result
 }
 
 /** Connections of its own: the pool's give up a statement that takes long, and keep their settings. */

@@ -1,8 +1,9 @@
 import { addToTotal } from '../platform/db/totals.ts'
 import { type CopyRow, copyInto } from './copy.ts'
-import type { Chunk, Kind, Run } from './kind.ts'
+import type { Batch, Kind, Run } from './kind.ts'
 import { type Draw, drawFrom, drawName, pick, RARE } from './names.ts'
 
+const BATCH = 10_000
 const RARE_USERS = 50
 const YEAR_MS = 365 * 86_400_000
 const COLUMNS = ['app_no', 'uid', 'name', 'avatar', 'role', 'status_message', 'tags', 'created_at']
@@ -11,12 +12,29 @@ const MOODS = ['At work', 'On holiday', 'Busy until noon', 'Здесь', '休憩
 
 export const users: Kind = {
   name: 'users',
-  chunk: 10_000,
   tables: ['users'],
-  async add(tx, run, chunk) {
-    await copyInto(tx, 'users', COLUMNS, rowsOf(run, chunk))
-    await addToTotal(tx, run.appNo, 'users.active', chunk.count)
+  async plan(_client, run, { wanted }) {
+    return batches(run, wanted)
   },
+}
+
+function* batches(run: Run, wanted: number): Generator<Batch> {
+  for (let first = 0; first < wanted; first += BATCH) {
+    const count = Math.min(BATCH, wanted - first)
+    yield {
+      async add(tx) {
+        await copyInto(tx, 'users', COLUMNS, rowsOf(run, { wanted, first, count }))
+        await addToTotal(tx, run.appNo, 'users.active', count)
+        return count
+      },
+    }
+  }
+}
+
+interface Chunk {
+  wanted: number
+  first: number
+  count: number
 }
 
 function* rowsOf(run: Run, { wanted, first, count }: Chunk): Generator<CopyRow> {

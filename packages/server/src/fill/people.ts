@@ -1,0 +1,33 @@
+import type pg from 'pg'
+import { UserError } from '../platform/errors.ts'
+
+/** Kept in memory: an app with more is filled among the first of these. */
+const MOST = 1_000_000
+
+/** Who can be a member or write a message: users that are there, neither deactivated nor removed. */
+export async function readUids(client: pg.Client, appNo: number): Promise<string[]> {
+  const { rows } = await client.query<{ uids: string[] | null }>(
+    `select json_agg(uid) as uids from (
+       select uid from users
+       where app_no = $1 and deactivated_at is null and removed_at is null
+       order by uid limit ${MOST}
+     ) u`,
+    [appNo],
+  )
+  const uids = rows[0]?.uids ?? []
+  if (uids.length < 2) throw new UserError('The app has too few users. Fill them first: --users N.')
+  return uids
+}
+
+/** Numbers of a sequence, ascending. As JSON: PostgreSQL's own arrays cost the client far more. */
+export async function drawNumbers(
+  client: pg.Client,
+  sequence: 'message_ids' | 'conversation_nos',
+  count: number,
+): Promise<number[]> {
+  const { rows } = await client.query<{ drawn: number[] | null }>(
+    `select json_agg(nextval('${sequence}')) as drawn from generate_series(1, $1::int)`,
+    [count],
+  )
+  return rows[0]?.drawn ?? []
+}
