@@ -209,6 +209,75 @@ suite('marks', () => {
   })
 })
 
+suite('in a group', () => {
+  test('each member has marks of its own, and the receipts tell of all', async () => {
+    const app = await appWithUsers('a', 'b', 'c', 'd')
+    await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'a' } })
+    await app.call('POST', '/v3/groups/g/members', { body: { participants: ['b', 'c', 'd'] } })
+    const send = async () => {
+      const body = { receiver: 'g', receiverType: 'group', data: { text: 'Hello' } }
+      return (await app.call('POST', '/v3/messages', { ...as('a'), body })).body.data.id
+    }
+    const marked = (method: string, uid: string, what: string, messageId?: string) =>
+      app.call(method, `/v3/groups/g/conversation/${what}`, {
+        ...as(uid),
+        ...(messageId && { body: { messageId } }),
+      })
+    const count = async (uid: string) =>
+      (await app.call('GET', '/v3/groups/g/conversation', as(uid))).body.data.unreadMessageCount
+    const first = await send()
+    const second = await send()
+    // What told of the members added before c is not unread to it.
+    assert.deepEqual([await count('a'), await count('c')], ['3', '4'])
+    await marked('POST', 'b', 'delivered')
+    await marked('POST', 'c', 'read', first)
+    assert.deepEqual([await count('b'), await count('c')], ['5', '1'])
+    await marked('DELETE', 'c', 'read', first)
+    assert.equal(await count('c'), '1')
+    await marked('POST', 'c', 'read')
+    await marked('DELETE', 'c', 'read', first)
+    assert.equal(await count('c'), '1')
+
+    const receipts = async (id: string, query = '') => {
+      const { data, meta } = (await app.call('GET', `/v3/messages/${id}/receipts?${query}`)).body
+      const told = data.map((receipt: { recipient: string; readAt?: number }) => [
+        receipt.recipient,
+        receipt.readAt !== undefined,
+      ])
+      return { told, next: meta.next?.id }
+    }
+    const both = [
+      ['b', false],
+      ['c', true],
+    ]
+    assert.deepEqual((await receipts(first)).told, both)
+    assert.deepEqual((await receipts(second)).told, both)
+    assert.deepEqual(await receipts(first, 'limit=1'), { told: both.slice(0, 1), next: 'b' })
+    assert.deepEqual((await receipts(first, 'limit=1&id=b')).told, both.slice(1))
+    const { readAt, receipts: listed } = (await app.call('GET', `/v3/messages/${first}`)).body.data
+    assert.deepEqual([readAt, listed], [undefined, { data: [] }])
+  })
+
+  test('who left sees nothing, and finds the whole history again', async () => {
+    const app = await appWithUsers('a', 'b')
+    await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'a' } })
+    const join = () => app.call('POST', '/v3/groups/g/join', { ...as('b'), body: {} })
+    const seen = () => app.call('GET', '/v3/groups/g/conversation', as('b'))
+    await join()
+    await app.call('POST', '/v3/groups/g/leave', as('b'))
+    assert.equal((await seen()).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    const body = { receiver: 'g', receiverType: 'group', data: { text: 'Away' } }
+    await app.call('POST', '/v3/messages', { ...as('a'), body })
+    await join()
+    assert.equal((await seen()).body.data.unreadMessageCount, '0')
+    const history = await app.call('GET', '/v3/groups/g/messages', as('b'))
+    assert.deepEqual(
+      history.body.data.map((message: { data: { action?: string } }) => message.data.action),
+      ['joined', 'left', undefined, 'joined'],
+    )
+  })
+})
+
 suite('a reset', () => {
   test('hides everything so far from its owner alone, until something new comes', async () => {
     const app = await appWithUsers('a', 'b')
