@@ -250,6 +250,30 @@ export const errors = {
     message: 'There is no such conversation for this user.',
     when: 'The actor takes no part, or the conversation has no message yet.',
   },
+  ERR_CONVERSATION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no conversation "{id}".',
+    when: 'No conversation has this id; of deprecated operations only.',
+  },
+  ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED: {
+    status: 400,
+    retry: false,
+    message: 'A user can pin 5 conversations.',
+    when: 'The user has pinned 5 others.',
+  },
+  ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED: {
+    status: 400,
+    retry: false,
+    message: 'The app can pin 5 conversations.',
+    when: 'More than 5 are to be pinned for everyone.',
+  },
+  ERR_SYSTEM_PINNED_CONVERSATION: {
+    status: 403,
+    retry: false,
+    message: 'The app has pinned this conversation for everyone.',
+    when: 'A user wants to pin or release what the app has pinned.',
+  },
   ERR_BLOCKED_RECEIVER: {
     status: 403,
     retry: false,

@@ -182,6 +182,18 @@ export const events = {
       tags: Type.Array(Type.String()),
     }),
   },
+  'conversation.pinned': {
+    summary: 'A user pinned a conversation, or no longer does.',
+    payload: Type.Object({
+      uid: Type.String(),
+      conversationId: Type.String(),
+      pinned: Type.Boolean(),
+    }),
+  },
+  'app.conversations.pinned': {
+    summary: 'The app pinned conversations for everyone. Holds all that are pinned now.',
+    payload: Type.Object({ conversations: Type.Array(Type.String()) }),
+  },
   'conversation.cleared': {
     summary: 'A user cleared a conversation away; `forAll`: its messages are gone for both.',
     payload: Type.Object({

@@ -188,6 +188,10 @@ export type UserConversation = {
   lastReadMessageId?: string
   /** The owner's own tags. */
   tags?: string[]
+  /** The owner, or `app_system` where the app pinned it. */
+  pinnedBy?: string
+  /** Unix seconds. */
+  pinnedAt?: number
   conversationWith: User | Group
 }
 
@@ -1209,6 +1213,38 @@ export type MarkGroupConversationUnreadBody = {
   messageId: number | string
 }
 
+export type GetPinnedConversationsAnswer = {
+  /** `group_<guid>`, or `user_<uid>`. */
+  conversationId: string
+  conversationType: 'user' | 'group'
+  pinnedBy: string
+  /** Unix seconds. */
+  pinnedAt: number
+}[]
+
+export type SetPinnedConversationsAnswer = {
+  /** `group_<guid>`, or `user_<uid>`. */
+  conversationId: string
+  conversationType: 'user' | 'group'
+  pinnedBy: string
+  /** Unix seconds. */
+  pinnedAt: number
+}[]
+
+export type SetPinnedConversationsBody = {
+  /** In the order in which they are shown, up to 5; they replace those before. */
+  pinnedConversations: (
+    | {
+        /** Everyone's conversation with this user. */
+        uid: string
+      }
+    | {
+        /** The conversation of this group. */
+        guid: string
+      }
+  )[]
+}
+
 /** `client.apiKeys` */
 export class ApiKeysMethods {
   readonly #transport: Transport
@@ -1934,6 +1970,69 @@ export class ConversationsMethods {
   ): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/groups/${segment(guid)}/conversation/read`, body },
+      options,
+    )
+  }
+
+  /** Get what the app has pinned for everyone. */
+  async getPinned(options?: CallOptions): Promise<GetPinnedConversationsAnswer> {
+    return this.#transport.data({ method: 'GET', path: '/v3/conversations/pinned' }, options)
+  }
+
+  /** Pin conversations for everyone. */
+  async setPinned(
+    body: SetPinnedConversationsBody,
+    options?: CallOptions,
+  ): Promise<SetPinnedConversationsAnswer> {
+    return this.#transport.data({ method: 'PUT', path: '/v3/conversations/pinned', body }, options)
+  }
+
+  /** Pin the conversation with a user. */
+  async pinUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/users/${segment(uid)}/conversation/pin` },
+      options,
+    )
+  }
+
+  /** Unpin the conversation with a user. */
+  async unpinUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/users/${segment(uid)}/conversation/pin` },
+      options,
+    )
+  }
+
+  /** Pin a group's conversation. */
+  async pinGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/groups/${segment(guid)}/conversation/pin` },
+      options,
+    )
+  }
+
+  /** Unpin a group's conversation. */
+  async unpinGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/conversation/pin` },
+      options,
+    )
+  }
+
+  /** Get a conversation by its id.
+   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation instead. */
+  async get(conversationId: string, options?: CallOptions): Promise<UserConversation> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/conversations/${segment(conversationId)}` },
+      options,
+    )
+  }
+
+  /** Clear a conversation away for all who take part.
+   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation instead. */
+  async delete(conversationId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/conversations/${segment(conversationId)}` },
       options,
     )
   }

@@ -17,6 +17,7 @@ CREATE TABLE public.inbox (
     own_since bigint DEFAULT 0 NOT NULL,
     cleared_seq bigint DEFAULT 0 NOT NULL,
     tags text[] DEFAULT '{}'::text[] NOT NULL,
+    pinned_at timestamp with time zone,
     visible boolean DEFAULT false NOT NULL,
     blocked boolean DEFAULT false NOT NULL,
     created_second bigint,
@@ -274,7 +275,7 @@ begin
   if not found then return false; end if;
   update inbox set
     cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
-    tags = '{}', visible = false
+    tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
@@ -283,6 +284,31 @@ begin
     perform add_total(p_app_no, 'views.group', -1);
   end if;
   return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+end $$;
+
+CREATE FUNCTION public.clear_views(p_app_no integer, p_conversation bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  v_seen bigint;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  if h.kind = 'user' then
+    perform clear_view(p_app_no, p_conversation, uid)
+    from unnest(array[h.one, h.other]) as uid order by uid;
+    return;
+  end if;
+  select count(*) into v_seen from inbox
+  where app_no = p_app_no and conversation = p_conversation and scope is not null
+    and cleared_seq < h.shown_seq;
+  update inbox set
+    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    tags = '{}', pinned_at = null
+  where app_no = p_app_no and conversation = p_conversation and scope is not null;
+  update conversations set hidden = hidden + v_seen
+  where app_no = p_app_no and no = p_conversation;
+  perform add_total(p_app_no, 'views.group', -v_seen);
 end $$;
 
 CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RETURNS text
@@ -561,7 +587,7 @@ begin
     and scope is not null
   for no key update;
   if not found then return null; end if;
-  update inbox set scope = null, joined_at = null
+  update inbox set scope = null, joined_at = null, pinned_at = null
   where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
   update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
   perform count_member(h, i, -1);
@@ -1033,6 +1059,15 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_scope_check CHECK ((scope = ANY (ARRAY['authOnly'::text, 'fullAccess'::text])))
 );
 
+CREATE TABLE public.app_pins (
+    app_no integer NOT NULL,
+    place integer NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT app_pins_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
+);
+
 CREATE TABLE public.auth_tokens (
     app_no integer NOT NULL,
     token_hash bytea NOT NULL,
@@ -1201,6 +1236,9 @@ ALTER TABLE ONLY public.migrations ALTER COLUMN id SET DEFAULT nextval('public.m
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (app_no, key_hash);
 
+ALTER TABLE ONLY public.app_pins
+    ADD CONSTRAINT app_pins_pkey PRIMARY KEY (app_no, kind, id);
+
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_app_id_key UNIQUE (app_id);
 
@@ -1313,6 +1351,8 @@ CREATE INDEX inbox_direct ON public.inbox USING btree (app_no, uid, blocked, upd
 CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, scope, joined_at, uid) WHERE (scope IS NOT NULL);
 
 CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id) WHERE ((kind = 'group'::text) AND (scope IS NOT NULL));
+
+CREATE INDEX inbox_pinned ON public.inbox USING btree (app_no, uid) WHERE (pinned_at IS NOT NULL);
 
 CREATE INDEX messages_from ON public.messages USING btree (app_no, sender, id);
 

@@ -32,6 +32,13 @@ export interface CellRows {
     scope: string
     created_at: Date
   }
+  app_pins: {
+    app_no: number
+    place: number
+    kind: string
+    id: string
+    pinned_at: Date
+  }
   apps: {
     app_no: number
     app_id: string
@@ -135,6 +142,7 @@ export interface CellRows {
     own_since: number
     cleared_seq: number
     tags: string[]
+    pinned_at: Date | null
     visible: boolean
     blocked: boolean
     created_second: number | null

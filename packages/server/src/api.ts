@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
+import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
@@ -24,6 +26,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   memberRoutes,
   messageRoutes,
   conversationRoutes,
+  pinRoutes,
+  deprecatedConversationRoutes,
 ]
 
 export interface ApiOptions {

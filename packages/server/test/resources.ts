@@ -107,7 +107,21 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
-  'conversations.onBehalfOf': admin,
+  'conversations.onBehalfOf': {
+    async make(app, ids) {
+      const [one] = ids.conversationId?.split('_user_') ?? []
+      return one ?? admin.make(app, ids)
+    },
+    unknown: newId,
+  },
+  conversationId: {
+    async make(app) {
+      const two = [await user.make(app, {}), await user.make(app, {})].sort()
+      await sendText(app, two[0], 'user', two[1] ?? '')
+      return two.join('_user_')
+    },
+    unknown: () => `${newId()}_user_${newId()}`,
+  },
   'groups.onBehalfOf': admin,
   'group_members.onBehalfOf': admin,
   'banned_users.onBehalfOf': admin,
@@ -222,6 +236,13 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   },
   getUserConversation: talkAlone,
   getGroupConversation: talkAlone,
+  pinUserConversation: talkAlone,
+  pinGroupConversation: talkAlone,
+  unpinUserConversation: talkAlone,
+  unpinGroupConversation: talkAlone,
+  setPinnedConversations: async (app) => ({
+    body: { pinnedConversations: [{ uid: await user.make(app, {}) }] },
+  }),
   updateUserConversation: async (app, ids) => {
     await talk(app, ids)
     return { body: { tags: ['work'] } }

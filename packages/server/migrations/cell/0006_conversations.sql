@@ -148,6 +148,7 @@ create table inbox (
   -- What is up to here the user has cleared away.
   cleared_seq bigint not null default 0,
   tags text[] not null default '{}',
+  pinned_at timestamptz,
   -- Of two users only: whether there is a view, whether its owner blocks the other, and its times.
   visible boolean not null default false,
   blocked boolean not null default false,
@@ -167,6 +168,18 @@ create index inbox_members on inbox (app_no, conversation, scope, joined_at, uid
 where scope is not null;
 -- Everyone who has a row, for removals.
 create index inbox_conversation on inbox (app_no, conversation, uid);
+
+create index inbox_pinned on inbox (app_no, uid) where pinned_at is not null;
+
+-- What the app pins for everyone: a group, or everyone's conversation with a user.
+create table app_pins (
+  app_no int not null,
+  place int not null,
+  kind text not null check (kind in ('user', 'group')),
+  id text collate "C" not null,
+  pinned_at timestamptz not null default now(),
+  primary key (app_no, kind, id)
+);
 
 -- How many views of conversations between two a user has, and how many without those blocked.
 create table view_totals (
@@ -592,7 +605,7 @@ begin
     and scope is not null
   for no key update;
   if not found then return null; end if;
-  update inbox set scope = null, joined_at = null
+  update inbox set scope = null, joined_at = null, pinned_at = null
   where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = p_guid;
   update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
   perform count_member(h, i, -1);
@@ -639,7 +652,7 @@ begin
   if not found then return false; end if;
   update inbox set
     cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
-    tags = '{}', visible = false
+    tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
@@ -648,6 +661,31 @@ begin
     perform add_total(p_app_no, 'views.group', -1);
   end if;
   return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+end $$;
+
+/* Clears the views of all who take part in a conversation whose head is locked. */
+create function clear_views(p_app_no int, p_conversation bigint) returns void
+language plpgsql as $$
+declare
+  h conversations;
+  v_seen bigint;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  if h.kind = 'user' then
+    perform clear_view(p_app_no, p_conversation, uid)
+    from unnest(array[h.one, h.other]) as uid order by uid;
+    return;
+  end if;
+  select count(*) into v_seen from inbox
+  where app_no = p_app_no and conversation = p_conversation and scope is not null
+    and cleared_seq < h.shown_seq;
+  update inbox set
+    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    tags = '{}', pinned_at = null
+  where app_no = p_app_no and conversation = p_conversation and scope is not null;
+  update conversations set hidden = hidden + v_seen
+  where app_no = p_app_no and no = p_conversation;
+  perform add_total(p_app_no, 'views.group', -v_seen);
 end $$;
 
 /*

@@ -28,7 +28,7 @@ export interface Place {
   withId: string
 }
 
-const idOf = ({ uid, kind, withId }: Place) =>
+export const idOf = ({ uid, kind, withId }: Place) =>
   kind === 'group' ? `group_${withId}` : directId(uid, withId)
 
 /** Fails when there is no such user or group at all; a deactivated user keeps its conversations. */

@@ -19,18 +19,38 @@ export const markConversation = query<
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId)`,
 )
 
+/** Whether there is any of these conversations. */
+export const findHeads = query<
+  { appNo: number; ones: string[]; others: string[]; guid: string },
+  { no: number }
+>(
+  'conversations.findHeads',
+  `select h.no from unnest(:ones::text[], :others::text[]) as pair (one, other)
+     join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
+       and h.other = pair.other and h.last_seq > 0
+   union all
+   select h.no from conversations h join groups g on g.app_no = h.app_no and g.guid = h.one
+   where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''
+     and g.removed_at is null
+   limit 1`,
+)
+
 /** The head of a view that is there, locked. */
 export const lockView = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
-  { no: number }
+  { no: number; scope: string | null }
 >(
   'conversations.lockView',
-  `select h.no from conversations h
-   where h.app_no = :appNo and h.no = (
-     select i.conversation from inbox i
-     where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
-       and (i.kind = 'user' or i.scope is not null))
-   for no key update`,
+  `select h.no, i.scope from inbox i
+     join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
+     and (i.kind = 'user' or i.scope is not null)
+   for no key update of h`,
+)
+
+export const clearViews = query<{ appNo: number; conversation: number }>(
+  'conversations.clearAll',
+  'select clear_views(:appNo, :conversation)',
 )
 
 /** The tags of a view; no row when there is no view. */

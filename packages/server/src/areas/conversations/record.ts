@@ -3,8 +3,8 @@ import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { type ConversationKind, listMessagesById } from '../messages/queries.ts'
-import { toMessages } from '../messages/record.ts'
-import { blockFields } from '../users/record.ts'
+import { SYSTEM_UID, toMessages } from '../messages/record.ts'
+import { blockFields, seconds } from '../users/record.ts'
 import type { ConversationRecord } from './schema.ts'
 import { findView, type ViewRow } from './views.queries.ts'
 
@@ -42,9 +42,15 @@ export async function toConversations(
       ...(lastMessage && { lastMessage }),
       ...(view.read_id !== null && { lastReadMessageId: String(view.read_id) }),
       ...(show.tags && view.tags.length > 0 && { tags: view.tags }),
+      ...pinOf(view),
       conversationWith: counterpartOf(view, show),
     }
   })
+}
+
+function pinOf({ uid, pinned_at, app_pinned_at }: ViewRow) {
+  if (app_pinned_at) return { pinnedBy: SYSTEM_UID, pinnedAt: seconds(app_pinned_at) }
+  return pinned_at ? { pinnedBy: uid, pinnedAt: seconds(pinned_at) } : {}
 }
 
 function counterpartOf(view: ViewRow, show: Show): UserRecord | GroupRecord {

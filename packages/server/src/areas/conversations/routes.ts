@@ -4,65 +4,21 @@ import type { Deps } from '../../deps.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import type { Actor } from '../access/actor.ts'
-import type { Access } from '../access/plugin.ts'
-import type { ConversationKind } from '../messages/queries.ts'
-import { UidParams } from '../users/schema.ts'
-import {
-  checkCounterpart,
-  clearConversation,
-  mark,
-  type Place,
-  tagConversation,
-} from './actions.ts'
+import { clearConversation, mark, tagConversation } from './actions.ts'
+import { kinds, ofOwner, placeOf } from './kinds.ts'
 import { pageOfConversations } from './page.ts'
 import { readConversation } from './record.ts'
 import {
   ConversationListQuery,
   ConversationRecord,
   ConversationTags,
-  GuidParams,
   Reset,
   UnreadAfter,
   Upto,
 } from './schema.ts'
 
-const access: Access = {
-  scope: 'fullAccess',
-  users: false,
-  onBehalfOf: 'required',
-  rate: 'standard',
-}
 const tags = ['conversations']
 const UNSEEN: ErrorCode = 'ERR_CONVERSATION_NOT_ACCESSIBLE'
-
-/** What the two kinds of conversations differ in. */
-const kinds = [
-  {
-    kind: 'user' as const,
-    path: '/users/:uid/conversation',
-    params: UidParams,
-    name: 'User',
-    what: 'the conversation with a user',
-    unknown: 'ERR_UID_NOT_FOUND' as const,
-  },
-  {
-    kind: 'group' as const,
-    path: '/groups/:guid/conversation',
-    params: GuidParams,
-    name: 'Group',
-    what: "a group's conversation",
-    unknown: 'ERR_GUID_NOT_FOUND' as const,
-  },
-]
-
-/** The actor's place; the header is required, so there is a user. */
-async function placeOf(actor: Actor, kind: ConversationKind, params: object): Promise<Place> {
-  const [withId = ''] = Object.values(params)
-  const place = { uid: actor.uid ?? '', kind, withId }
-  await checkCounterpart(actor, place)
-  return place
-}
 
 export const conversationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
@@ -71,7 +27,7 @@ export const conversationRoutes =
     app.get(
       '/conversations',
       {
-        config: { ...access, onBehalfOf: 'optional' },
+        config: { ...ofOwner, onBehalfOf: 'optional' },
         schema: {
           operationId: 'listConversations',
           tags,
@@ -85,7 +41,7 @@ export const conversationRoutes =
 
     for (const { kind, path, params, name, what, unknown } of kinds) {
       const config = (...more: ErrorCode[]) => ({
-        ...access,
+        ...ofOwner,
         errors: [unknown, UNSEEN, ...more] as ErrorCode[],
       })
 

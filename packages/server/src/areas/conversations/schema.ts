@@ -16,11 +16,43 @@ export const ConversationRecord = Type.Object(
     lastMessage: Type.Optional(MessageRecord),
     lastReadMessageId: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String(), { description: "The owner's own tags." })),
+    pinnedBy: Type.Optional(
+      Type.String({ description: 'The owner, or `app_system` where the app pinned it.' }),
+    ),
+    pinnedAt: Type.Optional(Type.Integer({ description: 'Unix seconds.' })),
     conversationWith: Type.Union([UserRecord, GroupRecord]),
   },
   { additionalProperties: false },
 )
 export type ConversationRecord = Static<typeof ConversationRecord>
+
+export const ConversationParams = Type.Object({
+  conversationId: Type.String({ maxLength: 300, description: 'The conversation.' }),
+})
+
+const Pin = Type.Union([
+  Type.Object({ uid: Id("Everyone's conversation with this user.") }),
+  Type.Object({ guid: Id('The conversation of this group.') }),
+])
+export type Pin = Static<typeof Pin>
+
+export const Pins = Type.Object({
+  pinnedConversations: Type.Array(Pin, {
+    maxItems: 100,
+    description: 'In the order in which they are shown, up to 5; they replace those before.',
+  }),
+})
+
+export const PinRecord = Type.Object(
+  {
+    conversationId: Type.String({ description: '`group_<guid>`, or `user_<uid>`.' }),
+    conversationType: Type.Enum(['user', 'group']),
+    pinnedBy: Type.String(),
+    pinnedAt: Type.Integer({ description: 'Unix seconds.' }),
+  },
+  { additionalProperties: false },
+)
+export type PinRecord = Static<typeof PinRecord>
 
 export const GuidParams = Type.Object({ guid: Id('The group.') })
 

@@ -21,6 +21,9 @@ export interface ViewRow extends Relation {
   last_id: number | null
   read_id: number | null
   tags: string[]
+  pinned_at: Date | null
+  /** When the app pinned it for everyone. */
+  app_pinned_at: Date | null
   /** The other user or the group. */
   counterpart: Json
   counterpart_tags: string[]
@@ -39,7 +42,7 @@ const ORDER = 'updated_second desc, with_id, kind'
 
 /** What is carried of an inbox row. */
 const FIELDS = `i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted, i.own_since,
-  i.cleared_seq, i.tags, i.created_second, i.scope, i.joined_at`
+  i.cleared_seq, i.tags, i.pinned_at, i.created_second, i.scope, i.joined_at`
 
 /** Gone at once, though not yet swept. */
 const REMOVED_USERS = `array(
@@ -64,7 +67,9 @@ const CREATED = `case
 /** All that is shown of the views in `from`, which is called v. */
 const shown = (from: string) => `
   select v.uid, v.kind, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
-    ${UNREAD} as unread, ${CREATED} as created_second, h.updated_second, v.tags,
+    ${UNREAD} as unread, ${CREATED} as created_second, h.updated_second, v.tags, v.pinned_at,
+    (select p.pinned_at from app_pins p
+     where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) as app_pinned_at,
     (select m.id from messages m
      where m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null) as last_id,
     (select m.id from messages m

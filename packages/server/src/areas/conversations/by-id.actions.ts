@@ -1,0 +1,63 @@
+import type { Deps } from '../../deps.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { idOf, type Place } from './actions.ts'
+import { clearViews, findHeads, lockView } from './queries.ts'
+import { findView } from './views.queries.ts'
+
+/**
+ * The actor's place in the conversation with a printed id. Two can print alike (`a_user_b` with `c`,
+ * `a` with `b_user_c`): the actor's own is meant.
+ */
+export async function findByPrintedId(actor: Actor, id: string): Promise<Place> {
+  const { no: appNo, cell } = actor.app
+  const uid = actor.uid ?? ''
+  for (const place of placesOf(uid, id)) {
+    if (await findView.maybeOne(cell.db, { appNo, ...place })) return place
+  }
+  const pairs = splitsOf(id)
+  const ones = pairs.map(([one]) => one)
+  const others = pairs.map(([, other]) => other)
+  const guid = id.startsWith('group_') ? id.slice('group_'.length) : ''
+  if (await findHeads.maybeOne(cell.db, { appNo, ones, others, guid })) {
+    throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+  }
+  throw fail('ERR_CONVERSATION_NOT_FOUND', { id })
+}
+
+function placesOf(uid: string, id: string): Place[] {
+  const places: Place[] = splitsOf(id)
+    .filter((pair) => pair.includes(uid))
+    .map(([one, other]) => ({ uid, kind: 'user', withId: one === uid ? other : one }))
+  if (id.startsWith('group_'))
+    places.push({ uid, kind: 'group', withId: id.slice('group_'.length) })
+  return places
+}
+
+const BETWEEN = '_user_'
+
+/** Every way to read an id as two uids. */
+function splitsOf(id: string): [string, string][] {
+  const splits: [string, string][] = []
+  for (let at = id.indexOf(BETWEEN); at >= 0; at = id.indexOf(BETWEEN, at + 1)) {
+    splits.push([id.slice(0, at), id.slice(at + BETWEEN.length)])
+  }
+  return splits
+}
+
+/** Clears the views of both, or of all members of a group, which takes an admin. */
+export function clearForAll(deps: Deps, actor: Actor, place: Place) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const head = await lockView.maybeOne(tx, { appNo, ...place })
+    if (!head) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+    if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
+    await clearViews.many(tx, { appNo, conversation: head.no })
+    const payload = { uid: place.uid, conversationId: idOf(place), forAll: true }
+    const key = `conversation:${head.no}`
+    await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
+    return { success: true as const, message: `Conversation ${idOf(place)} cleared for all.` }
+  })
+}

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { clearForAll, findByPrintedId } from './by-id.actions.ts'
+import { ofOwner } from './kinds.ts'
+import { readConversation } from './record.ts'
+import { ConversationParams, ConversationRecord } from './schema.ts'
+
+const tags = ['conversations']
+const SINCE = '2026-11-15'
+const UNKNOWN = ['ERR_CONVERSATION_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'] as const
+
+export const deprecatedConversationRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/conversations/:conversationId',
+      {
+        config: {
+          ...ofOwner,
+          errors: UNKNOWN,
+          deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
+        },
+        schema: {
+          operationId: 'getConversation',
+          tags,
+          summary: 'Get a conversation by its id',
+          params: ConversationParams,
+          response: { 200: Data(ConversationRecord) },
+        },
+      },
+      async ({ actor, params }) => {
+        const { uid, kind, withId } = await findByPrintedId(actor, params.conversationId)
+        return { data: await readConversation(actor, uid, kind, withId) }
+      },
+    )
+
+    app.delete(
+      '/conversations/:conversationId',
+      {
+        config: {
+          ...ofOwner,
+          errors: [...UNKNOWN, 'ERR_GROUP_NO_ADMIN_SCOPE'],
+          deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
+        },
+        schema: {
+          operationId: 'deleteConversation',
+          tags,
+          summary: 'Clear a conversation away for all who take part',
+          params: ConversationParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({
+        data: await clearForAll(deps, actor, await findByPrintedId(actor, params.conversationId)),
+      }),
+    )
+  }

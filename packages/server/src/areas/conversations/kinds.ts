@@ -1,0 +1,46 @@
+import type { Actor } from '../access/actor.ts'
+import type { Access } from '../access/plugin.ts'
+import type { ConversationKind } from '../messages/queries.ts'
+import { UidParams } from '../users/schema.ts'
+import { checkCounterpart, type Place } from './actions.ts'
+import { GuidParams } from './schema.ts'
+
+/** Operations on a view are its owner's. */
+export const ofOwner: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'required',
+  rate: 'standard',
+}
+
+/** What the two kinds of conversations differ in. */
+export const kinds = [
+  {
+    kind: 'user' as const,
+    path: '/users/:uid/conversation',
+    params: UidParams,
+    name: 'User',
+    what: 'the conversation with a user',
+    unknown: 'ERR_UID_NOT_FOUND' as const,
+  },
+  {
+    kind: 'group' as const,
+    path: '/groups/:guid/conversation',
+    params: GuidParams,
+    name: 'Group',
+    what: "a group's conversation",
+    unknown: 'ERR_GUID_NOT_FOUND' as const,
+  },
+]
+
+/** The actor's place; the header is required, so there is a user. */
+export async function placeOf(
+  actor: Actor,
+  kind: ConversationKind,
+  params: object,
+): Promise<Place> {
+  const [withId = ''] = Object.values(params)
+  const place = { uid: actor.uid ?? '', kind, withId }
+  await checkCounterpart(actor, place)
+  return place
+}

@@ -1,0 +1,75 @@
+import type { Deps } from '../../deps.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { findEntities } from '../messages/queries.ts'
+import { SYSTEM_UID } from '../messages/record.ts'
+import { lockSettings } from '../settings/queries.ts'
+import { lockUsers } from '../users/queries.ts'
+import { seconds } from '../users/record.ts'
+import { idOf, type Place } from './actions.ts'
+import { findPin, listAppPins, type PinRow, replaceAppPins, updatePin } from './pins.queries.ts'
+import type { Pin, PinRecord } from './schema.ts'
+
+/** Pinned conversations of a user, and of the app. */
+const MOST = 5
+
+/** Pins a view for its owner, or no longer; what is so already stays. */
+export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: boolean) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    // Whoever pins two at once waits here: both are counted.
+    await lockUsers.many(tx, { appNo, uids: [place.uid] })
+    const pin = await findPin.maybeOne(tx, { appNo, ...place })
+    if (!pin) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+    if (pin.by_app) throw fail('ERR_SYSTEM_PINNED_CONVERSATION')
+    if (pinned && pin.others >= MOST) throw fail('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+    const changed = await updatePin.maybeOne(tx, { appNo, ...place, pinned })
+    if (changed) {
+      const payload = { uid: place.uid, conversationId: idOf(place), pinned }
+      const key = `conversation:${changed.conversation}`
+      await announce(tx, { appNo, type: 'conversation.pinned', key, payload })
+    }
+    return null
+  })
+}
+
+/** Pins conversations for everyone, in this order; each once. */
+export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRecord[]> {
+  const appNo = actor.app.no
+  const given = pins.map((pin) =>
+    'uid' in pin
+      ? { kind: 'user' as const, id: pin.uid }
+      : { kind: 'group' as const, id: pin.guid },
+  )
+  const once = [...new Map(given.map((pin) => [`${pin.kind}:${pin.id}`, pin])).values()]
+  if (once.length > MOST) throw fail('ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+  const idsOf = (kind: string) => once.filter((pin) => pin.kind === kind).map(({ id }) => id)
+  return write(deps, actor, async (tx) => {
+    await lockSettings.one(tx, { appNo })
+    const sought = { appNo, uids: idsOf('user'), guids: idsOf('group'), system: false }
+    const known = new Set(
+      (await findEntities.many(tx, sought)).map(({ kind, id }) => `${kind}:${id}`),
+    )
+    for (const { kind, id } of once) {
+      if (known.has(`${kind}:${id}`)) continue
+      throw kind === 'user'
+        ? fail('ERR_UID_NOT_FOUND', { uid: id })
+        : fail('ERR_GUID_NOT_FOUND', { guid: id })
+    }
+    const [kinds, ids] = [once.map(({ kind }) => kind), once.map(({ id }) => id)]
+    await replaceAppPins.many(tx, { appNo, kinds, ids })
+    const pinned = (await listAppPins.many(tx, { appNo })).map(toPin)
+    const payload = { conversations: pinned.map(({ conversationId }) => conversationId) }
+    await announce(tx, { appNo, type: 'app.conversations.pinned', key: 'app', payload })
+    return pinned
+  })
+}
+
+export const toPin = ({ kind, id, pinned_at }: PinRow): PinRecord => ({
+  conversationId: `${kind}_${id}`,
+  conversationType: kind,
+  pinnedBy: SYSTEM_UID,
+  pinnedAt: seconds(pinned_at),
+})

@@ -1,0 +1,52 @@
+import { query } from '../../platform/db/query.ts'
+import type { ConversationKind } from '../messages/queries.ts'
+
+type View = { appNo: number; uid: string; kind: ConversationKind; withId: string }
+
+/** Whether the app pinned it, and how many others the user has; no row when there is no view. */
+export const findPin = query<View, { by_app: boolean; pinned: boolean; others: number }>(
+  'pins.find',
+  `select exists (select from app_pins p
+       where p.app_no = :appNo and p.kind = i.kind and p.id = i.with_id) as by_app,
+     i.pinned_at is not null as pinned,
+     (select count(*) from inbox o
+      where o.app_no = :appNo and o.uid = :uid and o.pinned_at is not null
+        and not (o.kind = i.kind and o.with_id = i.with_id))::int as others
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
+     and h.shown_seq > i.cleared_seq and (i.kind = 'user' or i.scope is not null)`,
+)
+
+export const updatePin = query<View & { pinned: boolean }, { conversation: number }>(
+  'pins.update',
+  `update inbox set pinned_at = case when :pinned then coalesce(pinned_at, now()) end
+   where app_no = :appNo and uid = :uid and kind = :kind and with_id = :withId
+     and (pinned_at is not null) <> :pinned
+   returning conversation`,
+)
+
+export interface PinRow {
+  kind: ConversationKind
+  id: string
+  pinned_at: Date
+}
+
+export const listAppPins = query<{ appNo: number }, PinRow>(
+  'pins.listOfApp',
+  'select kind, id, pinned_at from app_pins where app_no = :appNo order by place',
+)
+
+/** Those that stay keep their time. */
+export const replaceAppPins = query<{ appNo: number; kinds: string[]; ids: string[] }>(
+  'pins.replaceOfApp',
+  `with wanted as (
+     select kind, id, place from unnest(:kinds::text[], :ids::text[])
+       with ordinality as wanted (kind, id, place)
+   ), gone as (
+     delete from app_pins p where app_no = :appNo and not exists (
+       select from wanted w where w.kind = p.kind and w.id = p.id)
+   )
+   insert into app_pins (app_no, place, kind, id)
+   select :appNo, place, kind, id from wanted
+   on conflict (app_no, kind, id) do update set place = excluded.place`,
+)
