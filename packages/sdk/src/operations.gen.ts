@@ -980,6 +980,7 @@ export type SendMessageAnswer =
               | 'ERR_BLOCKED_RECEIVER'
               | 'ERR_BLOCKED_SENDER'
               | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
             message: string
           }
           data?: Message
@@ -999,6 +1000,7 @@ export type SendMessageAnswer =
               | 'ERR_BLOCKED_RECEIVER'
               | 'ERR_BLOCKED_SENDER'
               | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
             message: string
           }
           data?: Message

@@ -6,6 +6,14 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+CREATE FUNCTION public.add_app_views(p_app_no integer, p_visible bigint, p_unblocked bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform add_total(p_app_no, 'views.user', p_visible);
+  perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
+end $$;
+
 CREATE TABLE public.inbox (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -61,16 +69,13 @@ begin
 end $$;
 
 CREATE FUNCTION public.add_views(p_app_no integer, p_uid text, p_visible integer, p_unblocked integer) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-begin
   insert into view_totals as t (app_no, uid, visible, unblocked)
   values (p_app_no, p_uid, p_visible, p_unblocked)
   on conflict (app_no, uid) do update
-  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked;
-  perform add_total(p_app_no, 'views.user', p_visible);
-  perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
-end $$;
+  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
+$$;
 
 CREATE FUNCTION public.append_action(p_app_no integer, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean) RETURNS jsonb
     LANGUAGE plpgsql
@@ -99,14 +104,19 @@ begin
   select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
   select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
   select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
-  return append_action(p_app_no, v_no, p_by, 'groupMember',
-    jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
-    || jsonb_build_object('entities', jsonb_build_object(
-      'by', jsonb_build_object(
-        'entity', coalesce(v_by, system_record(p_app_no)), 'entityType', 'user'),
+  v_by := coalesce(v_by, system_record(p_app_no));
+  return jsonb_set(
+    append_action(p_app_no, v_no, p_by, 'groupMember',
+      jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
+      || jsonb_build_object('entities', jsonb_build_object(
+        'by', jsonb_build_object('entity', small_record(v_by), 'entityType', 'user'),
+        'on', jsonb_build_object('entity', small_record(v_on), 'entityType', 'user'),
+        'for', jsonb_build_object('entity', small_record(v_for), 'entityType', 'group'))),
+      p_moves),
+    '{data,entities}', jsonb_build_object(
+      'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
-      'for', jsonb_build_object('entity', v_for, 'entityType', 'group'))),
-    p_moves);
+      'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
 
 CREATE TABLE public.messages (
@@ -142,6 +152,11 @@ declare
   v_own int := case when p_counts then 1 else 0 end;
   v_appear bigint := 0;
   v_moved int;
+  -- Views that came, and those of them that are not blocked, of either side.
+  v_one int := 0;
+  v_one_free int := 0;
+  v_other int := 0;
+  v_other_free int := 0;
 begin
   if p_kind = 'group' and p_shows then
     -- The views that come with this message: all with the first, else those cleared.
@@ -190,11 +205,16 @@ begin
   get diagnostics v_moved = row_count;
   if v_moved < 2 then
     if h.one <> 'app_system' then
-      perform open_view(h, h.one, h.other, case when p_sender = h.one then v_own else 0 end, p_shows);
+      select * into v_one, v_one_free from open_view(h, h.one, h.other,
+        case when p_sender = h.one then v_own else 0 end, p_shows);
     end if;
     if h.other <> h.one and h.other <> 'app_system' then
-      perform open_view(h, h.other, h.one, case when p_sender = h.other then v_own else 0 end, p_shows);
+      select * into v_other, v_other_free from open_view(h, h.other, h.one,
+        case when p_sender = h.other then v_own else 0 end, p_shows);
     end if;
+    if v_one > 0 then perform add_views(p_app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(p_app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(p_app_no, v_one + v_other, v_one_free + v_other_free);
   end if;
   return m;
 end $$;
@@ -279,6 +299,7 @@ begin
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
+    perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
   elsif i.scope is not null and h.shown_seq > i.cleared_seq then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);
@@ -367,8 +388,7 @@ begin
     from conversations c
     where c.app_no = p_app_no and c.no = m.conversation
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
-      and i.with_id = case when c.kind = 'group' or m.sender <> c.one then c.one else c.other end
-      and i.read_seq < m.seq;
+      and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
   end if;
   if p_permanent then
     delete from messages where app_no = p_app_no and id = p_id;
@@ -461,7 +481,8 @@ begin
     v_seq := h.last_seq;
     v_counted := h.counted;
     select m.id into message_id from messages m
-    where m.app_no = p_app_no and m.conversation = h.no order by m.seq desc limit 1;
+    where m.app_no = p_app_no and m.conversation = h.no and m.seq <= h.last_seq
+    order by m.seq desc limit 1;
   else
     select m.seq, m.counted, m.conversation, m.id
     into v_seq, v_counted, v_conversation, mark_conversation.message_id
@@ -479,12 +500,10 @@ begin
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
+    -- What was read was delivered.
     if v_seq > coalesce((select max(k.seq) from marks k
       where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
-        and k.kind = any (array['read', p_what])), 0)
-    or p_what = 'read' and v_seq > coalesce((select max(k.seq) from marks k
-      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
-        and k.kind = 'read'), 0)
+        and k.kind in ('read', p_what)), 0)
     then
       insert into marks (app_no, conversation, uid, kind, seq, at)
       values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);
@@ -518,24 +537,29 @@ declare
   v_other text := greatest(p_uid collate "C", p_with collate "C");
   v_head conversations;
 begin
-  select * into v_head from conversations
-  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
-  for no key update;
-  if found then return v_head; end if;
-  -- Whoever removes one of them locks the heads that it finds: this one it would not find.
-  perform from users
-  where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
-  order by uid for share;
-  insert into conversations (app_no, kind, one, other)
-  values (p_app_no, 'user', v_one, v_other)
-  on conflict do nothing;
-  select * into v_head from conversations
-  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
-  for no key update;
+  loop
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
+    if not found or v_head.last_seq = 0 then
+      -- Whoever removes one of the two locks the heads that its inbox leads to: this one has no
+      -- inbox rows yet, so the users must stay until it has.
+      perform from users
+      where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
+      order by uid for share;
+      insert into conversations (app_no, kind, one, other)
+      values (p_app_no, 'user', v_one, v_other)
+      on conflict do nothing;
+    end if;
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+    for no key update;
+    -- It went while we waited for it.
+    exit when found;
+  end loop;
   return v_head;
 end $$;
 
-CREATE FUNCTION public.open_view(h public.conversations, p_uid text, p_with text, p_own integer, p_shows boolean) RETURNS void
+CREATE FUNCTION public.open_view(h public.conversations, p_uid text, p_with text, p_own integer, p_shows boolean, OUT visible integer, OUT unblocked integer) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -552,10 +576,9 @@ begin
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
     created_second = excluded.created_second, updated_second = excluded.updated_second
   where not i.visible
-  returning blocked into v_blocked;
-  if found and p_shows then
-    perform add_views(h.app_no, p_uid, 1, case when v_blocked then 0 else 1 end);
-  end if;
+  returning i.blocked into v_blocked;
+  visible := case when found and p_shows then 1 else 0 end;
+  unblocked := case when v_blocked then 0 else visible end;
 end $$;
 
 CREATE FUNCTION public.outbox_assign_xid() RETURNS trigger
@@ -639,6 +662,9 @@ begin
       select * into h from conversations
       where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
       for no key update;
+      if not found then
+        perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
+      end if;
     end if;
 
     v_sender := sender_record(p_app_no, p_sender);
@@ -776,6 +802,7 @@ begin
   returning visible into v_visible;
   if v_visible then
     perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
   end if;
 end $$;
 
@@ -820,6 +847,10 @@ CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
     LANGUAGE sql STABLE STRICT
     RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
 
+CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN jsonb_strip_nulls(jsonb_build_object('uid', (p_record -> 'uid'::text), 'guid', (p_record -> 'guid'::text), 'name', (p_record -> 'name'::text)));
+
 CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -827,6 +858,8 @@ declare
   i inbox;
   v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
   v_part int;
+  v_gone int := 0;
+  v_free int := 0;
 begin
   if v_done >= p_limit then return p_limit; end if;
   delete from marks where ctid = any (array(
@@ -850,8 +883,11 @@ begin
     v_done := v_done + 1;
     if i.visible then
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
+      v_gone := v_gone + 1;
+      v_free := v_free + case when i.blocked then 0 else 1 end;
     end if;
   end loop;
+  perform add_app_views(p_app_no, -v_gone, -v_free);
   if v_done >= p_limit then return p_limit; end if;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;

@@ -1,8 +1,9 @@
 -- Groups and their members, conversations, messages and marks. docs/decisions/0010-conversations.md
 -- tells why views of two are pushed and views of groups are pulled.
 --
--- Locks, in this order everywhere: idempotency and muids, users by uid, conversations by no, inbox
--- by uid, view_totals by uid, totals, outbox.
+-- Locks are taken in this order: idempotency and muids, users by uid, conversations, inbox by uid,
+-- view_totals by uid, totals, outbox. Sweeps and whoever blocks several lock more than one
+-- conversation, in an order of their own: a deadlock of theirs is run again.
 
 -- Drawn under the conversation's lock: ids grow in the order of its messages. cache 1, or each
 -- session would draw from a block of its own.
@@ -242,6 +243,12 @@ return jsonb_strip_nulls(jsonb_build_object(
     'createdAt', unix(g.created_at), 'updatedAt', unix(g.updated_at), 'updatedBy', g.updated_by))
   || case when g.metadata is null then '{}' else jsonb_build_object('metadata', g.metadata) end;
 
+/* What a message keeps of a user or group, for when it is gone. */
+create function small_record(p_record jsonb) returns jsonb
+language sql immutable
+return jsonb_strip_nulls(jsonb_build_object('uid', p_record -> 'uid', 'guid', p_record -> 'guid',
+  'name', p_record -> 'name'));
+
 create function receiver_of(m messages, h conversations) returns text
 language sql immutable
 return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other end;
@@ -272,14 +279,19 @@ begin
   on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
 end $$;
 
-/* A view of a conversation between two came or went, or its owner blocked or released the other. */
+/* Views of conversations between two came or went, or their owner blocked or released the other. */
 create function add_views(p_app_no int, p_uid text, p_visible int, p_unblocked int) returns void
-language plpgsql as $$
-begin
+language sql as $$
   insert into view_totals as t (app_no, uid, visible, unblocked)
   values (p_app_no, p_uid, p_visible, p_unblocked)
   on conflict (app_no, uid) do update
-  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked;
+  set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
+$$;
+
+/* The same for the app: once in a transaction, after all users. */
+create function add_app_views(p_app_no int, p_visible bigint, p_unblocked bigint) returns void
+language plpgsql as $$
+begin
   perform add_total(p_app_no, 'views.user', p_visible);
   perform add_total(p_app_no, 'views.user.unblocked', p_unblocked);
 end $$;
@@ -292,26 +304,36 @@ declare
   v_other text := greatest(p_uid collate "C", p_with collate "C");
   v_head conversations;
 begin
-  select * into v_head from conversations
-  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
-  for no key update;
-  if found then return v_head; end if;
-  -- Whoever removes one of them locks the heads that it finds: this one it would not find.
-  perform from users
-  where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
-  order by uid for share;
-  insert into conversations (app_no, kind, one, other)
-  values (p_app_no, 'user', v_one, v_other)
-  on conflict do nothing;
-  select * into v_head from conversations
-  where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
-  for no key update;
+  loop
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
+    if not found or v_head.last_seq = 0 then
+      -- Whoever removes one of the two locks the heads that its inbox leads to: this one has no
+      -- inbox rows yet, so the users must stay until it has.
+      perform from users
+      where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
+      order by uid for share;
+      insert into conversations (app_no, kind, one, other)
+      values (p_app_no, 'user', v_one, v_other)
+      on conflict do nothing;
+    end if;
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+    for no key update;
+    -- It went while we waited for it.
+    exit when found;
+  end loop;
   return v_head;
 end $$;
 
-/* Makes one side of a conversation between two visible, or writes its first row. */
-create function open_view(h conversations, p_uid text, p_with text, p_own int, p_shows boolean)
-returns void
+/*
+ * Makes one side of a conversation between two visible, or writes its first row. Returns how many
+ * views came by it: all, and those not blocked.
+ */
+create function open_view(
+  h conversations, p_uid text, p_with text, p_own int, p_shows boolean,
+  out visible int, out unblocked int
+)
 language plpgsql as $$
 declare
   v_blocked boolean;
@@ -327,10 +349,9 @@ begin
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
     created_second = excluded.created_second, updated_second = excluded.updated_second
   where not i.visible
-  returning blocked into v_blocked;
-  if found and p_shows then
-    perform add_views(h.app_no, p_uid, 1, case when v_blocked then 0 else 1 end);
-  end if;
+  returning i.blocked into v_blocked;
+  visible := case when found and p_shows then 1 else 0 end;
+  unblocked := case when v_blocked then 0 else visible end;
 end $$;
 
 /*
@@ -350,6 +371,11 @@ declare
   v_own int := case when p_counts then 1 else 0 end;
   v_appear bigint := 0;
   v_moved int;
+  -- Views that came, and those of them that are not blocked, of either side.
+  v_one int := 0;
+  v_one_free int := 0;
+  v_other int := 0;
+  v_other_free int := 0;
 begin
   if p_kind = 'group' and p_shows then
     -- The views that come with this message: all with the first, else those cleared.
@@ -398,11 +424,16 @@ begin
   get diagnostics v_moved = row_count;
   if v_moved < 2 then
     if h.one <> 'app_system' then
-      perform open_view(h, h.one, h.other, case when p_sender = h.one then v_own else 0 end, p_shows);
+      select * into v_one, v_one_free from open_view(h, h.one, h.other,
+        case when p_sender = h.one then v_own else 0 end, p_shows);
     end if;
     if h.other <> h.one and h.other <> 'app_system' then
-      perform open_view(h, h.other, h.one, case when p_sender = h.other then v_own else 0 end, p_shows);
+      select * into v_other, v_other_free from open_view(h, h.other, h.one,
+        case when p_sender = h.other then v_own else 0 end, p_shows);
     end if;
+    if v_one > 0 then perform add_views(p_app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(p_app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(p_app_no, v_one + v_other, v_one_free + v_other_free);
   end if;
   return m;
 end $$;
@@ -460,6 +491,9 @@ begin
       select * into h from conversations
       where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
       for no key update;
+      if not found then
+        perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
+      end if;
     end if;
 
     v_sender := sender_record(p_app_no, p_sender);
@@ -635,6 +669,7 @@ begin
   returning visible into v_visible;
   if v_visible then
     perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
   end if;
 end $$;
 
@@ -656,6 +691,7 @@ begin
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
+    perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
   elsif i.scope is not null and h.shown_seq > i.cleared_seq then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);
@@ -690,8 +726,7 @@ end $$;
 
 /*
  * Moves a user's mark. The inbox row is locked first, the head is read after it: a send of the
- * user's own waits for the row, so it is counted either by us or by itself. Returns what changed:
- * null when nothing did.
+ * user's own waits for the row, so it is counted either by us or by itself.
  */
 create function mark_conversation(
   p_app_no int, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint,
@@ -721,7 +756,8 @@ begin
     v_seq := h.last_seq;
     v_counted := h.counted;
     select m.id into message_id from messages m
-    where m.app_no = p_app_no and m.conversation = h.no order by m.seq desc limit 1;
+    where m.app_no = p_app_no and m.conversation = h.no and m.seq <= h.last_seq
+    order by m.seq desc limit 1;
   else
     select m.seq, m.counted, m.conversation, m.id
     into v_seq, v_counted, v_conversation, mark_conversation.message_id
@@ -739,12 +775,10 @@ begin
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
+    -- What was read was delivered.
     if v_seq > coalesce((select max(k.seq) from marks k
       where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
-        and k.kind = any (array['read', p_what])), 0)
-    or p_what = 'read' and v_seq > coalesce((select max(k.seq) from marks k
-      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
-        and k.kind = 'read'), 0)
+        and k.kind in ('read', p_what)), 0)
     then
       insert into marks (app_no, conversation, uid, kind, seq, at)
       values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);
@@ -780,8 +814,7 @@ begin
     from conversations c
     where c.app_no = p_app_no and c.no = m.conversation
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
-      and i.with_id = case when c.kind = 'group' or m.sender <> c.one then c.one else c.other end
-      and i.read_seq < m.seq;
+      and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
   end if;
   if p_permanent then
     delete from messages where app_no = p_app_no and id = p_id;
@@ -846,6 +879,8 @@ declare
   i inbox;
   v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
   v_part int;
+  v_gone int := 0;
+  v_free int := 0;
 begin
   if v_done >= p_limit then return p_limit; end if;
   delete from marks where ctid = any (array(
@@ -869,8 +904,11 @@ begin
     v_done := v_done + 1;
     if i.visible then
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
+      v_gone := v_gone + 1;
+      v_free := v_free + case when i.blocked then 0 else 1 end;
     end if;
   end loop;
+  perform add_app_views(p_app_no, -v_gone, -v_free);
   if v_done >= p_limit then return p_limit; end if;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;
@@ -1077,14 +1115,19 @@ begin
   select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
   select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
   select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
-  return append_action(p_app_no, v_no, p_by, 'groupMember',
-    jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
-    || jsonb_build_object('entities', jsonb_build_object(
-      'by', jsonb_build_object(
-        'entity', coalesce(v_by, system_record(p_app_no)), 'entityType', 'user'),
+  v_by := coalesce(v_by, system_record(p_app_no));
+  return jsonb_set(
+    append_action(p_app_no, v_no, p_by, 'groupMember',
+      jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
+      || jsonb_build_object('entities', jsonb_build_object(
+        'by', jsonb_build_object('entity', small_record(v_by), 'entityType', 'user'),
+        'on', jsonb_build_object('entity', small_record(v_on), 'entityType', 'user'),
+        'for', jsonb_build_object('entity', small_record(v_for), 'entityType', 'group'))),
+      p_moves),
+    '{data,entities}', jsonb_build_object(
+      'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
-      'for', jsonb_build_object('entity', v_for, 'entityType', 'group'))),
-    p_moves);
+      'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
 
 -- The orders of lists, apart by type: whoever may not see private groups never walks over them.

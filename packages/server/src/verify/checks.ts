@@ -156,6 +156,16 @@ export const checks: Check[] = [
           and i.conversation = h.no)`,
   },
   {
+    what: 'everyone with a side of a conversation is there',
+    sql: `select i.uid || ' ' || i.kind || ' ' || i.with_id as id, 'row' as stored, 'nobody' as counted
+      from inbox i where i.app_no = $1 and (
+        not exists (select from users u where u.app_no = $1 and u.uid = i.uid)
+        or i.kind = 'user' and i.with_id <> 'app_system' and not exists (
+          select from users u where u.app_no = $1 and u.uid = i.with_id)
+        or i.kind = 'group' and not exists (
+          select from groups g where g.app_no = $1 and g.guid = i.with_id))`,
+  },
+  {
     what: 'views of two that each user has',
     sql: `select uid as id, t.visible || ' ' || t.unblocked as stored,
         c.visible || ' ' || c.unblocked as counted

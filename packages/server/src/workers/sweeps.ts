@@ -24,16 +24,16 @@ async function sweepOnce(db: Db): Promise<boolean> {
   const limit = { limit: AT_ONCE }
   const swept: { gone: boolean }[] = []
   for (const { app_no: appNo, uid } of await listRemoved.many(db, limit)) {
-    swept.push(await sweepUser.one(db, { appNo, uid, limit: BATCH }))
+    swept.push(await db.call((tx) => sweepUser.one(tx, { appNo, uid, limit: BATCH })))
   }
   for (const { app_no: appNo, role } of await listRemovedRoles.many(db, limit)) {
-    swept.push(await sweepRole.one(db, { appNo, role, limit: BATCH }))
+    swept.push(await db.call((tx) => sweepRole.one(tx, { appNo, role, limit: BATCH })))
   }
   for (const { app_no: appNo, guid } of await listRemovedGroups.many(db, limit)) {
-    swept.push(await sweepGroup.one(db, { appNo, guid, limit: BATCH }))
+    swept.push(await db.call((tx) => sweepGroup.one(tx, { appNo, guid, limit: BATCH })))
   }
   for (const { app_no: appNo, no } of await listPurging.many(db, limit)) {
-    swept.push(await sweepPurged.one(db, { appNo, no, limit: BATCH }))
+    swept.push(await db.call((tx) => sweepPurged.one(tx, { appNo, no, limit: BATCH })))
   }
   return swept.every(({ gone }) => gone)
 }

@@ -9,6 +9,7 @@ import { SYSTEM_UID } from '../messages/record.ts'
 import { conversationIdOf as directId, seconds } from '../users/record.ts'
 import {
   clearView,
+  findStanding,
   lockView,
   type MarkKind,
   markConversation,
@@ -99,6 +100,14 @@ export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: st
   })
 }
 
+/** Locks the conversation of a view, and reads how its owner stands in it then. */
+export async function enterView(tx: Tx, appNo: number, place: Place) {
+  const head = await lockView.maybeOne(tx, { appNo, ...place })
+  const standing = head && (await findStanding.maybeOne(tx, { appNo, ...place }))
+  if (!standing) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+  return { no: head.no, scope: standing.scope }
+}
+
 /** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */
 export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
   const appNo = actor.app.no
@@ -107,9 +116,8 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
     throw badRequest({ deleteMessagesPermanently: ['only between two users'] })
   }
   return write(deps, actor, async (tx) => {
-    const head = await lockView.maybeOne(tx, { appNo, ...place })
-    const conversation = head?.no ?? 0
-    const cleared = head && (await clearView.one(tx, { appNo, conversation, uid })).cleared
+    const { no: conversation } = await enterView(tx, appNo, place)
+    const { cleared } = await clearView.one(tx, { appNo, conversation, uid })
     if (!cleared) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
     if (forAll) {
       await clearView.one(tx, { appNo, conversation, uid: withId })

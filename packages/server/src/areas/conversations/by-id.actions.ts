@@ -3,8 +3,8 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { idOf, type Place } from './actions.ts'
-import { clearViews, findHeads, lockView } from './queries.ts'
+import { enterView, idOf, type Place } from './actions.ts'
+import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
 
 /**
@@ -51,8 +51,7 @@ function splitsOf(id: string): [string, string][] {
 export function clearForAll(deps: Deps, actor: Actor, place: Place) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const head = await lockView.maybeOne(tx, { appNo, ...place })
-    if (!head) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+    const head = await enterView(tx, appNo, place)
     if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
     await clearViews.many(tx, { appNo, conversation: head.no })
     const payload = { uid: place.uid, conversationId: idOf(place), forAll: true }

@@ -38,14 +38,27 @@ export const findHeads = query<
 /** The head of a view that is there, locked. */
 export const lockView = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
-  { no: number; scope: string | null }
+  { no: number }
 >(
   'conversations.lockView',
-  `select h.no, i.scope from inbox i
-     join conversations h on h.app_no = i.app_no and h.no = i.conversation
+  `select h.no from conversations h
+   where h.app_no = :appNo and h.no = (
+     select i.conversation from inbox i
+     where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId)
+   for no key update`,
+)
+
+/** How somebody stands in a conversation; asked once it is locked, as it may have waited. */
+export const findStanding = query<
+  { appNo: number; uid: string; kind: ConversationKind; withId: string },
+  { scope: string | null }
+>(
+  'conversations.findStanding',
+  `select i.scope from inbox i
    where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
-     and (i.kind = 'user' or i.scope is not null)
-   for no key update of h`,
+     and (i.kind = 'user' or i.scope is not null and exists (
+       select from groups g
+       where g.app_no = :appNo and g.guid = :withId and g.removed_at is null))`,
 )
 
 export const clearViews = query<{ appNo: number; conversation: number }>(

@@ -264,7 +264,6 @@ const viewsPassing = (form: Form) => `
 
 type Filtered = Kinds & Filters & { appNo: number }
 
-/** With how many there are in all. */
 export const listFilteredViews = query<
   Filtered & Start & { uid: string; offset: number; limit: number },
   ViewRow
@@ -307,7 +306,7 @@ export const listAllViews = query<Kinds & Start & Walk & { limit: number }, View
   'conversations.listAll',
   `with ${OWNERS}, page as (
      select v.* from owners cross join lateral (${viewsNext(ofEach)}) v
-     where owners.uid is not null
+     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
    ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
@@ -319,23 +318,18 @@ export const listAllFilteredViews = query<Filtered & Start & Walk & { limit: num
      select v.* from owners cross join lateral (
        select * from (${viewsPassing(ofEach)}) passing where ${afterBegin(EACH, 'passing')}
      ) v
-     where owners.uid is not null
+     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
    ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
-/** Where the walk over :owners users ended, and how many views of theirs pass. */
-export const countAllFilteredViews = query<
-  Filtered & Walk,
-  { total: number; last_uid: string | null; walked: number }
->(
+/** How many views of the next :owners users pass. */
+export const countAllFilteredViews = query<Filtered & Walk, { total: number }>(
   'conversations.countAllFiltered',
   `with ${OWNERS}
    select (select count(*) from owners cross join lateral (${viewsPassing(ofEach)}) v
-       where owners.uid is not null)::int as total,
-     (select max(uid) from owners) as last_uid,
-     (select count(uid) from owners)::int as walked`,
+       where owners.uid is not null and owners.uid <> all (${REMOVED_USERS}))::int as total`,
 )
 
 /** The owners that a walk passes next. */
@@ -356,7 +350,7 @@ export const findPlaceOfAll = query<
   `with ${OWNERS}, page as (
      select v.uid, v.updated_second, v.with_id, v.kind
      from owners cross join lateral (${viewsNext(ofEach)}) v
-     where owners.uid is not null
+     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
    select page.*, (select count(*) from page)::int as passed from page

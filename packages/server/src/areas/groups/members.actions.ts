@@ -86,7 +86,8 @@ export async function takeIn(
   const done = new Set<string>()
   for (const list of LISTS) {
     if (!lists[list]) continue
-    const outcomes: Record<string, MemberOutcome> = {}
+    // Without a prototype: `__proto__` is a uid like any other.
+    const outcomes: Record<string, MemberOutcome> = Object.create(null)
     for (const uid of new Set(lists[list])) {
       if (done.has(uid)) continue
       done.add(uid)

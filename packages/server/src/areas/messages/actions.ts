@@ -2,9 +2,10 @@ import type { MessageRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import type { Actor } from '../access/actor.ts'
+import { claimIdempotency, getIdempotency } from '../access/queries.ts'
 import { write } from '../access/write.ts'
 import { settingOf } from '../settings/settings.ts'
 import { type Content, readContent } from './content.ts'
@@ -84,26 +85,42 @@ async function sendTo(
   if (sent.message !== null) return sent.message
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
   const row = await findMessage.maybeOne(db, sentBefore)
-  if (!row) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
+  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
   const [message] = await toMessages(db, app.no, [row])
   return JSON.stringify(message)
 }
 
 /** One transaction each: who refuses it does not keep it from the others. */
 async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promise<SentToMany> {
-  const answer: SentToMany = { uids: {}, guids: {} }
+  await holdKey(actor)
+  const outcomes: [Target, Outcome][] = []
   for (const target of targets) {
-    const outcomes = target.kind === 'user' ? answer.uids : answer.guids
-    outcomes[target.id] = await outcomeOf(() => sendTo(actor, draft, target, nameOf(target)))
+    outcomes.push([target, await outcomeOf(() => sendTo(actor, draft, target, nameOf(target)))])
   }
-  return answer
+  const of = (kind: ConversationKind) =>
+    Object.fromEntries(
+      outcomes.filter(([target]) => target.kind === kind).map(([{ id }, outcome]) => [id, outcome]),
+    )
+  return { uids: of('user'), guids: of('group') }
 }
 
-async function outcomeOf(sending: () => Promise<string>) {
+/** The key of the whole call: each message has one of its own, which says nothing of the others. */
+async function holdKey({ app, credential, uid = '', retry }: Actor): Promise<void> {
+  if (!retry) return
+  const { key, requestHash } = retry
+  const row = { appNo: app.no, credential, uid, key }
+  if (await claimIdempotency.maybeOne(app.cell.db, { ...row, requestHash })) return
+  const { request_hash } = await getIdempotency.one(app.cell.db, row)
+  if (!request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
+}
+
+type Outcome = SentToMany['uids'][string]
+
+async function outcomeOf(sending: () => Promise<string>): Promise<Outcome> {
   try {
     return { success: true, data: JSON.parse(await sending()) as MessageRecord }
   } catch (error) {
-    const refused = refusalOf(error)
+    const refused = error instanceof ApiError ? error : refusalOf(error)
     if (!refused) throw error
     return { success: false, error: { code: refused.code, message: refused.message } }
   }
@@ -128,24 +145,22 @@ export function removeMessage(
   const { app, uid: by = SYSTEM_UID } = actor
   return write(deps, actor, async (tx) => {
     const seen = await findSeen(tx, actor, id)
-    await lockHead.one(tx, { appNo: app.no, conversation: seen.conversation })
-    // As it is now that nobody else can change it.
+    await lockHead.maybeOne(tx, { appNo: app.no, conversation: seen.conversation })
+    // As it is now that nobody else can change it, if it still is.
     const row = await findSeen(tx, actor, id)
     checkRemoval(actor, row, permanent)
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
     const moves = Boolean(settingOf(actor.settings, 'core.conversations.updateOnMessageActions'))
-    const data = JSON.stringify({
-      action: 'deleted',
-      entities: await entitiesOfRemoval(tx, app.no, by, {
-        ...row,
-        ...{ data: {}, tags: [], deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
-      }),
+    const { entities, kept } = await entitiesOfRemoval(tx, app.no, by, {
+      ...row,
+      ...{ data: {}, tags: [], deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
     })
     const conversation = row.conversation
+    const data = JSON.stringify({ action: 'deleted', entities: kept })
     const { message } = await appendMessageAction.one(tx, {
       ...{ appNo: app.no, conversation, sender: by, data, moves },
     })
-    const record = message as MessageRecord
+    const record = { ...message, data: { action: 'deleted', entities } } as unknown as MessageRecord
     const key = `conversation:${conversation}`
     await announce(tx, {
       ...{ appNo: app.no, type: 'message.deleted', key, payload: { message: record } },
@@ -176,12 +191,24 @@ function checkRemoval({ uid }: Actor, row: MessageRow & Standing, permanent: boo
 async function entitiesOfRemoval(tx: Tx, appNo: number, by: string, row: MessageRow) {
   const [shown] = await toMessages(tx, appNo, [row])
   const { receipts: _receipts, ...message } = shown as MessageRecord
-  const { receiver } = message.data.entities as Record<'receiver', { entity: object }>
+  const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
-  const remover = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
+  const found = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
+  const remover = { entity: found?.record ?? { uid: by }, entityType: 'user' }
+  const bare = { entity: { ...message, data: {} }, entityType: 'message' }
   return {
-    by: { entity: remover?.record ?? { uid: by }, entityType: 'user' },
-    on: { entity: message, entityType: 'message' },
-    for: receiver,
+    entities: { by: remover, on: { entity: message, entityType: 'message' }, for: receiver },
+    kept: { by: small(remover), on: bare, for: small(receiver) },
   }
 }
+
+interface Entity {
+  entity: Record<string, unknown>
+  entityType: string
+}
+
+/** What a message keeps of a user or group, for when it is gone. */
+const small = ({ entity: { uid, guid, name }, entityType }: Entity): Entity => ({
+  entity: { ...(uid !== undefined && { uid }), ...(guid !== undefined && { guid }), name },
+  entityType,
+})

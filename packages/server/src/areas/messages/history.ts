@@ -110,9 +110,11 @@ async function answer(actor: Actor, query: HistoryQuery, rows: MessageRow[], dow
 }
 
 /** Who received and read a message, by uid. */
-export async function receiptsOf(actor: Actor, id: number, after: string, limit: number) {
+export async function receiptsOf(actor: Actor, row: MessageRow, after: string, limit: number) {
   const { no: appNo, cell } = actor.app
-  const rows = await listReceipts.many(cell.db, { appNo, id, after, limit: limit + 1 })
+  const { conversation, seq, sender } = row
+  const message = { appNo, conversation, seq, sender }
+  const rows = await listReceipts.many(cell.db, { ...message, after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
 
@@ -146,6 +147,62 @@ suite('sending to a user', () => {
       body: { ...body, multipleReceivers: many },
     })
     assert.equal(over.body.error.code, 'ERR_BAD_REQUEST')
+  })
+})
+
+suite('sending meets', () => {
+  test('a permanent delete tells when and by whom, and keeps no more than names', async () => {
+    const app = await appWithUsers('a', 'b')
+    await app.call('PUT', '/v3/users/b', { body: { metadata: { phone: '123' } } })
+    const { id } = (await say(app, 'a', 'b')).body.data
+    const { body } = await app.call('DELETE', `/v3/messages/${id}`, {
+      ...as('a'),
+      body: { permanent: true },
+    })
+    const { on } = body.data.data.entities
+    assert.ok(on.entity.deletedAt > 0)
+    assert.equal(on.entity.deletedBy, 'a')
+    const text = 'select data::text as data from messages where app_no = $1'
+    const { rows } = await app.cell.db.query<{ data: string }>({ name: '', text, values: [app.no] })
+    assert.equal(rows.length, 1)
+    assert.doesNotMatch(rows[0]?.data ?? '', /phone/)
+  })
+
+  test('first messages of many to one user do not wait in a circle', async () => {
+    const others = Array.from({ length: 24 }, (_, n) => `${n % 2 ? 'a' : 'z'}${n}`)
+    const app = await appWithUsers('mmm', ...others)
+    const answers = await Promise.all(others.map((uid) => say(app, uid, 'mmm')))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+    const { body } = await app.call('GET', '/v3/conversations', as('mmm'))
+    assert.equal(body.meta.pagination.total, others.length)
+  })
+
+  test('to several with one key: another list of receivers is another request', async () => {
+    const app = await appWithUsers('a', 'b', '__proto__')
+    const send = (...uids: string[]) =>
+      app.call('POST', '/v3/messages', {
+        headers: { onbehalfof: 'a', 'idempotency-key': 'k' },
+        body: { multipleReceivers: { uids }, data: { text: 'Hi' } },
+      })
+    const first = await send('b', '__proto__')
+    assert.deepEqual(Object.keys(first.body.data.uids), ['b', '__proto__'])
+    assert.equal((await send('b')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+    const { id } = first.body.data.uids.b.data
+    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    const again = (await send('b', '__proto__')).body.data.uids
+    assert.equal(again.b.error.code, 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  test('a head that a block left does not outlive its user', async () => {
+    const app = await appWithUsers('p', 'q')
+    const blocks = { body: { blockedUids: ['q'] } }
+    await app.call('POST', '/v3/users/p/blockedusers', blocks)
+    await app.call('DELETE', '/v3/users/p/blockedusers', blocks)
+    const sending = Array.from({ length: 8 }, () => say(app, 'p', 'q'))
+    await app.call('DELETE', '/v3/users/q', { body: { permanent: true } })
+    await Promise.all(sending)
+    assert.equal((await app.call('GET', '/v3/conversations', as('p'))).status, 200)
+    assert.deepEqual(await verify(app.cell, app.no), [])
   })
 })
 

@@ -39,6 +39,9 @@ export const MESSAGE_COLUMNS = `
 export const SENDER_IS_THERE = `m.sender <> all (array(
   select uid from users where app_no = :appNo and removed_at is not null))`
 
+const PARTIES_ARE_THERE = `not array[m.sender, h.one, h.other] && array(
+  select uid from users where app_no = :appNo and removed_at is not null)`
+
 export interface SendParams extends Record<string, unknown> {
   appNo: number
   kind: ConversationKind
@@ -85,7 +88,7 @@ export const findMessage = query<
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
      left join inbox i on i.app_no = m.app_no and i.conversation = m.conversation
        and i.uid = :viewer
-   where m.app_no = :appNo and m.id = :id and ${SENDER_IS_THERE}
+   where m.app_no = :appNo and m.id = :id and ${PARTIES_ARE_THERE}
      and not (h.kind = 'group' and exists (
        select from groups g
        where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
@@ -128,7 +131,7 @@ const sentBy = `
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.sender = :sender and m.id > :after and m.id < :before
-     and m.seq > h.purged_seq
+     and m.seq > h.purged_seq and ${PARTIES_ARE_THERE}
      and not (h.kind = 'group' and h.one = any (array(
        select guid from groups where app_no = :appNo and removed_at is not null)))`
 
@@ -199,7 +202,7 @@ export const lockHead = query<{ appNo: number; conversation: number }, { no: num
 export const deleteMessage = query<
   { appNo: number; id: number; by: string; permanent: boolean },
   CellRows['messages']
->('messages.delete', 'select (delete_message(:appNo, :id, :by, :permanent)).*')
+>('messages.delete', 'select * from delete_message(:appNo, :id, :by, :permanent)')
 
 export const appendMessageAction = query<
   { appNo: number; conversation: number; sender: string; data: string; moves: boolean },
@@ -211,20 +214,28 @@ export const appendMessageAction = query<
 
 /** Who received a message, by uid; the first mark at or past it tells when. */
 export const listReceipts = query<
-  { appNo: number; id: number; after: string; limit: number },
+  {
+    appNo: number
+    conversation: number
+    seq: number
+    sender: string
+    after: string
+    limit: number
+  },
   { uid: string; delivered_at: Date | null; read_at: Date | null }
 >(
   'messages.listReceipts',
   `select i.uid, least(d.at, r.at) as delivered_at, r.at as read_at
-   from messages m
-     join inbox i on i.app_no = m.app_no and i.conversation = m.conversation
-       and i.uid > :after and i.uid <> m.sender
+   from inbox i
      left join lateral (select k.at from marks k
-       where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = i.uid
-         and k.kind = 'delivered' and k.seq >= m.seq order by k.seq limit 1) d on true
+       where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+         and k.kind = 'delivered' and k.seq >= :seq order by k.seq limit 1) d on true
      left join lateral (select k.at from marks k
-       where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = i.uid
-         and k.kind = 'read' and k.seq >= m.seq order by k.seq limit 1) r on true
-   where m.app_no = :appNo and m.id = :id and (d.at is not null or r.at is not null)
+       where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+         and k.kind = 'read' and k.seq >= :seq order by k.seq limit 1) r on true
+   where i.app_no = :appNo and i.conversation = :conversation and i.uid > :after
+     and i.uid <> :sender and (d.at is not null or r.at is not null)
+     and i.uid <> all (array(
+       select uid from users where app_no = :appNo and removed_at is not null))
    order by i.uid limit :limit`,
 )

@@ -132,8 +132,8 @@ export const messageRoutes =
         },
       },
       async ({ actor, params, query }) => {
-        const { id } = await readMessage(actor, params.id)
-        return receiptsOf(actor, id, query.id ?? '', query.limit)
+        const message = await readMessage(actor, params.id)
+        return receiptsOf(actor, message, query.id ?? '', query.limit)
       },
     )
 

@@ -53,6 +53,7 @@ const Sent = Type.Object(
       'ERR_BLOCKED_RECEIVER',
       'ERR_BLOCKED_SENDER',
       'ERR_PERMISSION_DENIED',
+      'ERR_MESSAGE_ID_NOT_FOUND',
     ]).properties,
     data: Type.Optional(MessageRecord),
   },

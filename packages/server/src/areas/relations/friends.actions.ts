@@ -47,7 +47,8 @@ async function newFriends(
   const countOf = new Map(counts.map((row) => [row.uid, row.count]))
   const limit = limitOf(settings, 'limits.friendsPerUser')
   const full = (one: string) => (countOf.get(one) ?? 0) >= limit
-  const outcomes: Outcomes = {}
+  // Without a prototype: `__proto__` is a uid like any other.
+  const outcomes: Outcomes = Object.create(null)
   const added: string[] = []
   for (const other of others) {
     if (other === uid) outcomes[other] = refusal('ERR_CANNOT_FORM_SELF_RELATION')

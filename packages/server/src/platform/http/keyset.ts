@@ -46,7 +46,9 @@ export async function keysetPage<R>(
 ) {
   const { page, perPage } = request
   const remembered = [list.name, list.filters, perPage]
-  const { after, skipped, beyond } = await startOf(tools, list, request, remembered)
+  let counted: Count | undefined
+  const count = async () => (counted ??= await list.count())
+  const { after, skipped, beyond } = await startOf(tools, { ...list, count }, request, remembered)
   const rows = beyond ? [] : await list.rows(after, perPage + 1)
   const shown = rows.slice(0, perPage)
   const more = rows.length > perPage
@@ -56,7 +58,7 @@ export async function keysetPage<R>(
   if (end && !request.cursor && !request.from && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
-  const { total, capped } = await list.count()
+  const { total, capped } = await count()
   const least = shown.length > 0 ? skipped + shown.length + (more ? 1 : 0) : 0
   const meta = pagination({ page, perPage }, Math.max(total, least), shown.length)
   return {
@@ -85,6 +87,10 @@ async function startOf<R>(
   if (from) return { after: from, skipped: 0, beyond: false }
   if (page === 1) return { after: undefined, skipped, beyond: false }
   const known = counted ? undefined : await starts.find(remembered, page)
+  if (!known) {
+    const { total, capped } = await list.count()
+    if (!capped && skipped >= total) return { after: undefined, skipped, beyond: true }
+  }
   const after = known ?? (await list.placeOf(skipped))
   return { after, skipped, beyond: after === undefined }
 }

@@ -1,0 +1,135 @@
+/** Which rows the hot statements touch in an app that is not small, planned for any values. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import pg from 'pg'
+import * as views from '../src/areas/conversations/views.queries.ts'
+import * as messages from '../src/areas/messages/queries.ts'
+import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { loquat } from './loquat.ts'
+
+const server = useServer()
+
+interface Node {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  Plans?: Node[]
+}
+
+const LIMIT = 21
+/** What a page may touch: some rows of several tables for each row shown, and the user's groups. */
+const MOST_ROWS = LIMIT * 40
+
+let app: TestApp
+let client: pg.Client
+let uid: string
+let conversation: number
+let message: number
+
+async function fillAndConnect() {
+  app = await server.newApp()
+  const fill = (flags: string) =>
+    loquat(['fill', '--app', app.id, ...flags.split(' ')], server.env).then(({ code, stderr }) =>
+      assert.equal(code, 0, stderr),
+    )
+  await fill('--users 3000')
+  await fill('--groups 4000 --members 3 --messages 40000 --conversations 15000')
+  client = new pg.Client(app.cell.url)
+  await client.connect()
+  await client.query('set plan_cache_mode = force_generic_plan')
+  const select = async (text: string) => (await client.query(text)).rows[0]
+  uid = (await select(`select uid from view_totals where app_no = ${app.no} order by visible desc`))
+    .uid
+  const head = await select(
+    `select no, shown_id from conversations where app_no = ${app.no} order by last_seq desc`,
+  )
+  conversation = Number(head.no)
+  message = Number(head.shown_id)
+}
+
+/** The statement as the service would send it. */
+async function captured<P extends object>(query: Query<P, never>, params: P): Promise<Statement> {
+  let sent: Statement | undefined
+  const recorder = {
+    query: async (statement: Statement) => {
+      sent = statement
+      return { rows: [] }
+    },
+  }
+  await query.many(recorder as Executor, params)
+  assert.ok(sent)
+  return sent
+}
+
+const literal = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}
+
+async function planOf({ text, values }: Statement): Promise<Node> {
+  await client.query(`prepare asked as ${text}`)
+  const call = `execute asked(${values.map(literal).join(', ')})`
+  const { rows } = await client.query(`explain (analyze, format json, timing off) ${call}`)
+  await client.query('deallocate asked')
+  return rows[0]['QUERY PLAN'][0].Plan
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+const rowsOf = (node: Node): number =>
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+
+/** Small by nature, or empty nearly always. */
+const SMALL = ['app_pins', 'apps', 'totals', 'roles']
+
+suite('plans for any values', () => {
+  before(fillAndConnect)
+  after(() => client?.end())
+
+  const list = { users: true, groups: true, blocked: false, limit: LIMIT }
+  const top = { second: Number.MAX_SAFE_INTEGER, withId: '', afterKind: '' }
+  const cases: Record<string, () => Promise<Statement>> = {
+    'a page of a user': () =>
+      captured(views.listViews as never, { ...list, ...top, appNo: app.no, uid } as never),
+    'the count of a user': () =>
+      captured(views.countViews as never, { ...list, appNo: app.no, uid } as never),
+    'a page of the app': () =>
+      captured(
+        views.listAllViews as never,
+        { ...list, ...top, appNo: app.no, fromUid: '', owners: 4, unique: false } as never,
+      ),
+    'the last messages of a page': () =>
+      captured(messages.listMessagesById as never, { appNo: app.no, ids: [message] } as never),
+    'a page of history': () =>
+      captured(
+        messages.listMessagesDown as never,
+        { appNo: app.no, conversation, after: 0, upto: 1_000_000, limit: LIMIT } as never,
+      ),
+    'one message': () =>
+      captured(messages.findMessage as never, { appNo: app.no, id: message, viewer: uid } as never),
+    'what somebody sent': () =>
+      captured(
+        messages.listSentUp as never,
+        { appNo: app.no, sender: uid, after: 0, before: 10 ** 15, limit: LIMIT } as never,
+      ),
+  }
+  for (const [what, statement] of Object.entries(cases)) {
+    test(`${what}: by indexes alone, few rows`, async () => {
+      const nodes = nodesOf(await planOf(await statement()))
+      const scans = nodes
+        .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
+        .map((node) => node['Relation Name'] ?? '')
+        .filter((table) => !SMALL.includes(table))
+      assert.deepEqual(scans, [], 'tables read from end to end')
+      const touched = nodes
+        .filter((node) => node['Relation Name'] !== undefined)
+        .reduce((sum, node) => sum + rowsOf(node), 0)
+      assert.ok(touched <= MOST_ROWS, `${touched} rows were touched`)
+    })
+  }
+})
