@@ -17,7 +17,7 @@ end $$;
 CREATE TABLE public.inbox (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
-    kind text NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
     with_id text NOT NULL COLLATE pg_catalog."C",
     conversation bigint NOT NULL,
     read_seq bigint DEFAULT 0 NOT NULL,
@@ -82,12 +82,12 @@ CREATE FUNCTION public.append_action(p_app_no integer, p_conversation bigint, p_
     AS $$
 declare
   h conversations;
-  m messages;
+  v_id bigint;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  m := append_message(p_app_no, p_conversation, h.kind, p_sender, 'action', p_type, p_data, '{}',
-    null, p_moves, p_moves);
-  return message_record(m, h);
+  h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  v_id := store_message(h, p_sender, 'action', p_type, p_data, '{}', null, p_moves, p_moves);
+  return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
 end $$;
 
 CREATE FUNCTION public.append_member_action(p_app_no integer, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean) RETURNS jsonb
@@ -119,145 +119,33 @@ begin
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
 
-CREATE TABLE public.messages (
-    app_no integer NOT NULL,
-    id bigint NOT NULL,
-    conversation bigint NOT NULL,
-    seq bigint NOT NULL,
-    sender text NOT NULL COLLATE pg_catalog."C",
-    category text NOT NULL,
-    type text NOT NULL,
-    data jsonb NOT NULL,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    muid text,
-    counts boolean NOT NULL,
-    shows boolean NOT NULL,
-    counted bigint NOT NULL,
-    sent_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    edited_at timestamp with time zone,
-    edited_by text,
-    deleted_at timestamp with time zone,
-    deleted_by text
-);
-
-CREATE FUNCTION public.append_message(p_app_no integer, p_conversation bigint, p_kind text, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean) RETURNS public.messages
+CREATE FUNCTION public.check_direct(p_app_no integer, p_sender text, p_receiver text) RETURNS text
     LANGUAGE plpgsql
     AS $$
 declare
-  h conversations;
-  m messages;
-  v_id bigint := nextval('message_ids');
-  v_now timestamptz := clock_timestamp();
-  v_own int := case when p_counts then 1 else 0 end;
-  v_appear bigint := 0;
-  v_moved int;
-  -- Views that came, and those of them that are not blocked, of either side.
-  v_one int := 0;
-  v_one_free int := 0;
-  v_other int := 0;
-  v_other_free int := 0;
-begin
-  if p_kind = 'group' and p_shows then
-    -- The views that come with this message: all with the first, else those cleared.
-    select case when c.shown_seq > 0 then c.hidden else g.members_count end into v_appear
-    from conversations c join groups g on g.app_no = c.app_no and g.guid = c.one
-    where c.app_no = p_app_no and c.no = p_conversation;
-  end if;
-
-  update conversations set
-    last_seq = last_seq + 1,
-    last_at = greatest(last_at, v_now),
-    counted = counted + v_own,
-    shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
-    shown_id = case when p_shows then v_id else shown_id end,
-    created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
-      else created_second end,
-    updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
-    hidden = case when p_shows then 0 else hidden end
-  where app_no = p_app_no and no = p_conversation
-  returning * into h;
-
-  insert into messages
-    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     counts, shows, counted, sent_at, updated_at)
-  values
-    (p_app_no, v_id, p_conversation, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_counts, p_shows, h.counted, h.last_at, h.last_at)
-  returning * into m;
-
-  if p_kind = 'group' then
-    if p_counts then
-      update inbox set own_since = own_since + 1
-      where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = h.one
-        and scope is not null;
-    end if;
-    perform add_total(p_app_no, 'views.group', v_appear);
-    return m;
-  end if;
-
-  update inbox i set
-    updated_second = case when p_shows then h.updated_second else i.updated_second end,
-    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
-  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
-  where i.app_no = p_app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    and i.visible;
-  get diagnostics v_moved = row_count;
-  if v_moved < 2 then
-    if h.one <> 'app_system' then
-      select * into v_one, v_one_free from open_view(h, h.one, h.other,
-        case when p_sender = h.one then v_own else 0 end, p_shows);
-    end if;
-    if h.other <> h.one and h.other <> 'app_system' then
-      select * into v_other, v_other_free from open_view(h, h.other, h.one,
-        case when p_sender = h.other then v_own else 0 end, p_shows);
-    end if;
-    if v_one > 0 then perform add_views(p_app_no, h.one, v_one, v_one_free); end if;
-    if v_other > 0 then perform add_views(p_app_no, h.other, v_other, v_other_free); end if;
-    perform add_app_views(p_app_no, v_one + v_other, v_one_free + v_other_free);
-  end if;
-  return m;
-end $$;
-
-CREATE FUNCTION public.check_group(p_app_no integer, p_sender text, p_guid text) RETURNS jsonb
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_record jsonb;
-begin
-  select group_record(g) into v_record from groups g
-  where app_no = p_app_no and guid = p_guid and removed_at is null;
-  if not found then perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid)); end if;
-  if p_sender <> 'app_system' and not exists (select from inbox
-    where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = p_guid
-      and scope is not null)
-  then
-    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
-      perform refuse('ERR_BANNED_GROUPMEMBER');
-    end if;
-    perform refuse('ERR_GROUP_NOT_JOINED');
-  end if;
-  return v_record;
-end $$;
-
-CREATE FUNCTION public.check_receiver(p_app_no integer, p_sender text, p_receiver text) RETURNS jsonb
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_record jsonb;
+  v_sender text;
+  v_receiver text;
   v_mine boolean;
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select user_record(u),
+  select case when s.uid is not null then user_json(s) end,
+    case when r.uid is not null then user_json(r) end,
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
-      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender)
-  into v_record, v_mine, v_theirs
-  from users u
-  where app_no = p_app_no and uid = p_receiver and deactivated_at is null and removed_at is null;
-  if not found then
+      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender),
+    (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
+     where x.app_no = p_app_no and x.role = case
+       when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
+  into v_sender, v_receiver, v_mine, v_theirs, v_friends_only
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join users r on r.app_no = p_app_no and r.uid = p_receiver
+      and r.deactivated_at is null and r.removed_at is null;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_receiver is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
@@ -266,19 +154,48 @@ begin
     elsif v_theirs then
       perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
     end if;
-    select r.settings ->> 'sendMessagesTo' = 'friendsOnly' into v_friends_only
-    from users u join roles r on r.app_no = u.app_no and r.role = case
-      when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end
-    where u.app_no = p_app_no and u.uid = p_sender;
     if v_friends_only and not exists (select from friends
       where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
       perform refuse('ERR_PERMISSION_DENIED');
     end if;
   end if;
-  return v_record || jsonb_build_object('conversationId', conversation_id('user',
-    least(p_sender collate "C", p_receiver collate "C"),
-    greatest(p_sender collate "C", p_receiver collate "C")));
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    left(v_receiver, -1), ',"conversationId":', to_json(conversation_id('user',
+      least(p_sender collate "C", p_receiver collate "C"),
+      greatest(p_sender collate "C", p_receiver collate "C"))),
+    '},"entityType":"user"}}');
+end $$;
+
+CREATE FUNCTION public.check_group(p_app_no integer, p_sender text, p_guid text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_sender text;
+  v_group text;
+  v_joined boolean;
+begin
+  select case when s.uid is not null then user_json(s) end,
+    case when g.guid is not null then group_json(g) end, i.scope is not null
+  into v_sender, v_group, v_joined
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join groups g on g.app_no = p_app_no and g.guid = p_guid and g.removed_at is null
+    left join inbox i on i.app_no = p_app_no and i.uid = p_sender and i.kind = 'group'
+      and i.with_id = p_guid;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_group is null then
+    perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
+  end if;
+  if p_sender <> 'app_system' and not v_joined then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+      perform refuse('ERR_BANNED_GROUPMEMBER');
+    end if;
+    perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    v_group, ',"entityType":"group"}}');
 end $$;
 
 CREATE FUNCTION public.clear_view(p_app_no integer, p_conversation bigint, p_uid text) RETURNS boolean
@@ -346,7 +263,7 @@ CREATE SEQUENCE public.conversation_nos
 CREATE TABLE public.conversations (
     app_no integer NOT NULL,
     no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
-    kind text NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
     one text NOT NULL COLLATE pg_catalog."C",
     other text NOT NULL COLLATE pg_catalog."C",
     last_seq bigint DEFAULT 0 NOT NULL,
@@ -373,6 +290,28 @@ begin
     update conversations set hidden = hidden + p_change where app_no = h.app_no and no = h.no;
   end if;
 end $$;
+
+CREATE TABLE public.messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    seq bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    muid text,
+    counts boolean NOT NULL,
+    shows boolean NOT NULL,
+    counted bigint NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    edited_by text,
+    deleted_at timestamp with time zone,
+    deleted_by text
+);
 
 CREATE FUNCTION public.delete_message(p_app_no integer, p_id bigint, p_by text, p_permanent boolean) RETURNS public.messages
     LANGUAGE plpgsql
@@ -437,9 +376,13 @@ CREATE TABLE public.groups (
 )
 WITH (fillfactor='80');
 
+CREATE FUNCTION public.group_json(g public.groups) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"guid":', to_json((g).guid), ',"name":', to_json((g).name), ',"type":"', (g).type, '"', (',"description":'::text || (to_json((g).description))::text), (',"icon":'::text || (to_json((g).icon))::text), ',"owner":', to_json((g).owner), ',"membersCount":', (g).members_count, ',"conversationId":', to_json(('group_'::text || (g).guid)), ',"createdAt":', public.unix((g).created_at), (',"updatedAt":'::text || public.unix((g).updated_at)), (',"updatedBy":'::text || (to_json((g).updated_by))::text), (',"metadata":'::text || ((g).metadata)::text), '}');
+
 CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN (jsonb_strip_nulls(jsonb_build_object('guid', (g).guid, 'name', (g).name, 'type', (g).type, 'description', (g).description, 'icon', (g).icon, 'owner', (g).owner, 'membersCount', (g).members_count, 'conversationId', ('group_'::text || (g).guid), 'createdAt', public.unix((g).created_at), 'updatedAt', public.unix((g).updated_at), 'updatedBy', (g).updated_by)) || CASE WHEN ((g).metadata IS NULL) THEN '{}'::jsonb ELSE jsonb_build_object('metadata', (g).metadata) END);
+    RETURN (public.group_json(g))::jsonb;
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -526,8 +469,54 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
     RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender <> (h).one)) THEN (h).one ELSE (h).other END;
 
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE sql STABLE
     RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
+
+CREATE FUNCTION public.move_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean) RETURNS public.conversations
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  v_shown_seq bigint;
+  v_hidden int;
+  v_now timestamptz;
+begin
+  if p_kind = 'group' and p_shows then
+    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
+    for no key update;
+    -- The views that come with this message: all with the first, else those cleared.
+    if v_shown_seq = 0 then
+      select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
+    end if;
+  end if;
+  v_now := clock_timestamp();
+  loop
+    update conversations set
+      last_seq = last_seq + 1,
+      last_at = greatest(last_at, v_now),
+      counted = counted + p_counts::int,
+      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
+      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+        else created_second end,
+      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      hidden = case when p_shows then 0 else hidden end
+    where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
+    returning * into h;
+    exit when found or p_kind = 'group';
+    perform open_conversation(p_app_no, p_one, p_other);
+  end loop;
+  if p_kind = 'user' and h.last_seq = 1 then
+    -- A head that a block made: whoever removes one of the two finds heads by the inbox, and not
+    -- this one. So the users must stay until their rows are there.
+    perform from users
+    where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
+    order by uid for share;
+  end if;
+  h.hidden := coalesce(v_hidden, 0);
+  return h;
+end $$;
 
 CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
     LANGUAGE plpgsql
@@ -622,11 +611,9 @@ CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text
     AS $$
 declare
   h conversations;
-  m messages;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
   v_hash bytea;
-  v_sender jsonb;
-  v_receiver jsonb;
+  v_entities text;
 begin
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
@@ -657,32 +644,33 @@ begin
 
   if message_id is null then
     if p_kind = 'user' then
-      h := open_conversation(p_app_no, p_sender, p_receiver);
+      h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
+        greatest(p_sender collate "C", p_receiver collate "C"), true, true);
+      v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
-      select * into h from conversations
-      where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
-      for no key update;
-      if not found then
+      h := move_head(p_app_no, 'group', p_receiver, '', true, true);
+      if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
+      v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
-
-    v_sender := sender_record(p_app_no, p_sender);
-    v_receiver := case p_kind
-      when 'user' then check_receiver(p_app_no, p_sender, p_receiver)
-      else check_group(p_app_no, p_sender, p_receiver) end;
-
-    m := append_message(p_app_no, h.no, p_kind, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-      true, true);
-    message_id := m.id;
+    message_id := store_message(h, p_sender, p_category, p_type, p_data, p_tags, p_muid, true, true);
     if p_muid is not null then
-      update muids u set message_id = m.id
+      update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    message := jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
-      'sender', jsonb_build_object('entity', v_sender, 'entityType', 'user'),
-      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)))::text;
+    -- As message_record makes it, of a message that nobody has changed yet.
+    message := concat(
+      '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
+      ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+      ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '"',
+      ',"receiver":', to_json(p_receiver),
+      ',"category":', to_json(p_category), ',"type":', to_json(p_type),
+      ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
+      ',"sentAt":', h.updated_second, ',"updatedAt":', h.updated_second,
+      ',"data":{"entities":', v_entities, case when p_data <> '{}' then ', ' end,
+      substr(p_data::text, 2), '}');
   end if;
 
   if p_key is not null then
@@ -697,17 +685,15 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.sender_record(p_app_no integer, p_uid text) RETURNS jsonb
+CREATE FUNCTION public.sender_json(p_app_no integer, p_uid text, p_found text) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
-declare
-  v_record jsonb;
 begin
-  if p_uid = 'app_system' then return system_record(p_app_no); end if;
-  select user_record(u) into v_record from users u
-  where app_no = p_app_no and uid = p_uid and deactivated_at is null and removed_at is null;
-  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid)); end if;
-  return v_record;
+  if p_uid = 'app_system' then return system_record(p_app_no)::text; end if;
+  if p_found is null then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
+  end if;
+  return p_found;
 end $$;
 
 CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
@@ -850,6 +836,60 @@ CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN jsonb_strip_nulls(jsonb_build_object('uid', (p_record -> 'uid'::text), 'guid', (p_record -> 'guid'::text), 'name', (p_record -> 'name'::text)));
+
+CREATE FUNCTION public.store_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
+  v_own int := p_counts::int;
+  v_moved int;
+  -- Views that came, and those of them that are not blocked, of either side.
+  v_one int := 0;
+  v_one_free int := 0;
+  v_other int := 0;
+  v_other_free int := 0;
+begin
+  insert into messages
+    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
+     counts, shows, counted, sent_at, updated_at)
+  values
+    (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+     p_counts, p_shows, h.counted, h.last_at, h.last_at);
+
+  if h.kind = 'group' then
+    if p_counts then
+      update inbox set own_since = own_since + 1
+      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
+        and scope is not null;
+    end if;
+    if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
+    return v_id;
+  end if;
+
+  update inbox i set
+    updated_second = case when p_shows then h.updated_second else i.updated_second end,
+    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
+  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
+  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+    -- Not plainly `visible`: the index of those would be read for all views of a user.
+    and coalesce(i.visible, false);
+  get diagnostics v_moved = row_count;
+  if v_moved < 2 then
+    if h.one <> 'app_system' then
+      select * into v_one, v_one_free from open_view(h, h.one, h.other,
+        case when p_sender = h.one then v_own else 0 end, p_shows);
+    end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      select * into v_other, v_other_free from open_view(h, h.other, h.one,
+        case when p_sender = h.other then v_own else 0 end, p_shows);
+    end if;
+    if v_one > 0 then perform add_views(h.app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
+  end if;
+  return v_id;
+end $$;
 
 CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
@@ -1081,9 +1121,13 @@ CREATE TABLE public.users (
     removed_at timestamp with time zone
 );
 
+CREATE FUNCTION public.user_json(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
+
 CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN (jsonb_strip_nulls(jsonb_build_object('uid', (u).uid, 'name', (u).name, 'avatar', (u).avatar, 'link', (u).link, 'role', CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END, 'status', 'offline', 'statusMessage', (u).status_message, 'lastActiveAt', public.unix((u).last_active_at), 'createdAt', public.unix((u).created_at), 'updatedAt', public.unix((u).updated_at), 'deactivatedAt', public.unix((u).deactivated_at))) || CASE WHEN ((u).metadata IS NULL) THEN '{}'::jsonb ELSE jsonb_build_object('metadata', ((u).metadata - '@private'::text)) END);
+    RETURN (public.user_json(u))::jsonb;
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
@@ -1170,7 +1214,7 @@ CREATE TABLE public.marks (
     app_no integer NOT NULL,
     conversation bigint NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
-    kind text NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
     seq bigint NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
@@ -1414,7 +1458,7 @@ CREATE INDEX users_tags ON public.users USING gin (app_no, tags) WHERE (tags <> 
 
 CREATE INDEX users_updated_at ON public.users USING btree (app_no, updated_at) WHERE (updated_at IS NOT NULL);
 
-CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT EXECUTE FUNCTION public.outbox_assign_xid();
+CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

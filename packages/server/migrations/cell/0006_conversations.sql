@@ -60,7 +60,7 @@ create index bans_user on bans (app_no, uid);
 create table conversations (
   app_no int not null,
   no bigint not null default nextval('conversation_nos'),
-  kind text not null check (kind in ('user', 'group')),
+  kind text collate "C" not null check (kind in ('user', 'group')),
   -- Of two users the one that sorts first, and the other; of a group its guid, and ''.
   one text collate "C" not null,
   other text collate "C" not null,
@@ -137,7 +137,7 @@ create table muids (
 create table inbox (
   app_no int not null,
   uid text collate "C" not null,
-  kind text not null,
+  kind text collate "C" not null,
   -- The other user, or the group.
   with_id text collate "C" not null,
   conversation bigint not null,
@@ -196,7 +196,7 @@ create table marks (
   app_no int not null,
   conversation bigint not null,
   uid text collate "C" not null,
-  kind text not null check (kind in ('delivered', 'read')),
+  kind text collate "C" not null check (kind in ('delivered', 'read')),
   seq bigint not null,
   at timestamptz not null default clock_timestamp(),
   primary key (app_no, conversation, uid, kind, seq)
@@ -215,17 +215,26 @@ create function conversation_id(p_kind text, p_one text, p_other text) returns t
 language sql immutable parallel safe
 return case p_kind when 'group' then 'group_' || p_one else p_one || '_user_' || p_other end;
 
-/* A user as others see it (areas/users/record.ts does the same for answers). */
+/*
+ * A user as others see it (areas/users/record.ts does the same for answers). As text: a send puts two
+ * of them into its message, and building jsonb that is only printed costs several times as much.
+ * concat leaves out what is null.
+ */
+create function user_json(u users) returns text
+language sql stable
+return concat(
+  '{"uid":', to_json(u.uid), ',"name":', to_json(u.name),
+  ',"avatar":' || to_json(u.avatar)::text, ',"link":' || to_json(u.link)::text,
+  ',"role":', to_json(case when u.role = 'default' then u.role
+    else shown_role(u.app_no, u.role) end),
+  ',"status":"offline"', ',"statusMessage":' || to_json(u.status_message)::text,
+  ',"lastActiveAt":' || unix(u.last_active_at), ',"createdAt":' || unix(u.created_at),
+  ',"updatedAt":' || unix(u.updated_at), ',"deactivatedAt":' || unix(u.deactivated_at),
+  ',"metadata":' || (u.metadata - '@private')::text, '}');
+
 create function user_record(u users) returns jsonb
 language sql stable
-return jsonb_strip_nulls(jsonb_build_object(
-    'uid', u.uid, 'name', u.name, 'avatar', u.avatar, 'link', u.link,
-    'role', case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end,
-    'status', 'offline', 'statusMessage', u.status_message,
-    'lastActiveAt', unix(u.last_active_at), 'createdAt', unix(u.created_at),
-    'updatedAt', unix(u.updated_at), 'deactivatedAt', unix(u.deactivated_at)))
-  || case when u.metadata is null then '{}'
-       else jsonb_build_object('metadata', u.metadata - '@private') end;
+return user_json(u)::jsonb;
 
 /* Acts for the app itself; it has no row. */
 create function system_record(p_app_no int) returns jsonb
@@ -235,13 +244,19 @@ return (select jsonb_build_object('uid', 'app_system', 'name', 'System', 'role',
   from apps where app_no = p_app_no);
 
 /* A group as it is for everyone (areas/groups/record.ts does the same for answers). */
+create function group_json(g groups) returns text
+language sql stable
+return concat(
+  '{"guid":', to_json(g.guid), ',"name":', to_json(g.name), ',"type":"', g.type, '"',
+  ',"description":' || to_json(g.description)::text, ',"icon":' || to_json(g.icon)::text,
+  ',"owner":', to_json(g.owner), ',"membersCount":', g.members_count,
+  ',"conversationId":', to_json('group_' || g.guid), ',"createdAt":', unix(g.created_at),
+  ',"updatedAt":' || unix(g.updated_at), ',"updatedBy":' || to_json(g.updated_by)::text,
+  ',"metadata":' || g.metadata::text, '}');
+
 create function group_record(g groups) returns jsonb
 language sql stable
-return jsonb_strip_nulls(jsonb_build_object(
-    'guid', g.guid, 'name', g.name, 'type', g.type, 'description', g.description, 'icon', g.icon,
-    'owner', g.owner, 'membersCount', g.members_count, 'conversationId', 'group_' || g.guid,
-    'createdAt', unix(g.created_at), 'updatedAt', unix(g.updated_at), 'updatedBy', g.updated_by))
-  || case when g.metadata is null then '{}' else jsonb_build_object('metadata', g.metadata) end;
+return group_json(g)::jsonb;
 
 /* What a message keeps of a user or group, for when it is gone. */
 create function small_record(p_record jsonb) returns jsonb
@@ -255,7 +270,7 @@ return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other e
 
 /* A message without what is read at answer time (areas/messages/record.ts adds it). */
 create function message_record(m messages, h conversations) returns jsonb
-language sql immutable
+language sql stable
 return jsonb_strip_nulls(jsonb_build_object(
     'id', m.id::text, 'muid', m.muid, 'conversationId', conversation_id(h.kind, h.one, h.other),
     'sender', m.sender, 'receiverType', h.kind, 'receiver', receiver_of(m, h),
@@ -355,21 +370,70 @@ begin
 end $$;
 
 /*
- * Adds a message to a conversation whose head is locked, and moves the views. Nothing is written per
- * member of a group.
+ * Moves a head on to its next message, which locks it: one statement for both. The id is drawn in
+ * the order of the conversation, since an update that had to wait computes its values again. Returns
+ * the head as it is then, of two users made where there is none; null if a group has none. `hidden`
+ * is how many views come with the message.
  */
-create function append_message(
-  p_app_no int, p_conversation bigint, p_kind text, p_sender text, p_category text, p_type text,
-  p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean
-) returns messages
+create function move_head(
+  p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean
+) returns conversations
 language plpgsql as $$
 declare
   h conversations;
-  m messages;
-  v_id bigint := nextval('message_ids');
-  v_now timestamptz := clock_timestamp();
-  v_own int := case when p_counts then 1 else 0 end;
-  v_appear bigint := 0;
+  v_shown_seq bigint;
+  v_hidden int;
+  v_now timestamptz;
+begin
+  if p_kind = 'group' and p_shows then
+    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
+    for no key update;
+    -- The views that come with this message: all with the first, else those cleared.
+    if v_shown_seq = 0 then
+      select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
+    end if;
+  end if;
+  v_now := clock_timestamp();
+  loop
+    update conversations set
+      last_seq = last_seq + 1,
+      last_at = greatest(last_at, v_now),
+      counted = counted + p_counts::int,
+      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
+      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+        else created_second end,
+      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      hidden = case when p_shows then 0 else hidden end
+    where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
+    returning * into h;
+    exit when found or p_kind = 'group';
+    perform open_conversation(p_app_no, p_one, p_other);
+  end loop;
+  if p_kind = 'user' and h.last_seq = 1 then
+    -- A head that a block made: whoever removes one of the two finds heads by the inbox, and not
+    -- this one. So the users must stay until their rows are there.
+    perform from users
+    where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
+    order by uid for share;
+  end if;
+  h.hidden := coalesce(v_hidden, 0);
+  return h;
+end $$;
+
+/*
+ * Stores the message that a head was moved on to, and moves the views. Nothing is written per member
+ * of a group.
+ */
+create function store_message(
+  h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
+  p_muid text, p_counts boolean, p_shows boolean
+) returns bigint
+language plpgsql as $$
+declare
+  v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
+  v_own int := p_counts::int;
   v_moved int;
   -- Views that came, and those of them that are not blocked, of either side.
   v_one int := 0;
@@ -377,50 +441,30 @@ declare
   v_other int := 0;
   v_other_free int := 0;
 begin
-  if p_kind = 'group' and p_shows then
-    -- The views that come with this message: all with the first, else those cleared.
-    select case when c.shown_seq > 0 then c.hidden else g.members_count end into v_appear
-    from conversations c join groups g on g.app_no = c.app_no and g.guid = c.one
-    where c.app_no = p_app_no and c.no = p_conversation;
-  end if;
-
-  update conversations set
-    last_seq = last_seq + 1,
-    last_at = greatest(last_at, v_now),
-    counted = counted + v_own,
-    shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
-    shown_id = case when p_shows then v_id else shown_id end,
-    created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
-      else created_second end,
-    updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
-    hidden = case when p_shows then 0 else hidden end
-  where app_no = p_app_no and no = p_conversation
-  returning * into h;
-
   insert into messages
     (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
      counts, shows, counted, sent_at, updated_at)
   values
-    (p_app_no, v_id, p_conversation, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_counts, p_shows, h.counted, h.last_at, h.last_at)
-  returning * into m;
+    (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+     p_counts, p_shows, h.counted, h.last_at, h.last_at);
 
-  if p_kind = 'group' then
+  if h.kind = 'group' then
     if p_counts then
       update inbox set own_since = own_since + 1
-      where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = h.one
+      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
         and scope is not null;
     end if;
-    perform add_total(p_app_no, 'views.group', v_appear);
-    return m;
+    if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
+    return v_id;
   end if;
 
   update inbox i set
     updated_second = case when p_shows then h.updated_second else i.updated_second end,
     own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
   from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
-  where i.app_no = p_app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    and i.visible;
+  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+    -- Not plainly `visible`: the index of those would be read for all views of a user.
+    and coalesce(i.visible, false);
   get diagnostics v_moved = row_count;
   if v_moved < 2 then
     if h.one <> 'app_system' then
@@ -431,11 +475,11 @@ begin
       select * into v_other, v_other_free from open_view(h, h.other, h.one,
         case when p_sender = h.other then v_own else 0 end, p_shows);
     end if;
-    if v_one > 0 then perform add_views(p_app_no, h.one, v_one, v_one_free); end if;
-    if v_other > 0 then perform add_views(p_app_no, h.other, v_other, v_other_free); end if;
-    perform add_app_views(p_app_no, v_one + v_other, v_one_free + v_other_free);
+    if v_one > 0 then perform add_views(h.app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
   end if;
-  return m;
+  return v_id;
 end $$;
 
 /*
@@ -451,11 +495,9 @@ create function send_message(
 language plpgsql as $$
 declare
   h conversations;
-  m messages;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
   v_hash bytea;
-  v_sender jsonb;
-  v_receiver jsonb;
+  v_entities text;
 begin
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
@@ -486,32 +528,33 @@ begin
 
   if message_id is null then
     if p_kind = 'user' then
-      h := open_conversation(p_app_no, p_sender, p_receiver);
+      h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
+        greatest(p_sender collate "C", p_receiver collate "C"), true, true);
+      v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
-      select * into h from conversations
-      where app_no = p_app_no and kind = 'group' and one = p_receiver and other = ''
-      for no key update;
-      if not found then
+      h := move_head(p_app_no, 'group', p_receiver, '', true, true);
+      if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
+      v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
-
-    v_sender := sender_record(p_app_no, p_sender);
-    v_receiver := case p_kind
-      when 'user' then check_receiver(p_app_no, p_sender, p_receiver)
-      else check_group(p_app_no, p_sender, p_receiver) end;
-
-    m := append_message(p_app_no, h.no, p_kind, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-      true, true);
-    message_id := m.id;
+    message_id := store_message(h, p_sender, p_category, p_type, p_data, p_tags, p_muid, true, true);
     if p_muid is not null then
-      update muids u set message_id = m.id
+      update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    message := jsonb_set(message_record(m, h), '{data,entities}', jsonb_build_object(
-      'sender', jsonb_build_object('entity', v_sender, 'entityType', 'user'),
-      'receiver', jsonb_build_object('entity', v_receiver, 'entityType', p_kind)))::text;
+    -- As message_record makes it, of a message that nobody has changed yet.
+    message := concat(
+      '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
+      ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+      ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '"',
+      ',"receiver":', to_json(p_receiver),
+      ',"category":', to_json(p_category), ',"type":', to_json(p_type),
+      ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
+      ',"sentAt":', h.updated_second, ',"updatedAt":', h.updated_second,
+      ',"data":{"entities":', v_entities, case when p_data <> '{}' then ', ' end,
+      substr(p_data::text, 2), '}');
   end if;
 
   if p_key is not null then
@@ -526,36 +569,33 @@ begin
   end if;
 end $$;
 
-create function sender_record(p_app_no int, p_uid text) returns jsonb
-language plpgsql stable as $$
-declare
-  v_record jsonb;
-begin
-  if p_uid = 'app_system' then return system_record(p_app_no); end if;
-  select user_record(u) into v_record from users u
-  where app_no = p_app_no and uid = p_uid and deactivated_at is null and removed_at is null;
-  if not found then perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid)); end if;
-  return v_record;
-end $$;
-
-/* The receiver's record, if the sender may write to it. Blocks do not bind the app. */
-create function check_receiver(p_app_no int, p_sender text, p_receiver text) returns jsonb
+/* The records of both, as JSON, if the sender may write to the receiver. Blocks do not bind the app. */
+create function check_direct(p_app_no int, p_sender text, p_receiver text) returns text
 language plpgsql as $$
 declare
-  v_record jsonb;
+  v_sender text;
+  v_receiver text;
   v_mine boolean;
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select user_record(u),
+  select case when s.uid is not null then user_json(s) end,
+    case when r.uid is not null then user_json(r) end,
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
-      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender)
-  into v_record, v_mine, v_theirs
-  from users u
-  where app_no = p_app_no and uid = p_receiver and deactivated_at is null and removed_at is null;
-  if not found then
+      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender),
+    (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
+     where x.app_no = p_app_no and x.role = case
+       when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
+  into v_sender, v_receiver, v_mine, v_theirs, v_friends_only
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join users r on r.app_no = p_app_no and r.uid = p_receiver
+      and r.deactivated_at is null and r.removed_at is null;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_receiver is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
@@ -564,40 +604,59 @@ begin
     elsif v_theirs then
       perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
     end if;
-    select r.settings ->> 'sendMessagesTo' = 'friendsOnly' into v_friends_only
-    from users u join roles r on r.app_no = u.app_no and r.role = case
-      when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end
-    where u.app_no = p_app_no and u.uid = p_sender;
     if v_friends_only and not exists (select from friends
       where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
       perform refuse('ERR_PERMISSION_DENIED');
     end if;
   end if;
-  return v_record || jsonb_build_object('conversationId', conversation_id('user',
-    least(p_sender collate "C", p_receiver collate "C"),
-    greatest(p_sender collate "C", p_receiver collate "C")));
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    left(v_receiver, -1), ',"conversationId":', to_json(conversation_id('user',
+      least(p_sender collate "C", p_receiver collate "C"),
+      greatest(p_sender collate "C", p_receiver collate "C"))),
+    '},"entityType":"user"}}');
 end $$;
 
-/* The group's record, if the sender may write to it: members, and the app. */
-create function check_group(p_app_no int, p_sender text, p_guid text) returns jsonb
+/* The records of both, as JSON, if the sender may write to the group: members, and the app. */
+create function check_group(p_app_no int, p_sender text, p_guid text) returns text
 language plpgsql as $$
 declare
-  v_record jsonb;
+  v_sender text;
+  v_group text;
+  v_joined boolean;
 begin
-  select group_record(g) into v_record from groups g
-  where app_no = p_app_no and guid = p_guid and removed_at is null;
-  if not found then perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid)); end if;
-  if p_sender <> 'app_system' and not exists (select from inbox
-    where app_no = p_app_no and uid = p_sender and kind = 'group' and with_id = p_guid
-      and scope is not null)
-  then
+  select case when s.uid is not null then user_json(s) end,
+    case when g.guid is not null then group_json(g) end, i.scope is not null
+  into v_sender, v_group, v_joined
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join groups g on g.app_no = p_app_no and g.guid = p_guid and g.removed_at is null
+    left join inbox i on i.app_no = p_app_no and i.uid = p_sender and i.kind = 'group'
+      and i.with_id = p_guid;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_group is null then
+    perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
+  end if;
+  if p_sender <> 'app_system' and not v_joined then
     if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
       perform refuse('ERR_BANNED_GROUPMEMBER');
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
   end if;
-  return v_record;
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    v_group, ',"entityType":"group"}}');
+end $$;
+
+/* The sender's record as it was found; the app has no row. */
+create function sender_json(p_app_no int, p_uid text, p_found text) returns text
+language plpgsql stable as $$
+begin
+  if p_uid = 'app_system' then return system_record(p_app_no)::text; end if;
+  if p_found is null then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
+  end if;
+  return p_found;
 end $$;
 
 /*
@@ -1031,12 +1090,12 @@ create function append_action(
 language plpgsql as $$
 declare
   h conversations;
-  m messages;
+  v_id bigint;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  m := append_message(p_app_no, p_conversation, h.kind, p_sender, 'action', p_type, p_data, '{}',
-    null, p_moves, p_moves);
-  return message_record(m, h);
+  h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  v_id := store_message(h, p_sender, 'action', p_type, p_data, '{}', null, p_moves, p_moves);
+  return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
 end $$;
 
 /*
@@ -1129,6 +1188,12 @@ begin
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
+
+-- Most writes have an id by the time they announce: for them the trigger is not called.
+drop trigger outbox_assign_xid on outbox;
+create trigger outbox_assign_xid before insert on outbox
+for each statement when (pg_current_xact_id_if_assigned() is null)
+execute function outbox_assign_xid();
 
 -- The orders of lists, apart by type: whoever may not see private groups never walks over them.
 create index groups_changed on groups (app_no, type, changed_second, guid)
