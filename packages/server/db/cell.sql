@@ -648,6 +648,9 @@ begin
         greatest(p_sender collate "C", p_receiver collate "C"), true, true);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
+      -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
+      -- else takes this lock, so whoever has the head need not wait for it.
+      perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
       h := move_head(p_app_no, 'group', p_receiver, '', true, true);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));

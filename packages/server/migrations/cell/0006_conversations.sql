@@ -1,7 +1,8 @@
 -- Groups and their members, conversations, messages and marks. docs/decisions/0010-conversations.md
 -- tells why views of two are pushed and views of groups are pulled.
 --
--- Locks are taken in this order: idempotency and muids, users by uid, conversations, inbox by uid,
+-- Locks are taken in this order: idempotency and muids, users by uid, the line of a
+-- group's senders, conversations, inbox by uid,
 -- view_totals by uid, totals, outbox. Sweeps and whoever blocks several lock more than one
 -- conversation, in an order of their own: a deadlock of theirs is run again.
 
@@ -532,6 +533,9 @@ begin
         greatest(p_sender collate "C", p_receiver collate "C"), true, true);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
+      -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
+      -- else takes this lock, so whoever has the head need not wait for it.
+      perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
       h := move_head(p_app_no, 'group', p_receiver, '', true, true);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
