@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { wakeSubject } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
@@ -9,6 +10,8 @@ import { OutboxProgress, type Places, type Step } from './outbox-progress.ts'
 /** Rows a step; larger batches gain little and hold the counters' locks longer. */
 export const SEQUENCER_BATCH = 1_000
 const POLL_MS = 50
+/** Events that come within this time of each other share a step: one for each would cost as much as the sends. */
+const GATHER_MS = 5
 /** However wrong its memory of the outbox might be, nothing waits longer than this. */
 const START_OVER_MS = 60_000
 
@@ -69,6 +72,7 @@ async function sequence(client: pg.Client, lease: Lease, signal: AbortSignal, wa
     const verdict = progress.record(step, complete)
     if (verdict === 'start over') return
     if (verdict === 'stamp') progress.stamp(await newXid(client))
+    if (step.taken.length > 0 && complete) await sleep(GATHER_MS)
     if (complete) await wakes.wait(POLL_MS)
   }
 }
