@@ -5,6 +5,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import type { Actor } from '../access/actor.ts'
+import { checkUser } from '../access/plugin.ts'
 import { claimIdempotency, getIdempotency } from '../access/queries.ts'
 import { write } from '../access/write.ts'
 import { settingOf } from '../settings/settings.ts'
@@ -42,9 +43,15 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
   if (message.multipleReceivers) {
+    await checkSender(actor)
     return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
   }
   return `{"data":${await sendTo(actor, draft, first)}}`
+}
+
+/** Where no send refuses the sender for all of the request. */
+async function checkSender({ app, uid }: Actor): Promise<void> {
+  if (uid !== undefined) await checkUser(app, uid)
 }
 
 /** Every receiver once, in the order given. */
@@ -68,11 +75,12 @@ const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
 
 /** One message, one call of one function. `item` tells one of several receivers from the others. */
 async function sendTo(
-  { app, credential, retry, uid: sender = SYSTEM_UID }: Actor,
+  actor: Actor,
   { data, ...draft }: Draft,
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
+  const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const { db } = app.cell
   const sent = await db.call((once) =>
     sendMessage.one(once, {
@@ -83,6 +91,7 @@ async function sendTo(
     }),
   )
   if (sent.message !== null) return sent.message
+  await checkSender(actor)
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
   const row = await findMessage.maybeOne(db, sentBefore)
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })

@@ -63,7 +63,7 @@ export const messageRoutes =
       '/messages',
       {
         bodyLimit: MESSAGE_BYTES,
-        config: { ...access, errors: SEND_ERRORS },
+        config: { ...access, checksUser: true, errors: SEND_ERRORS },
         schema: {
           operationId: 'sendMessage',
           tags,
