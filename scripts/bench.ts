@@ -3,13 +3,14 @@ import { parseArgs } from 'node:util'
 import { auth } from '../packages/server/bench/auth.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { lists } from '../packages/server/bench/lists.ts'
+import { send } from '../packages/server/bench/send.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
 import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
 import { withEngines } from '../packages/server/test/engines.ts'
 
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
-const benches: Record<string, Bench> = { auth, lists, sequencer }
+const benches: Record<string, Bench> = { auth, lists, send, sequencer }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -4,17 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
-import { createApp } from '../src/areas/apps/actions.ts'
-import { readConfig } from '../src/config.ts'
-import { closeDeps, type Deps, openDeps } from '../src/deps.ts'
+import { closeDeps, type Deps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { fillApp } from '../src/fill/fill.ts'
 import { RARE } from '../src/fill/names.ts'
 import { users } from '../src/fill/users.ts'
-import { upsertCell } from '../src/platform/cells/queries.ts'
-import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { databaseUrl } from '../test/engines.ts'
 import { atMost, type Figure, median, reported, within } from './figure.ts'
+import { newBenchApp, openInstallation } from './installation.ts'
 import { type Cost, Meter } from './meter.ts'
 
 const LARGE = 1_000_000
@@ -42,25 +38,6 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
   }
 }
 
-/** A directory and one cell, as `loquat migrate` and `loquat cells add` make them. */
-async function openInstallation(env: EnginesEnv): Promise<Deps> {
-  const config = readConfig({ ...env, LOQUAT_REGIONS: 'us', LOQUAT_LOG_LEVEL: 'silent' })
-  const cellUrl = databaseUrl(env, 'bench_lists')
-  for (const [url, schema] of [
-    [config.engines.directoryUrl, 'directory'],
-    [cellUrl, 'cell'],
-  ] as const) {
-    await ensureDatabase(url)
-    await migrate(url, schema)
-  }
-  const deps = openDeps(config)
-  const cell = { cellId: 'us-1', region: 'us' as const, urlSealed: deps.secrets.seal(cellUrl) }
-  await upsertCell.many(deps.directory.db, cell)
-  await deps.directory.start()
-  deps.revocations.start()
-  return deps
-}
-
 /** Asks for a list of the app; returns the milliseconds that it took. */
 type Ask = (query: string) => Promise<number>
 
@@ -70,15 +47,13 @@ async function filledApp(
   wanted: number,
   report: Report,
 ): Promise<Ask> {
-  const { appId, apiKey } = await createApp(deps, { name: 'Lists', region: 'us' })
-  const app = await deps.directory.find(appId)
-  if (!app?.cell) throw new Error('the new app is not served here')
+  const app = await newBenchApp(deps)
   const started = performance.now()
   const { signal } = new AbortController()
-  await fillApp({ ...app, cell: app.cell }, { kind: users, wanted, onProgress: () => {}, signal })
+  await fillApp(app, { kind: users, wanted, onProgress: () => {}, signal })
   report(`${wanted} users filled in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   return async (query) => {
-    const headers = { appid: appId, apikey: apiKey }
+    const headers = { appid: app.id, apikey: app.apiKey }
     const asked = performance.now()
     const { statusCode, body } = await api.inject({ url: `/v3/users?${query}`, headers })
     if (statusCode !== 200) throw new Error(`${query}: ${body}`)

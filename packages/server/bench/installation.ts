@@ -1,0 +1,42 @@
+/** What a bench measures: a directory, one cell and an app in it, on the engines of the run. */
+import { createApp } from '../src/areas/apps/actions.ts'
+import { setSettings } from '../src/areas/settings/actions.ts'
+import { readConfig } from '../src/config.ts'
+import { type Deps, openDeps } from '../src/deps.ts'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import type { App, Cell } from '../src/platform/cells/directory.ts'
+import { upsertCell } from '../src/platform/cells/queries.ts'
+import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
+import { keepPartitions } from '../src/platform/events/partitions.ts'
+import { databaseUrl } from '../test/engines.ts'
+
+/** As `loquat migrate` and `loquat cells add` make them. */
+export async function openInstallation(env: EnginesEnv): Promise<Deps> {
+  const config = readConfig({ ...env, LOQUAT_REGIONS: 'us', LOQUAT_LOG_LEVEL: 'silent' })
+  const cellUrl = databaseUrl(env, 'bench_cell')
+  for (const [url, schema] of [
+    [config.engines.directoryUrl, 'directory'],
+    [cellUrl, 'cell'],
+  ] as const) {
+    await ensureDatabase(url)
+    await migrate(url, schema)
+  }
+  await keepPartitions(cellUrl, 14)
+  const deps = openDeps(config)
+  const cell = { cellId: 'us-1', region: 'us' as const, urlSealed: deps.secrets.seal(cellUrl) }
+  await upsertCell.many(deps.directory.db, cell)
+  await deps.directory.start()
+  deps.revocations.start()
+  return deps
+}
+
+export type BenchApp = App & { cell: Cell; apiKey: string }
+
+/** An app that no rate limit stops; the limit is checked all the same. */
+export async function newBenchApp(deps: Deps): Promise<BenchApp> {
+  const { appId, apiKey } = await createApp(deps, { name: 'Bench', region: 'us' })
+  const app = await deps.directory.find(appId)
+  if (!app?.cell) throw new Error('the new app is not served here')
+  await setSettings(deps, app, { 'rate.standard': 1_000_000_000 })
+  return { ...app, cell: app.cell, apiKey }
+}

@@ -1,0 +1,145 @@
+/** The app that bench/send.ts writes to, and who writes to whom: as requests, and as scripts of pgbench. */
+import pg from 'pg'
+import { fillApp } from '../src/fill/fill.ts'
+import { messages } from '../src/fill/messages.ts'
+import { users } from '../src/fill/users.ts'
+import { connectionConfig } from '../src/platform/db/db.ts'
+import type { BenchApp } from './installation.ts'
+import type { SendLoad } from './send-load.ts'
+
+const USERS = 20_000
+/** Those who write begin here: their numbers have no zeros before them. */
+const FIRST = 10_000
+const PAIRS = 5_000
+/** Several groups of a size, so that senders seldom wait for each other. */
+export const GROUPS = 8
+const TEXT = 'Shall we meet at the station at nine, or is that too early for you?'
+const DATA = JSON.stringify({ text: TEXT })
+
+/** Tables without anything of ours: one-row inserts with one key, and updates of one row. */
+const BARE_TABLES = `
+  create table bench_plain (
+    id bigint generated always as identity primary key, conversation bigint not null,
+    sender text not null, data jsonb not null, sent_at timestamptz not null default clock_timestamp());
+  create table bench_row (id int primary key, n bigint not null) with (fillfactor = 50);
+  insert into bench_row values (1, 0)`
+
+export const INSERT = `\\set n random(1, ${PAIRS})
+insert into bench_plain (conversation, sender, data) values (:n, 'fill-0123abcd-10000', '${DATA}');`
+export const UPDATE = 'update bench_row set n = n + 1 where id = 1;'
+
+/** Fills the app with users and what they wrote, and makes groups of these sizes. */
+export async function prepare(app: BenchApp, sizes: number[]): Promise<SendData> {
+  const run = { onProgress: () => {}, signal: new AbortController().signal }
+  await fillApp(app, { kind: users, wanted: USERS, ...run })
+  await fillApp(app, { kind: messages, wanted: 200_000, conversations: 20_000, ...run })
+  const client = new pg.Client({ ...connectionConfig(app.cell.url), statement_timeout: 0 })
+  await client.connect()
+  await client.query(BARE_TABLES)
+  const data = new SendData(app, client, await prefixOf(client, app.no))
+  await data.openPairs()
+  for (const members of sizes) await data.addGroups(members)
+  await client.query('vacuum (analyze)')
+  return data
+}
+
+/** What all ids of the fill begin with. */
+async function prefixOf(client: pg.Client, appNo: number): Promise<string> {
+  const text = 'select min(uid) as uid from users where app_no = $1'
+  const { rows } = await client.query<{ uid: string }>(text, [appNo])
+  return (rows[0]?.uid ?? '').replace(/\d+$/, '')
+}
+
+export class SendData {
+  readonly app: BenchApp
+  readonly client: pg.Client
+  readonly #prefix: string
+
+  constructor(app: BenchApp, client: pg.Client, prefix: string) {
+    this.app = app
+    this.client = client
+    this.#prefix = prefix
+  }
+
+  /** Two users who have written to each other before, any of many. */
+  get direct(): string {
+    return `\\set n ${FIRST} + 2 * random(0, ${PAIRS - 1})
+\\set other :n + 1
+${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
+  }
+
+  get directSends(): SendLoad['sends'] {
+    return Array.from({ length: PAIRS }, (_, pair) => {
+      const sender = FIRST + 2 * pair
+      return this.#send(sender, 'user', `${this.#prefix}${sender + 1}`)
+    })
+  }
+
+  /** Two users who most likely have not. */
+  get newConversations(): string {
+    return `\\set n random(${FIRST}, ${USERS - 1})
+\\set other random(${FIRST}, ${USERS - 1})
+${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
+  }
+
+  /** Each client is one member of one group. */
+  crowd(members: number): string {
+    return `\\set n ${FIRST} + :client_id
+${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
+  }
+
+  crowdSends(members: number): SendLoad['sends'] {
+    return Array.from({ length: members }, (_, n) =>
+      this.#send(FIRST + n, 'group', guidOf(members, 0)),
+    )
+  }
+
+  /** Each client writes to a group of its own, as any of its members. */
+  group(members: number): string {
+    return `\\set n random(${FIRST}, ${FIRST + members - 1})
+${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
+  }
+
+  /** What `sendMessage` of areas/messages calls, with the same values. */
+  #call(kind: string, sender: string, receiver: string): string {
+    return `select message_id, message from send_message(${this.app.no}, '${kind}',
+  '${this.#prefix}' || ${sender}, ${receiver}, 'message', 'text', '${DATA}'::jsonb, '{}', null, '',
+  '\\xabcd', null, null);`.replaceAll('\n', ' ')
+  }
+
+  #send(sender: number, receiverType: 'user' | 'group', receiver: string) {
+    return { sender: `${this.#prefix}${sender}`, receiverType, receiver, text: TEXT }
+  }
+
+  async openPairs(): Promise<void> {
+    await this.client.query(
+      `select send_message($1, 'user', $2 || n, $2 || (n + 1), 'message', 'text', $3::jsonb, '{}',
+         null, '', '\\xabcd', null, null)
+       from generate_series(${FIRST}, ${FIRST + 2 * PAIRS - 2}, 2) n`,
+      [this.app.no, this.#prefix, DATA],
+    )
+  }
+
+  async addGroups(members: number): Promise<void> {
+    for (let nth = 0; nth < GROUPS; nth++) {
+      const values = [this.app.no, guidOf(members, nth), this.#prefix]
+      await this.client.query(
+        `with made as (
+           insert into groups (app_no, guid, name, type, owner, members_count)
+           values ($1, $2, $2, 'public', $3 || ${FIRST}, ${members})
+         ), head as (
+           insert into conversations (app_no, kind, one, other) values ($1, 'group', $2, '')
+           returning no
+         )
+         insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+         select $1, $3 || n, 'group', $2, no,
+           case when n = ${FIRST} then 'admin' else 'participant' end, clock_timestamp()
+         from head, generate_series(${FIRST}, ${FIRST + members - 1}) n`,
+        values,
+      )
+      await this.client.query(`select add_total($1, 'groups', 1)`, [this.app.no])
+    }
+  }
+}
+
+const guidOf = (members: number, nth: number | '') => `bench-${members}-${nth}`

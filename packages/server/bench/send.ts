@@ -1,0 +1,227 @@
+/**
+ * What a message costs: the service beside pgbench with the same function and data, the function
+ * beside one-row inserts, 64 senders on one conversation beside a one-row update, and groups beside
+ * conversations of two. Everything writes to durable engines while a worker sequences the events.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { closeDeps } from '../src/deps.ts'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import { cpuOfTree, parentOf } from './cpu.ts'
+import { atLeast, atMost, type Figure, median, reported } from './figure.ts'
+import { newBenchApp, openInstallation } from './installation.ts'
+import { type Done, type Load, pgbench } from './pgbench.ts'
+import { GROUPS, INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
+import type { SendLoad } from './send-load.ts'
+
+const ROUNDS = 5
+const SECONDS = 5
+const WARM_UP = 4
+const CLIENTS = 16
+const CROWD = 64
+const SIZES = [CROWD, 300, 10_000]
+
+type Report = (line: string) => void
+
+export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
+  const deps = await openInstallation(env)
+  const children: ChildProcess[] = []
+  const start = (role: string) => {
+    const child = startServer(env, role)
+    children.push(child)
+    return child
+  }
+  try {
+    const app = await newBenchApp(deps)
+    const data = await prepare(app, SIZES)
+    report('filled')
+    await started(start('worker'))
+    const api = start('api')
+    const port = await started(api)
+    const load = fork(pathOf('send-load.ts'))
+    const bench = new Bench({ data, api, load, port, postmaster: await postmasterOf(data), report })
+    const figures = await bench.run()
+    load.kill()
+    await data.client.end()
+    return figures
+  } finally {
+    await Promise.all(children.map(stop))
+    await closeDeps(deps)
+  }
+}
+
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+/** As in production, with a line a request; the bench lets it go nowhere. */
+function startServer(env: EnginesEnv, role: string): ChildProcess {
+  return fork(pathOf('send-server.ts'), [role], {
+    env: {
+      ...process.env,
+      ...env,
+      ...{ LOQUAT_REGIONS: 'us', LOQUAT_PORT: '0', LOQUAT_INTERNAL_PORT: '0' },
+      ...{ LOQUAT_POOL_SIZE: String(CROWD), LOQUAT_DRAIN_NOTICE_SECONDS: '0' },
+    },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+}
+
+async function started(child: ChildProcess): Promise<number> {
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return port
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  child.disconnect()
+  await ended
+}
+
+async function postmasterOf({ client }: SendData): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return parentOf(rows[0]?.pid ?? 0)
+}
+
+/** Of one round. CPU in µs a message. */
+interface Cost {
+  rate: number
+  postgresCpu: number
+  serviceCpu: number
+}
+
+interface Parts {
+  data: SendData
+  api: ChildProcess
+  load: ChildProcess
+  port: number
+  postmaster: number
+  report: Report
+}
+
+type Ways = Record<string, () => Promise<Cost>>
+
+class Bench {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async run(): Promise<Figure[]> {
+    return [...(await this.#direct()), ...(await this.#crowd()), ...(await this.#groups())]
+  }
+
+  async #direct(): Promise<Figure[]> {
+    const { data } = this.#parts
+    const timed = { clients: CLIENTS, warmUp: WARM_UP, seconds: SECONDS }
+    const { service, call, fresh, insert } = await this.#rounds({
+      service: () => this.#overHttp(data.directSends, CLIENTS),
+      call: () => this.#inPostgres(data.direct, timed),
+      fresh: () => this.#inPostgres(data.newConversations, timed),
+      insert: () => this.#inPostgres(INSERT, timed),
+    })
+    return [
+      atLeast('POST /messages 1:1, a second', service.rate, call.rate, 0.5),
+      reported('… CPU of PostgreSQL, µs a message', service.postgresCpu, call.postgresCpu),
+      reported('… CPU of the service, µs a message', service.serviceCpu, call.postgresCpu),
+      atLeast('send_message against one-row inserts, a second', call.rate, insert.rate, 0.2),
+      reported('… CPU of PostgreSQL, µs', call.postgresCpu, insert.postgresCpu),
+      reported('new conversations against existing ones, a second', fresh.rate, call.rate),
+      reported('… CPU of PostgreSQL, µs a message', fresh.postgresCpu, call.postgresCpu),
+    ]
+  }
+
+  async #crowd(): Promise<Figure[]> {
+    const { data } = this.#parts
+    const timed = { clients: CROWD, warmUp: 2 * WARM_UP, seconds: SECONDS }
+    const { service, call, update } = await this.#rounds({
+      service: () => this.#overHttp(data.crowdSends(CROWD), CROWD),
+      call: () => this.#inPostgres(data.crowd(CROWD), timed),
+      update: () => this.#inPostgres(UPDATE, timed),
+    })
+    return [
+      atLeast(`send_message, ${CROWD} senders on one group`, call.rate, update.rate, 0.5),
+      reported('… through POST /messages, a second', service.rate, update.rate),
+    ]
+  }
+
+  async #groups(): Promise<Figure[]> {
+    const { data } = this.#parts
+    const timed = { clients: GROUPS, warmUp: WARM_UP, seconds: SECONDS }
+    const { direct, few, many } = await this.#rounds({
+      direct: () => this.#inPostgres(data.direct, timed),
+      few: () => this.#inPostgres(data.group(300), timed),
+      many: () => this.#inPostgres(data.group(10_000), timed),
+    })
+    const compare = (members: string, { postgresCpu }: Cost) =>
+      atMost(
+        `CPU of PostgreSQL, µs a message to ${members} members`,
+        ...([postgresCpu, direct.postgresCpu, 1.3] as const),
+      )
+    return [compare('300', few), compare('10,000', many)]
+  }
+
+  /** All ways in turn, so that a slow minute of the machine strikes all; the medians. */
+  async #rounds<W extends Ways>(ways: W): Promise<Record<keyof W, Cost>> {
+    const names = Object.keys(ways) as (keyof W & string)[]
+    const costs = Object.fromEntries(names.map((name) => [name, [] as Cost[]]))
+    for (let round = 1; round <= ROUNDS; round++) {
+      for (const name of names) {
+        const cost = await ways[name]?.()
+        if (cost) costs[name]?.push(cost)
+      }
+      const last = names.map((name) => `${name} ${describe(costs[name]?.at(-1))}`)
+      this.#parts.report(`round ${round} of ${ROUNDS}: ${last.join(', ')}`)
+    }
+    const middle = (name: string): Cost => {
+      const of = (part: keyof Cost) => median((costs[name] ?? []).map((cost) => cost[part]))
+      return { rate: of('rate'), postgresCpu: of('postgresCpu'), serviceCpu: of('serviceCpu') }
+    }
+    return Object.fromEntries(names.map((name) => [name, middle(name)])) as Record<keyof W, Cost>
+  }
+
+  #inPostgres(script: string, load: Load): Promise<Cost> {
+    const { url } = this.#parts.data.app.cell
+    return this.#measure((begin) => pgbench(url, script, load, begin))
+  }
+
+  #overHttp(sends: SendLoad['sends'], connections: number): Promise<Cost> {
+    const { load, port, data } = this.#parts
+    const headers = { appid: data.app.id, apikey: data.app.apiKey }
+    return this.#measure(async (begin) => {
+      begin()
+      const answered = once(load, 'message')
+      load.send({ port, headers, connections, seconds: SECONDS, sends })
+      const [{ sent, seconds }] = (await answered) as [{ sent: number; seconds: number }]
+      return { rate: sent / seconds, count: sent }
+    })
+  }
+
+  /** CPU until the last event has its position: what is left to the background counts too. */
+  async #measure(work: (begin: () => void) => Promise<Done>): Promise<Cost> {
+    const { api, postmaster } = this.#parts
+    const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid ?? 0) })
+    let before = spent()
+    const { rate, count } = await work(() => {
+      before = spent()
+    })
+    await this.#sequenced()
+    const after = spent()
+    return {
+      rate,
+      postgresCpu: ((after.postgres - before.postgres) * 1e6) / count,
+      serviceCpu: ((after.service - before.service) * 1e6) / count,
+    }
+  }
+
+  async #sequenced(): Promise<void> {
+    const text = 'select exists (select from outbox) as waiting'
+    while ((await this.#parts.data.client.query(text)).rows[0].waiting) await sleep(20)
+  }
+}
+
+const describe = (cost: Cost | undefined) =>
+  cost &&
+  `${cost.rate.toFixed(0)}/s ${cost.postgresCpu.toFixed(0)} + ${cost.serviceCpu.toFixed(0)} µs`
