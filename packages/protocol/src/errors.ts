@@ -52,6 +52,12 @@ export const errors = {
     message: 'An API key can neither change nor remove itself.',
     when: 'The key in the path is the one in the header.',
   },
+  ERR_POSITION_TOO_OLD: {
+    status: 410,
+    retry: false,
+    message: 'Events after position {after} are gone. The oldest one has position {oldest}.',
+    when: 'The event log no longer holds what follows the position; `details.oldest` says from where it does.',
+  },
   ERR_PLAN_QUOTA_RESTRICTION: {
     status: 403,
     retry: false,

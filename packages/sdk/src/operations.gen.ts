@@ -1247,6 +1247,80 @@ export type SetPinnedConversationsBody = {
   )[]
 }
 
+export type ListEventsAnswer = {
+  data: {
+    /** Its place in the log of the app: 1, 2, 3 … without a hole. */
+    position: number
+    /** One of docs/events.md. */
+    type: string
+    /** When it happened, in Unix seconds. */
+    at: number
+    payload: Record<string, unknown>
+  }[]
+  meta: {
+    next: {
+      /** Where to go on: all up to here was looked at, also what `types` left out. */
+      after: number
+    }
+    /** The position of the newest event. */
+    last: number
+  }
+}
+
+export type ListEventsQuery = {
+  /** Events past this position; from the oldest one there is unless given. */
+  after?: number | undefined
+  /** Events per request. */
+  limit?: number | undefined
+  /** Only events of these types. */
+  types?:
+    | (
+        | 'app.created'
+        | 'app.settings.updated'
+        | 'apikey.created'
+        | 'apikey.updated'
+        | 'apikey.deleted'
+        | 'role.created'
+        | 'role.updated'
+        | 'role.deleted'
+        | 'user.created'
+        | 'user.updated'
+        | 'user.deactivated'
+        | 'user.reactivated'
+        | 'user.deleted'
+        | 'user.token.created'
+        | 'user.token.updated'
+        | 'user.tokens.revoked'
+        | 'user.friends.added'
+        | 'user.friends.removed'
+        | 'user.blocked'
+        | 'user.unblocked'
+        | 'group.created'
+        | 'group.updated'
+        | 'group.deleted'
+        | 'group.owner.transferred'
+        | 'group.member.added'
+        | 'group.member.joined'
+        | 'group.member.left'
+        | 'group.member.kicked'
+        | 'group.member.banned'
+        | 'group.member.unbanned'
+        | 'group.member.scope.changed'
+        | 'message.sent'
+        | 'message.deleted'
+        | 'conversation.delivered'
+        | 'conversation.read'
+        | 'conversation.unread'
+        | 'conversation.tags.updated'
+        | 'conversation.pinned'
+        | 'app.conversations.pinned'
+        | 'conversation.cleared'
+      )[]
+    | undefined
+  /** Seconds to wait for an event when there is none. */
+  wait?: number | undefined
+}
+
 /** `client.apiKeys` */
 export class ApiKeysMethods {
   readonly #transport: Transport
@@ -2040,6 +2114,20 @@ export class ConversationsMethods {
   }
 }
 
+/** `client.events` */
+export class EventsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Read the event log of the app from a position on. */
+  async list(query?: ListEventsQuery, options?: CallOptions): Promise<ListEventsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/events', query }, options)
+  }
+}
+
 /** Every operation, by area. */
 export class Operations {
   readonly apiKeys: ApiKeysMethods
@@ -2053,6 +2141,7 @@ export class Operations {
   readonly bannedUsers: BannedUsersMethods
   readonly messages: MessagesMethods
   readonly conversations: ConversationsMethods
+  readonly events: EventsMethods
 
   constructor(transport: Transport) {
     this.apiKeys = new ApiKeysMethods(transport)
@@ -2066,5 +2155,6 @@ export class Operations {
     this.bannedUsers = new BannedUsersMethods(transport)
     this.messages = new MessagesMethods(transport)
     this.conversations = new ConversationsMethods(transport)
+    this.events = new EventsMethods(transport)
   }
 }

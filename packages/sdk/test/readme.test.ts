@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { useServer } from '../../server/test/harness.ts'
 
-const server = useServer()
+const server = useServer({ roles: ['api', 'worker'] })
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
@@ -25,8 +25,8 @@ test('which runs, and gets what it asks for', async (t) => {
   assert.equal(ben.conversationId, 'amira_user_ben')
   assert.deepEqual([count, data.length, meta.pagination.total], [2, 1, 1])
   assert.deepEqual(
-    log.mock.calls.map(({ arguments: [name] }) => name),
-    ['Ben'],
+    log.mock.calls.map(({ arguments: logged }) => logged),
+    [['Ben'], [2, 'Amira']],
   )
   assert.equal((await app.client.users.get('amira')).name, 'Amira K.')
 })

@@ -14,6 +14,12 @@ const { data, meta } = await client.users.list({ tags: ['staff'], perPage: 10 })
 for await (const friend of client.friends.all('amira')) console.log(friend.name)
 const { count } = await client.users.count({ role: 'default' })
 
+const until = AbortSignal.timeout(60_000)
+for await (const event of client.followEvents({ types: ['user.created'] }, { signal: until })) {
+  console.log(event.position, event.payload.user.name)
+  break
+}
+
 try {
   await client.users.create({ uid: 'amira', name: 'Amira' })
 } catch (error) {

@@ -724,7 +724,7 @@ begin
   return v_low;
 end $$;
 
-CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint) RETURNS record
+CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint, OUT live text) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -772,11 +772,19 @@ begin
     returning app_no, position
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
+  ), placed as (
+    insert into events (app_no, position, type, key, payload, at, day)
+    select app_no, before + row_number() over (partition by app_no order by id),
+      type, key, payload, at, v_day
+    from gone join started using (app_no)
+    returning app_no, position, type, key, payload, at
   )
-  insert into events (app_no, position, type, key, payload, at, day)
-  select app_no, before + row_number() over (partition by app_no order by id),
-    type, key, payload, at, v_day
-  from gone join started using (app_no);
+  select string_agg(
+    app_no || ' {"position":' || position || ',"type":' || to_json(type) || ',"key":' || to_json(key)
+      || ',"at":' || floor(extract(epoch from at)) || ',"payload":' || payload || E'}\x1e',
+    '' order by app_no, position
+  ) into live
+  from placed;
 end $$;
 
 CREATE FUNCTION public.set_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void

@@ -4,6 +4,7 @@ import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
+import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
@@ -28,6 +29,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,
+  eventRoutes,
 ]
 
 export interface ApiOptions {

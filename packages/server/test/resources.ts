@@ -262,6 +262,7 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   markUserConversationDelivered: talk,
   markUserConversationRead: talk,
   markUserConversationUnread: talk,
+  listEvents: () => ({ query: { after: '0', limit: '10', types: 'app.created,user.created' } }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

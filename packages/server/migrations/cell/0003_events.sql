@@ -56,13 +56,14 @@ create table positions (
  * sequenced before), the ids p_gaps, and ids above p_after. So rows taken before, which a long
  * snapshot may keep in the index, are not visited again.
  *
- * Every transaction with an id below `horizon` had ended before the rows were looked for.
+ * Every transaction with an id below `horizon` had ended before the rows were looked for. `live`
+ * is what is published of them: `app_no {event}`, each ended by a character that no JSON can hold.
  * Locks: lease, outbox rows, positions by app_no.
  */
 create function sequence_events(
   p_worker uuid, p_epoch bigint,
   p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit int,
-  out taken bigint[], out horizon bigint
+  out taken bigint[], out horizon bigint, out live text
 )
 language plpgsql
 -- A table that is nearly always empty looks cheap to scan whole, and is not while a backup runs.
@@ -112,9 +113,17 @@ begin
     returning app_no, position
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
+  ), placed as (
+    insert into events (app_no, position, type, key, payload, at, day)
+    select app_no, before + row_number() over (partition by app_no order by id),
+      type, key, payload, at, v_day
+    from gone join started using (app_no)
+    returning app_no, position, type, key, payload, at
   )
-  insert into events (app_no, position, type, key, payload, at, day)
-  select app_no, before + row_number() over (partition by app_no order by id),
-    type, key, payload, at, v_day
-  from gone join started using (app_no);
+  select string_agg(
+    app_no || ' {"position":' || position || ',"type":' || to_json(type) || ',"key":' || to_json(key)
+      || ',"at":' || floor(extract(epoch from at)) || ',"payload":' || payload || E'}\x1e',
+    '' order by app_no, position
+  ) into live
+  from placed;
 end $$;

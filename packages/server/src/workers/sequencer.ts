@@ -3,6 +3,7 @@ import pg from 'pg'
 import { wakeSubject } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
 import { query } from '../platform/db/query.ts'
+import { publishEvents } from '../platform/events/live.ts'
 import type { Lease } from '../platform/leases/leases.ts'
 import type { JobContext } from './jobs.ts'
 import { OutboxProgress, type Places, type Step } from './outbox-progress.ts'
@@ -31,10 +32,15 @@ interface StepParams extends Places, Record<string, unknown> {
   limit: number
 }
 
+/** What a step did, and its events as they are published; null when there were none. */
+interface LiveStep extends Step {
+  live: string | null
+}
+
 /** The ids as JSON: the client needs 1 ms for 1,000 in an array of PostgreSQL's, 0.04 ms so. */
-const sequenceEvents = query<StepParams, Step>(
+const sequenceEvents = query<StepParams, LiveStep>(
   'sequencer.step',
-  `select array_to_json(taken) as taken, horizon from sequence_events(
+  `select array_to_json(taken) as taken, horizon, live from sequence_events(
      :workerId::uuid, :epoch::bigint,
      :from::bigint, :old::bigint, :after::bigint, :gaps::bigint[], :limit::int)`,
 )
@@ -44,7 +50,8 @@ const sequenceEvents = query<StepParams, Step>(
  * remembers of the outbox is true only of the server it was read from, so it ends with the
  * connection (a failover can bring a sequence that went back).
  */
-export async function runSequencer({ deps, cell, lease, signal }: JobContext): Promise<void> {
+export async function runSequencer(context: JobContext): Promise<void> {
+  const { deps, cell, signal } = context
   const client = new pg.Client({ ...connectionConfig(cell.url), query_timeout: 10_000 })
   // Without a listener a broken connection would end the process; the next query reports it.
   client.on('error', () => {})
@@ -54,7 +61,7 @@ export async function runSequencer({ deps, cell, lease, signal }: JobContext): P
   signal.addEventListener('abort', wake)
   try {
     await client.connect()
-    while (!signal.aborted) await sequence(client, lease, signal, wakes)
+    while (!signal.aborted) await sequence(client, context, wakes)
   } finally {
     unsubscribe()
     signal.removeEventListener('abort', wake)
@@ -63,11 +70,13 @@ export async function runSequencer({ deps, cell, lease, signal }: JobContext): P
 }
 
 /** Sequences until its memory of the outbox is due for renewal. */
-async function sequence(client: pg.Client, lease: Lease, signal: AbortSignal, wakes: Wakes) {
+async function sequence(client: pg.Client, context: JobContext, wakes: Wakes) {
+  const { deps, cell, lease, signal } = context
   const progress = await startProgress(client)
   const deadline = Date.now() + START_OVER_MS
   while (!signal.aborted && Date.now() < deadline) {
     const step = await sequenceStep(client, lease, progress)
+    if (step.live) publishEvents(deps, cell.id, step.live)
     const complete = step.taken.length < SEQUENCER_BATCH
     const verdict = progress.record(step, complete)
     if (verdict === 'start over') return
@@ -87,7 +96,7 @@ export function sequenceStep(
   client: pg.Client,
   { workerId, epoch }: Lease,
   progress: OutboxProgress,
-): Promise<Step> {
+): Promise<LiveStep> {
   const limit = SEQUENCER_BATCH
   return sequenceEvents.one(client, { workerId, epoch, ...progress.places, limit })
 }

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { useServer } from '../../server/test/harness.ts'
+import { Loquat } from '../src/index.ts'
+import { answer, cutConnection, play, refuse } from './http-script.ts'
+
+const server = useServer({ roles: ['api', 'worker'] })
+
+const page = (after: number, ...positions: number[]) =>
+  answer(200, {
+    data: positions.map((position) => ({ position, type: 'user.created', at: 1, payload: {} })),
+    meta: { next: { after }, last: 9 },
+  })
+
+suite('followEvents', () => {
+  test('every event in order, those to come too, until the signal ends it', async () => {
+    const app = await server.newApp()
+    await app.client.users.create({ uid: 'u0', name: 'u0' })
+    const end = new AbortController()
+    const seen: [number, string][] = []
+    const reading = (async () => {
+      for await (const event of app.client.followEvents({}, { signal: end.signal })) {
+        seen.push([event.position, event.type])
+        if (event.type === 'user.created' && event.payload.user.uid === 'u3') end.abort()
+      }
+    })()
+    for (const uid of ['u1', 'u2', 'u3']) await app.client.users.create({ uid, name: uid })
+    await assert.rejects(reading, { name: 'AbortError' })
+    const types = ['app.created', ...Array.from({ length: 4 }, () => 'user.created')]
+    assert.deepEqual(
+      seen,
+      types.map((type, nth) => [nth + 1, type]),
+    )
+  })
+
+  test('goes on where it was after failures that pass, and ends with one that does not', async () => {
+    const { baseUrl, received } = await play(
+      page(2, 1, 2),
+      cutConnection,
+      refuse(503, 'ERR_MISSION_FAILED'),
+      page(7, 3, 4),
+      cutConnection,
+      page(7),
+      refuse(410, 'ERR_POSITION_TOO_OLD'),
+    )
+    const client = new Loquat({ appId: 'app', apiKey: 'key', baseUrl, maxRetries: 0 })
+    const seen: number[] = []
+    const following = (async () => {
+      for await (const { position } of client.followEvents({ types: ['user.created'] })) {
+        seen.push(position)
+      }
+    })()
+    await assert.rejects(following, { code: 'ERR_POSITION_TOO_OLD' })
+    assert.deepEqual(seen, [1, 2, 3, 4])
+    const asked = received.map(({ url }) => new URL(url ?? '', baseUrl).searchParams.get('after'))
+    assert.deepEqual(asked, [null, '2', '2', '2', '7', '7', '7'])
+  })
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { startServing } from '../../../test/loquat.ts'
+import { timedTest } from '../../../test/timed-test.ts'
+import { until } from '../../../test/until.ts'
+import { appSubject } from '../../platform/events/live.ts'
+import { keepPartitions } from '../../platform/events/partitions.ts'
+
+const DAY_MS = 86_400_000
+
+const server = useServer({ roles: ['api', 'worker'], env: { LOQUAT_POOL_SIZE: '3' } })
+
+/** An app with users, once all that made it is in its log. */
+async function appWithUsers(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  await until('all is logged', async () => (await lastOf(app)) === uids.length + 1)
+  return app
+}
+
+const lastOf = async (app: TestApp) => (await app.client.events.list({ limit: 1 })).meta.last
+
+const positions = (events: { position: number }[]) => events.map(({ position }) => position)
+
+/** Resolves once the app has somebody who waits for its events. */
+const waiting = (app: TestApp) =>
+  until('somebody waits', async () => {
+    const [asked] = await rows<{ calls: number }>(
+      app.cell.db,
+      `select count(*)::int as calls from pg_stat_activity
+       where datname = current_database() and query like '%positions p%' and state = 'idle'`,
+    )
+    return (asked?.calls ?? 0) > 0
+  })
+
+suite('listEvents', () => {
+  test('from the oldest event, and on from any position', async () => {
+    const app = await appWithUsers('amira', 'ben', 'cleo')
+    const all = await app.client.events.list()
+    assert.deepEqual(positions(all.data), [1, 2, 3, 4])
+    assert.deepEqual(
+      all.data.map(({ type }) => type),
+      ['app.created', 'user.created', 'user.created', 'user.created'],
+    )
+    assert.deepEqual(all.meta, { next: { after: 4 }, last: 4 })
+    const some = await app.client.events.list({ after: 1, limit: 2 })
+    assert.deepEqual(some.data, all.data.slice(1, 3))
+    assert.deepEqual(some.meta, { next: { after: 3 }, last: 4 })
+    const none = await app.client.events.list({ after: 4 })
+    assert.deepEqual(none, { data: [], meta: { next: { after: 4 }, last: 4 } })
+  })
+
+  test('of some types: what is left out is passed', async () => {
+    const app = await appWithUsers('amira', 'ben')
+    await app.client.users.update('amira', { name: 'Amira K.' })
+    await until('it is logged', async () => (await lastOf(app)) === 4)
+    const types = ['user.updated', 'app.created'] as const
+    const { data, meta } = await app.client.events.list({ types: [...types] })
+    assert.deepEqual(positions(data), [1, 4])
+    assert.deepEqual(meta.next, { after: 4 })
+    const first = await app.client.events.list({ types: [...types], limit: 1 })
+    assert.deepEqual([positions(first.data), first.meta.next.after], [[1], 1])
+    const rest = await app.client.events.list({ types: ['role.created'], after: 2 })
+    assert.deepEqual([rest.data, rest.meta.next.after], [[], 4])
+  })
+
+  test('a type that there is not, and a position that nothing has', async () => {
+    const app = await appWithUsers()
+    for (const [field, value] of [
+      ['types.0', 'types=user.flown'],
+      ['after', 'after=2'],
+      ['after', 'after=-1'],
+      ['limit', 'limit=0'],
+      ['wait', 'wait=21'],
+    ] as const) {
+      const { status, body } = await app.call('GET', `/v3/events?${value}`)
+      assert.equal(status, 400, value)
+      assert.deepEqual(Object.keys(body.error.details), [field])
+    }
+  })
+
+  test('waits for an event, also of one type among others', async () => {
+    const app = await appWithUsers('amira')
+    const any = app.client.events.list({ after: 2, wait: 20 })
+    const renamed = app.client.events.list({ after: 2, wait: 20, types: ['user.updated'] })
+    await waiting(app)
+    await app.client.users.create({ uid: 'ben', name: 'Ben' })
+    assert.deepEqual(positions((await any).data), [3])
+    await app.client.users.update('ben', { name: 'Benno' })
+    assert.deepEqual(positions((await renamed).data), [4])
+  })
+
+  test('those who wait need no connection to the database', async () => {
+    const app = await appWithUsers('amira')
+    const ended = new AbortController()
+    const polls = Array.from({ length: 30 }, () =>
+      app.client.events.list({ after: 2, wait: 20 }, { signal: ended.signal }),
+    )
+    await waiting(app)
+    await app.client.users.create({ uid: 'ben', name: 'Ben' })
+    for (const { data } of await Promise.all(polls)) assert.deepEqual(positions(data), [3])
+  })
+
+  timedTest('draining ends the wait, with an answer', async (t) => {
+    const app = await appWithUsers()
+    const other = await startServing('api', server.env)
+    t.after(() => other.end('SIGKILL'))
+    const started = performance.now()
+    const poll = app.call('GET', '/v3/events?after=1&wait=20', { port: other.apiPort })
+    await waiting(app)
+    const over = other.end('SIGTERM')
+    assert.deepEqual((await poll).body.data, [])
+    assert.equal((await over).code, 0)
+    assert.ok(performance.now() - started < 15_000, 'it did not wait to the end')
+  })
+
+  test('the sequencer publishes each event with its position', async () => {
+    const app = await appWithUsers()
+    const heard: { position: number; type: string; payload: unknown }[] = []
+    const text = ', "quoted", \u00fcnic\u00f6de \u{1f600}'
+    server.deps.bus.subscribe(appSubject(app.no), (data) => heard.push(JSON.parse(data)))
+    await until('it is subscribed', async () => {
+      await app.client.users.create({ uid: `u${Math.random()}`.replace('.', ''), name: text })
+      return heard.length > 0
+    })
+    const from = heard[0]?.position ?? 0
+    for (const uid of ['a', 'b', 'c']) await app.client.users.create({ uid, name: uid })
+    const last = await until('the last is heard', async () => {
+      const there = (await app.announced()).length
+      return heard.at(-1)?.position === there && there
+    })
+    const { data } = await app.client.events.list({ after: from - 1 })
+    assert.equal(data.at(-1)?.position, last)
+    assert.deepEqual(
+      heard.map(({ position, type, payload }) => ({ position, type, payload })),
+      data.map(({ position, type, payload }) => ({ position, type, payload })),
+    )
+  })
+})
+
+suite('without NATS', () => {
+  const deaf = useServer({
+    roles: ['api', 'worker'],
+    env: { LOQUAT_NATS_URL: 'nats://127.0.0.1:1' },
+  })
+
+  test('who waits for events gets them', async () => {
+    const app = await deaf.newApp()
+    await app.client.users.create({ uid: 'amira', name: 'Amira' })
+    await until('it is logged', async () => (await lastOf(app)) === 2)
+    const poll = app.client.events.list({ after: 2, wait: 20 })
+    await waiting(app)
+    await app.client.users.create({ uid: 'ben', name: 'Ben' })
+    assert.deepEqual(positions((await poll).data), [3])
+  })
+})
+
+suite('past the retention', () => {
+  const old = useServer({ roles: ['api', 'worker'] })
+
+  test('a position says so, with the oldest that there is', async () => {
+    const app = await old.newApp()
+    await app.client.users.create({ uid: 'amira', name: 'Amira' })
+    await until('it is logged', async () => (await lastOf(app)) === 2)
+    const [seq] = await rows<{ day: string }>(
+      app.cell.db,
+      `select (max(day) + 20)::text as day from events where app_no = $1`,
+      [app.no],
+    )
+    await keepPartitions(app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    const tooOld = await app.call('GET', '/v3/events?after=0')
+    assert.equal(tooOld.status, 410)
+    assert.equal(tooOld.body.error.code, 'ERR_POSITION_TOO_OLD')
+    assert.deepEqual(tooOld.body.error.details, { oldest: ['3'] })
+    assert.deepEqual((await app.client.events.list()).data, [], 'begins with what there is')
+    assert.deepEqual((await app.client.events.list({ after: 2 })).data, [])
+
+    await rows(
+      app.cell.db,
+      `insert into events (app_no, position, type, key, payload, at, day)
+       values ($1, 3, 'user.created', 'user:ben', '{}', now(), $2)`,
+      [app.no, seq?.day],
+    )
+    await rows(app.cell.db, `update positions set position = 3 where app_no = $1`, [app.no])
+    assert.deepEqual(positions((await app.client.events.list()).data), [3])
+    assert.deepEqual(positions((await app.client.events.list({ after: 2 })).data), [3])
+    const between = await app.call('GET', '/v3/events?after=1&types=user.deleted')
+    assert.deepEqual(between.body.error.details, { oldest: ['3'] })
+  })
+})

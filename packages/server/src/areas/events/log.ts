@@ -1,0 +1,46 @@
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import type { ServedApp } from '../access/actor.ts'
+import { findOldestEvent, findPosition, type LogRow, listEvents } from './queries.ts'
+import type { EventList, EventListQuery } from './schema.ts'
+
+/** How many positions a request looks at for events of some types. */
+const LOOKED_AT = 10_000
+
+/** What the log of an app holds past a position. */
+export async function readLog(
+  { no: appNo, cell }: ServedApp,
+  after: number,
+  { limit, types }: Pick<EventListQuery, 'limit' | 'types'>,
+): Promise<EventList> {
+  const upto = after + LOOKED_AT
+  const rows = await listEvents.many(cell.db, { appNo, after, upto, types: types ?? null, limit })
+  const { last, whole } = rows[0] ?? { last: 0, whole: true }
+  if (after > last) throw badRequest({ after: [`after is past the last position, ${last}`] })
+  if (!whole) {
+    const oldest = (await oldestPosition(appNo, cell)) ?? last + 1
+    const details = { oldest: [String(oldest)] }
+    throw fail('ERR_POSITION_TOO_OLD', { after, oldest }, { details })
+  }
+  const data = rows.flatMap(toEvent)
+  const full = data.length === limit
+  const next = full ? (data.at(-1)?.position ?? after) : Math.min(upto, last)
+  return { data, meta: { next: { after: next }, last } }
+}
+
+function toEvent(row: LogRow): EventList['data'] {
+  if (row.position === null) return []
+  const { position, type, at, payload } = row
+  const seconds = Math.floor(at.getTime() / 1000)
+  return [{ position, type, at: seconds, payload: payload as Record<string, unknown> }]
+}
+
+/** Where a reader begins that has read nothing yet. */
+export async function startOfLog({ no, cell }: ServedApp): Promise<number> {
+  const oldest = await oldestPosition(no, cell)
+  if (oldest !== undefined) return oldest - 1
+  // All are gone, or there never was one.
+  return (await findPosition.maybeOne(cell.db, { appNo: no }))?.position ?? 0
+}
+
+const oldestPosition = async (appNo: number, { db }: ServedApp['cell']) =>
+  (await findOldestEvent.maybeOne(db, { appNo }))?.position

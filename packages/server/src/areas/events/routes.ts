@@ -1,0 +1,61 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import { LogWatch } from '../../platform/events/watch.ts'
+import type { ServedApp } from '../access/actor.ts'
+import { readLog, startOfLog } from './log.ts'
+import { EventList, EventListQuery } from './schema.ts'
+
+export const eventRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const watch = new LogWatch(deps)
+    const closing = new AbortController()
+    // Before requests under way are waited for: those that wait for events answer at once.
+    app.addHook('preClose', async () => closing.abort())
+
+    app.get(
+      '/events',
+      {
+        config: {
+          scope: 'fullAccess',
+          users: false,
+          onBehalfOf: 'ignored',
+          rate: 'standard',
+          errors: ['ERR_POSITION_TOO_OLD'],
+        },
+        schema: {
+          operationId: 'listEvents',
+          tags: ['events'],
+          summary: 'Read the event log of the app from a position on',
+          querystring: EventListQuery,
+          response: { 200: EventList },
+        },
+      },
+      async ({ actor, query }, reply) => {
+        const after = query.after ?? (await startOfLog(actor.app))
+        if (query.wait === 0) return readLog(actor.app, after, query)
+        const ended = new AbortController()
+        reply.raw.once('close', () => ended.abort())
+        const patience = AbortSignal.timeout(query.wait * 1000)
+        const signal = AbortSignal.any([ended.signal, closing.signal, patience])
+        return readOrWait(watch, actor.app, { ...query, after }, signal)
+      },
+    )
+  }
+
+/** Holds no connection to the database while it waits. The signal is aborted in any case. */
+async function readOrWait(
+  watch: LogWatch,
+  app: ServedApp,
+  query: EventListQuery & { after: number },
+  signal: AbortSignal,
+): Promise<EventList> {
+  for (let { after } = query; ; ) {
+    const grown = watch.grown(app, after, signal)
+    const log = await readLog(app, after, query)
+    if (log.data.length > 0 || signal.aborted) return log
+    // What `types` left out is not looked at again.
+    if (log.meta.next.after > after) after = log.meta.next.after
+    else await grown
+  }
+}
