@@ -250,6 +250,24 @@ export const errors = {
     message: 'This message can not be changed.',
     when: 'The message tells of an action, or is deleted already.',
   },
+  ERR_WRONG_MESSAGE_THREAD: {
+    status: 400,
+    retry: false,
+    message: 'A reply goes to the conversation of the message that it answers.',
+    when: 'The message of the thread is of another conversation.',
+  },
+  ERR_WRONG_MESSAGE_THREAD_CATEGORY: {
+    status: 400,
+    retry: false,
+    message: 'There are no replies to this message.',
+    when: 'The message of the thread tells of an action.',
+  },
+  ERR_MESSAGE_THREAD_NESTING: {
+    status: 400,
+    retry: false,
+    message: 'There are no replies to replies.',
+    when: 'The message of the thread is a reply itself.',
+  },
   ERR_CONVERSATION_NOT_ACCESSIBLE: {
     status: 403,
     retry: false,

@@ -155,6 +155,11 @@ export const events = {
     trigger: 'message_sent',
     payload: OneMessage,
   },
+  'user.mentioned': {
+    summary: 'A message mentions a user, since it was sent or edited. One event for each user.',
+    trigger: 'user_mentioned',
+    payload: Type.Object({ uid: Type.String(), message: MessageRecord }),
+  },
   'message.deleted': {
     summary: 'A message was deleted. Holds the action message that tells of it.',
     trigger: 'message_deleted',

@@ -93,8 +93,7 @@ export const ReceiptRecord = Type.Object(
   { additionalProperties: false },
 )
 
-/** A message, as answers and events show it. */
-export const MessageRecord = Type.Object(
+const message = Type.Object(
   {
     id: Type.String({ description: 'A number that grows within its conversation.' }),
     muid: Type.Optional(Type.String({ description: "The sender's own id of it." })),
@@ -106,8 +105,10 @@ export const MessageRecord = Type.Object(
     type: Type.String(),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'What was sent, and `entities`: the users and groups concerned, as they are now.',
+        'What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now.',
     }),
+    parentId: Type.Optional(Type.String({ description: 'The message that it replies to.' })),
+    quotedMessageId: Type.Optional(Type.String({ description: 'The message that it quotes.' })),
     tags: Type.Optional(Type.Array(Type.String())),
     sentAt: Seconds('When it was sent, in Unix seconds.'),
     updatedAt: Seconds('When it last changed, in Unix seconds.'),
@@ -119,6 +120,31 @@ export const MessageRecord = Type.Object(
     readAt: Type.Optional(Seconds('When the other side read it, in Unix seconds.')),
     receipts: Type.Optional(
       Type.Object({ data: Type.Array(ReceiptRecord) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** A message, as answers and events show it. */
+export const MessageRecord = Type.Object(
+  {
+    ...message.properties,
+    quotedMessage: Type.Optional(
+      Type.Object(
+        { ...Type.Partial(message).properties, id: Type.String() },
+        {
+          additionalProperties: false,
+          description:
+            'Without content once it is deleted, and no more than its id once it is gone.',
+        },
+      ),
+    ),
+    replyCount: Type.Optional(Type.Integer({ description: 'Replies in its thread.' })),
+    lastReply: Type.Optional(
+      Type.Object(message.properties, {
+        additionalProperties: false,
+        description: 'The newest reply, unless it was deleted.',
+      }),
     ),
   },
   { additionalProperties: false },

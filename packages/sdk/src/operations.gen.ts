@@ -143,8 +143,12 @@ export type Message = {
   /** `message`, `custom`, `interactive` or `action`. */
   category: string
   type: string
-  /** What was sent, and `entities`: the users and groups concerned, as they are now. */
+  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
   data: Record<string, unknown>
+  /** The message that it replies to. */
+  parentId?: string
+  /** The message that it quotes. */
+  quotedMessageId?: string
   tags?: string[]
   /** When it was sent, in Unix seconds. */
   sentAt: number
@@ -170,6 +174,101 @@ export type Message = {
       readAt?: number
     }[]
   }
+  /** Without content once it is deleted, and no more than its id once it is gone. */
+  quotedMessage?: {
+    id: string
+    /** The sender's own id of it. */
+    muid?: string
+    conversationId?: string
+    /** UID; `app_system` when the app sent it. */
+    sender?: string
+    receiverType?: 'user' | 'group'
+    /** UID or GUID. */
+    receiver?: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category?: string
+    type?: string
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    data?: Record<string, unknown>
+    /** The message that it replies to. */
+    parentId?: string
+    /** The message that it quotes. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** When it was sent, in Unix seconds. */
+    sentAt?: number
+    /** When it last changed, in Unix seconds. */
+    updatedAt?: number
+    /** When it was edited, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** When it was deleted, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** When the other side received it, in Unix seconds. */
+    deliveredAt?: number
+    /** When the other side read it, in Unix seconds. */
+    readAt?: number
+    receipts?: {
+      data: {
+        /** UID of who received it. */
+        recipient: string
+        /** When it was delivered, in Unix seconds. */
+        deliveredAt?: number
+        /** When it was read, in Unix seconds. */
+        readAt?: number
+      }[]
+    }
+  }
+  /** Replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: {
+    /** A number that grows within its conversation. */
+    id: string
+    /** The sender's own id of it. */
+    muid?: string
+    conversationId: string
+    /** UID; `app_system` when the app sent it. */
+    sender: string
+    receiverType: 'user' | 'group'
+    /** UID or GUID. */
+    receiver: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category: string
+    type: string
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    data: Record<string, unknown>
+    /** The message that it replies to. */
+    parentId?: string
+    /** The message that it quotes. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** When it was sent, in Unix seconds. */
+    sentAt: number
+    /** When it last changed, in Unix seconds. */
+    updatedAt: number
+    /** When it was edited, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** When it was deleted, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** When the other side received it, in Unix seconds. */
+    deliveredAt?: number
+    /** When the other side read it, in Unix seconds. */
+    readAt?: number
+    receipts?: {
+      data: {
+        /** UID of who received it. */
+        recipient: string
+        /** When it was delivered, in Unix seconds. */
+        deliveredAt?: number
+        /** When it was read, in Unix seconds. */
+        readAt?: number
+      }[]
+    }
+  }
 }
 
 export type UserConversation = {
@@ -180,6 +279,8 @@ export type UserConversation = {
   conversationType: 'user' | 'group'
   /** A number; `0` means that nothing is unread. */
   unreadMessageCount: string
+  /** Unread messages that mention the owner. */
+  unreadMentionsCount: number
   /** Unix seconds. */
   createdAt: number
   /** Unix seconds. */
@@ -981,6 +1082,11 @@ export type SendMessageAnswer =
               | 'ERR_BLOCKED_SENDER'
               | 'ERR_PERMISSION_DENIED'
               | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
             message: string
           }
           data?: Message
@@ -1001,6 +1107,11 @@ export type SendMessageAnswer =
               | 'ERR_BLOCKED_SENDER'
               | 'ERR_PERMISSION_DENIED'
               | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
             message: string
           }
           data?: Message
@@ -1028,6 +1139,10 @@ export type SendMessageBody = {
   data?: unknown | undefined
   /** The caller's own id: a second send with it finds the first message. */
   muid?: string | undefined
+  /** Makes it a reply in the thread of this message, whose receiver is the default then. */
+  parentMessageId?: number | string | undefined
+  /** A message of the same conversation to show with it. */
+  quotedMessageId?: number | string | undefined
   /** Labels, up to 25. */
   tags?: string[] | undefined
 }
@@ -1307,6 +1422,7 @@ export type ListEventsQuery = {
         | 'group.member.unbanned'
         | 'group.member.scope.changed'
         | 'message.sent'
+        | 'user.mentioned'
         | 'message.deleted'
         | 'conversation.delivered'
         | 'conversation.read'

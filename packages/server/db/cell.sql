@@ -58,6 +58,70 @@ begin
   return i;
 end $$;
 
+CREATE FUNCTION public.add_mentions(p_app_no integer, p_id bigint, p_uids text[]) RETURNS SETOF text
+    LANGUAGE sql
+    AS $$
+  insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
+  select p_app_no, uid, m.conversation, m.seq, m.id, m.parent_id, uid <> m.sender
+  from messages m, unnest(p_uids) uid
+  where m.app_no = p_app_no and m.id = p_id
+  on conflict do nothing
+  returning uid
+$$;
+
+CREATE SEQUENCE public.conversation_nos
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.conversations (
+    app_no integer NOT NULL,
+    no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    one text NOT NULL COLLATE pg_catalog."C",
+    other text NOT NULL COLLATE pg_catalog."C",
+    last_seq bigint DEFAULT 0 NOT NULL,
+    last_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    shown_seq bigint DEFAULT 0 NOT NULL,
+    shown_id bigint,
+    created_second bigint,
+    updated_second bigint DEFAULT 0 NOT NULL,
+    counted bigint DEFAULT 0 NOT NULL,
+    hidden integer DEFAULT 0 NOT NULL,
+    purged_seq bigint DEFAULT 0 NOT NULL,
+    purging boolean DEFAULT false NOT NULL,
+    CONSTRAINT conversations_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
+)
+WITH (fillfactor='50');
+
+CREATE FUNCTION public.add_reply(h public.conversations, p_sender text, p_parent bigint, p_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages := find_referred(h, p_sender, p_parent, true);
+begin
+  if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
+  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  insert into threads as t
+    (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
+  values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
+  on conflict (app_no, parent_id) do update set
+    replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
+  -- Of two users the other one too, who may have written nothing.
+  insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
+  select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)
+  from (values (p_sender, true), (m.sender, true),
+    (case when h.kind = 'user' then h.one end, false),
+    (case when h.kind = 'user' then h.other end, false)) concerned (uid, wrote)
+  where uid <> 'app_system'
+  group by uid order by uid
+  on conflict (app_no, uid, parent_id) do update set
+    wrote = t.wrote or excluded.wrote, follows = t.follows or t.uid = p_sender
+  where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
+end $$;
+
 CREATE FUNCTION public.add_total(p_app_no integer, p_what text, p_change bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -86,7 +150,8 @@ declare
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
-  v_id := store_message(h, p_sender, 'action', p_type, p_data, '{}', null, p_moves, p_moves);
+  v_id := store_message(
+    h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
 end $$;
 
@@ -253,33 +318,6 @@ CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RE
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
 
-CREATE SEQUENCE public.conversation_nos
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-CREATE TABLE public.conversations (
-    app_no integer NOT NULL,
-    no bigint DEFAULT nextval('public.conversation_nos'::regclass) NOT NULL,
-    kind text NOT NULL COLLATE pg_catalog."C",
-    one text NOT NULL COLLATE pg_catalog."C",
-    other text NOT NULL COLLATE pg_catalog."C",
-    last_seq bigint DEFAULT 0 NOT NULL,
-    last_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    shown_seq bigint DEFAULT 0 NOT NULL,
-    shown_id bigint,
-    created_second bigint,
-    updated_second bigint DEFAULT 0 NOT NULL,
-    counted bigint DEFAULT 0 NOT NULL,
-    hidden integer DEFAULT 0 NOT NULL,
-    purged_seq bigint DEFAULT 0 NOT NULL,
-    purging boolean DEFAULT false NOT NULL,
-    CONSTRAINT conversations_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
-)
-WITH (fillfactor='50');
-
 CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_change integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -302,6 +340,8 @@ CREATE TABLE public.messages (
     data jsonb NOT NULL,
     tags text[] DEFAULT '{}'::text[] NOT NULL,
     muid text,
+    parent_id bigint,
+    quoted_id bigint,
     counts boolean NOT NULL,
     shows boolean NOT NULL,
     counted bigint NOT NULL,
@@ -329,7 +369,13 @@ begin
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
       and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
   end if;
+  if m.parent_id is not null and m.deleted_at is null then
+    update threads set replies = replies - 1 where app_no = p_app_no and parent_id = m.parent_id;
+  end if;
+  delete from mentions where app_no = p_app_no and message_id = p_id;
+  delete from interactions where app_no = p_app_no and message_id = p_id;
   if p_permanent then
+    perform forget_messages(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
@@ -337,7 +383,7 @@ begin
     m.deleted_by := coalesce(m.deleted_by, p_by);
   else
     update messages
-    set data = '{}', deleted_at = clock_timestamp(), deleted_by = p_by,
+    set data = '{}', quoted_id = null, deleted_at = clock_timestamp(), deleted_by = p_by,
       updated_at = clock_timestamp()
     where app_no = p_app_no and id = p_id
     returning * into m;
@@ -345,9 +391,54 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.edit_message(p_app_no integer, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb) RETURNS SETOF text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_uids text[] := array(select jsonb_object_keys(p_mentions));
+begin
+  update messages set
+    data = with_mentions(p_data, small_records(p_mentions)), tags = p_tags,
+    edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
+  where app_no = p_app_no and id = p_id;
+  delete from mentions
+  where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
+  return query select add_mentions(p_app_no, p_id, v_uids);
+end $$;
+
+CREATE FUNCTION public.find_referred(h public.conversations, p_sender text, p_id bigint, p_reply boolean) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+begin
+  select * into m from messages where app_no = h.app_no and id = p_id;
+  if found and m.conversation <> h.no then
+    perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
+      jsonb_build_object('reason', 'The quoted message is of another conversation.'));
+  end if;
+  if not found or m.seq <= h.purged_seq
+    or m.seq <= (select cleared_seq from inbox
+      where app_no = h.app_no and conversation = h.no and uid = p_sender)
+    or exists (select from users
+      where app_no = h.app_no and uid = m.sender and removed_at is not null)
+  then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  return m;
+end $$;
+
 CREATE FUNCTION public.fold_name(name text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
+
+CREATE FUNCTION public.forget_messages(p_app_no integer, p_ids bigint[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  delete from mentions where app_no = p_app_no and message_id = any (p_ids);
+  delete from interactions where app_no = p_app_no and message_id = any (p_ids);
+  delete from threads where app_no = p_app_no and parent_id = any (p_ids)
+$$;
 
 CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -383,6 +474,16 @@ CREATE FUNCTION public.group_json(g public.groups) RETURNS text
 CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (public.group_json(g))::jsonb;
+
+CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS jsonb
+    LANGUAGE sql
+    AS $$
+  select jsonb_object_agg(uid, record) from (
+    select u.uid, user_record(u) as record from users u
+    where u.app_no = p_app_no and u.uid = any (p_uids) and u.removed_at is null
+    order by u.uid for share
+  ) there
+$$;
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -470,7 +571,7 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
 
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
+    RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'parentId', ((m).parent_id)::text, 'quotedMessageId', ((m).quoted_id)::text, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
 
 CREATE FUNCTION public.move_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean) RETURNS public.conversations
     LANGUAGE plpgsql
@@ -578,6 +679,89 @@ begin
   return null;
 end $$;
 
+CREATE TABLE public.roles (
+    app_no integer NOT NULL,
+    role text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    description text,
+    metadata jsonb,
+    settings jsonb,
+    built_in boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
+    LANGUAGE sql STABLE STRICT
+    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
+
+CREATE TABLE public.apps (
+    app_no integer NOT NULL,
+    app_id text NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
+
+CREATE TABLE public.users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    avatar text,
+    link text,
+    role text NOT NULL COLLATE pg_catalog."C",
+    status_message text,
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    last_active_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    deactivated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.user_json(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
+
+CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (public.user_json(u))::jsonb;
+
+CREATE FUNCTION public.party_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (p_kind = 'group'::text) THEN (SELECT public.group_record(g.*) AS group_record FROM public.groups g WHERE ((g.app_no = party_record.p_app_no) AND (g.guid = party_record.p_id) AND (g.removed_at IS NULL))) WHEN (p_id = 'app_system'::text) THEN public.system_record(p_app_no) ELSE (SELECT public.user_record(u.*) AS user_record FROM public.users u WHERE ((u.app_no = party_record.p_app_no) AND (u.uid = party_record.p_id) AND (u.removed_at IS NULL))) END;
+
+CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages := find_referred(h, p_sender, p_id, false);
+  v_receiver jsonb;
+begin
+  if m.deleted_at is not null then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  if m.category = 'action' then perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED'); end if;
+  v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
+  if h.kind = 'user' then
+    v_receiver := v_receiver
+      || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
+  end if;
+  return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
+      select jsonb_object_agg(key, coalesce(party_record(h.app_no, 'user', key), value))
+      from jsonb_each(m.data -> 'mentions')))
+    || jsonb_build_object('entities', jsonb_build_object(
+      'sender', jsonb_build_object('entityType', 'user',
+        'entity', coalesce(party_record(h.app_no, 'user', m.sender), '{}')),
+      'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
+end $$;
+
 CREATE FUNCTION public.refuse(p_code text, p_values jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -606,14 +790,21 @@ begin
   return i;
 end $$;
 
-CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, OUT message_id bigint, OUT message text) RETURNS record
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_replies_show boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
+  -- A reply never counts, and moves views only where the app wants it.
+  v_counts boolean := p_parent is null;
+  v_shows boolean := p_parent is null or p_replies_show;
   v_hash bytea;
   v_entities text;
+  v_quoted text;
+  v_mentions jsonb;
+  v_kept jsonb := p_data;
+  v_shown jsonb := p_data;
 begin
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
@@ -643,21 +834,32 @@ begin
   end if;
 
   if message_id is null then
+    if p_mentions is not null then
+      v_mentions := hold_mentioned(p_app_no, p_mentions);
+      v_kept := with_mentions(p_data, small_records(v_mentions));
+      v_shown := with_mentions(p_data, v_mentions);
+    end if;
     if p_kind = 'user' then
       h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), true, true);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, v_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
       -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
       -- else takes this lock, so whoever has the head need not wait for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', true, true);
+      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, v_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
-    message_id := store_message(h, p_sender, p_category, p_type, p_data, p_tags, p_muid, true, true);
+    message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+      p_parent, p_quoted, v_counts, v_shows);
+    if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
+    if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
+    if v_mentions is not null then
+      perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
+    end if;
     if p_muid is not null then
       update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
@@ -671,9 +873,12 @@ begin
       ',"receiver":', to_json(p_receiver),
       ',"category":', to_json(p_category), ',"type":', to_json(p_type),
       ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
-      ',"sentAt":', h.updated_second, ',"updatedAt":', h.updated_second,
-      ',"data":{"entities":', v_entities, case when p_data <> '{}' then ', ' end,
-      substr(p_data::text, 2), '}');
+      ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
+      ',"quotedMessage":' || v_quoted,
+      ',"sentAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"updatedAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
+      substr(v_shown::text, 2), '}');
   end if;
 
   if p_key is not null then
@@ -685,6 +890,12 @@ begin
     insert into outbox (app_no, type, key, payload)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
       ('{"message":' || message || '}')::json);
+    if v_mentions is not null then
+      insert into outbox (app_no, type, key, payload)
+      select p_app_no, 'user.mentioned', 'conversation:' || h.no,
+        concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
+      from jsonb_object_keys(v_mentions) uid where uid <> p_sender order by uid;
+    end if;
   end if;
 end $$;
 
@@ -827,28 +1038,15 @@ begin
   end loop;
 end $$;
 
-CREATE TABLE public.roles (
-    app_no integer NOT NULL,
-    role text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    description text,
-    metadata jsonb,
-    settings jsonb,
-    built_in boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    removed_at timestamp with time zone
-);
-
-CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
-    LANGUAGE sql STABLE STRICT
-    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
-
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN jsonb_strip_nulls(jsonb_build_object('uid', (p_record -> 'uid'::text), 'guid', (p_record -> 'guid'::text), 'name', (p_record -> 'name'::text)));
 
-CREATE FUNCTION public.store_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_counts boolean, p_shows boolean) RETURNS bigint
+CREATE FUNCTION public.small_records(p_records jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN (SELECT jsonb_object_agg(jsonb_each.key, public.small_record(jsonb_each.value)) AS jsonb_object_agg FROM jsonb_each(small_records.p_records) jsonb_each(key, value));
+
+CREATE FUNCTION public.store_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -863,10 +1061,10 @@ declare
 begin
   insert into messages
     (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     counts, shows, counted, sent_at, updated_at)
+     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
   values
     (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_counts, p_shows, h.counted, h.last_at, h.last_at);
+     p_parent, p_quoted, p_counts, p_shows, h.counted, h.last_at, h.last_at);
 
   if h.kind = 'group' then
     if p_counts then
@@ -925,6 +1123,12 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  delete from thread_users where ctid = any (array(
+    select ctid from thread_users
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
   for i in
     delete from inbox where ctid = any (array(
       select ctid from inbox
@@ -966,8 +1170,11 @@ begin
 end $$;
 
 CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p_seq bigint, p_limit integer) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+declare
+  v_ids bigint[];
+begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
@@ -978,8 +1185,10 @@ CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
-  select count(*)::int from gone
-$$;
+  select array_agg(id) into v_ids from gone;
+  perform forget_messages(p_app_no, v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $$;
 
 CREATE FUNCTION public.sweep_purged(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -993,6 +1202,9 @@ begin
   if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
   delete from uncounted
   where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  delete from thread_users u
+  where u.app_no = p_app_no and u.conversation = h.no and not exists (
+    select from messages m where m.app_no = p_app_no and m.id = u.parent_id);
   update conversations set purging = false where app_no = p_app_no and no = h.no;
   return true;
 end $$;
@@ -1015,23 +1227,54 @@ begin
 end $$;
 
 CREATE FUNCTION public.sweep_sender(p_app_no integer, p_conversation bigint, p_uid text, p_limit integer) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+declare
+  v_ids bigint[];
+begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
       order by seq limit p_limit))
-    returning id, seq, sender, muid, counts and deleted_at is null as counted
+    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   ), left_out as (
     insert into uncounted (app_no, conversation, seq)
-    select p_app_no, p_conversation, seq from gone where counted
+    select p_app_no, p_conversation, seq from gone where counts and there
+  ), replies as (
+    update threads t set replies = t.replies - g.replies
+    from (select parent_id, count(*) as replies from gone
+      where parent_id is not null and there group by parent_id) g
+    where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
-  select count(*)::int from gone
-$$;
+  select array_agg(id) into v_ids from gone;
+  perform forget_messages(p_app_no, v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $$;
+
+CREATE FUNCTION public.sweep_traces(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_left int := p_limit;
+  v_done int;
+begin
+  delete from mentions where v_left > 0 and ctid = any (array(
+    select ctid from mentions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from thread_users where v_left > 0 and ctid = any (array(
+    select ctid from thread_users where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from interactions where v_left > 0 and ctid = any (array(
+    select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  return p_limit - v_left + v_done;
+end $$;
 
 CREATE FUNCTION public.sweep_user(p_app_no integer, p_uid text, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -1076,6 +1319,7 @@ begin
     select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
 
   delete from friends f
   where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
@@ -1103,42 +1347,9 @@ begin
   return true;
 end $$;
 
-CREATE TABLE public.apps (
-    app_no integer NOT NULL,
-    app_id text NOT NULL,
-    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
-
-CREATE TABLE public.users (
-    app_no integer NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
-    avatar text,
-    link text,
-    role text NOT NULL COLLATE pg_catalog."C",
-    status_message text,
-    metadata jsonb,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    last_active_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    deactivated_at timestamp with time zone,
-    removed_at timestamp with time zone
-);
-
-CREATE FUNCTION public.user_json(u public.users) RETURNS text
-    LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
-
-CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN (public.user_json(u))::jsonb;
+CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (p_mentions IS NULL) THEN (p_data - 'mentions'::text) ELSE (p_data || jsonb_build_object('mentions', p_mentions)) END;
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
@@ -1215,6 +1426,14 @@ CREATE TABLE public.idempotency (
     message_id bigint
 );
 
+CREATE TABLE public.interactions (
+    app_no integer NOT NULL,
+    message_id bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    element_id text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
 CREATE TABLE public.leases (
     job text NOT NULL,
     worker_id uuid NOT NULL,
@@ -1229,6 +1448,16 @@ CREATE TABLE public.marks (
     seq bigint NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
+);
+
+CREATE TABLE public.mentions (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    seq bigint NOT NULL,
+    message_id bigint NOT NULL,
+    parent_id bigint,
+    counts boolean NOT NULL
 );
 
 CREATE SEQUENCE public.message_ids
@@ -1293,6 +1522,27 @@ CREATE TABLE public.revocations (
     kind text NOT NULL,
     id text NOT NULL
 );
+
+CREATE TABLE public.thread_users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    parent_id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    direct boolean NOT NULL,
+    wrote boolean NOT NULL,
+    follows boolean NOT NULL
+);
+
+CREATE TABLE public.threads (
+    app_no integer NOT NULL,
+    parent_id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    parent_seq bigint NOT NULL,
+    replies integer NOT NULL,
+    last_id bigint NOT NULL,
+    updated_second bigint NOT NULL
+)
+WITH (fillfactor='70');
 
 CREATE TABLE public.totals (
     app_no integer NOT NULL,
@@ -1366,11 +1616,17 @@ ALTER TABLE ONLY public.idempotency
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (app_no, uid, kind, with_id);
 
+ALTER TABLE ONLY public.interactions
+    ADD CONSTRAINT interactions_pkey PRIMARY KEY (app_no, message_id, uid, element_id);
+
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
 ALTER TABLE ONLY public.marks
     ADD CONSTRAINT marks_pkey PRIMARY KEY (app_no, conversation, uid, kind, seq);
+
+ALTER TABLE ONLY public.mentions
+    ADD CONSTRAINT mentions_pkey PRIMARY KEY (app_no, uid, conversation, seq);
 
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (app_no, id);
@@ -1389,6 +1645,12 @@ ALTER TABLE ONLY public.positions
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
+
+ALTER TABLE ONLY public.thread_users
+    ADD CONSTRAINT thread_users_pkey PRIMARY KEY (app_no, uid, parent_id);
+
+ALTER TABLE ONLY public.threads
+    ADD CONSTRAINT threads_pkey PRIMARY KEY (app_no, parent_id);
 
 ALTER TABLE ONLY public.totals
     ADD CONSTRAINT totals_pkey PRIMARY KEY (app_no, what, shard);
@@ -1445,13 +1707,27 @@ CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id
 
 CREATE INDEX inbox_pinned ON public.inbox USING btree (app_no, uid) WHERE (pinned_at IS NOT NULL);
 
+CREATE INDEX interactions_user ON public.interactions USING btree (app_no, uid);
+
+CREATE UNIQUE INDEX mentions_message ON public.mentions USING btree (app_no, message_id, uid);
+
+CREATE INDEX mentions_user ON public.mentions USING btree (app_no, uid, message_id);
+
 CREATE INDEX messages_from ON public.messages USING btree (app_no, sender, id);
+
+CREATE INDEX messages_replies ON public.messages USING btree (app_no, parent_id, seq) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
 
 CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, conversation, seq);
 
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
+
+CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
+
+CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id);
+
+CREATE INDEX threads_order ON public.threads USING btree (app_no, updated_second, parent_id);
 
 CREATE INDEX users_active ON public.users USING btree (app_no, name_key, uid) WHERE ((deactivated_at IS NULL) AND (removed_at IS NULL));
 

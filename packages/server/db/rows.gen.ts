@@ -150,6 +150,13 @@ export interface CellRows {
     scope: string | null
     joined_at: Date | null
   }
+  interactions: {
+    app_no: number
+    message_id: number
+    uid: string
+    element_id: string
+    at: Date
+  }
   leases: {
     job: string
     worker_id: string
@@ -163,6 +170,15 @@ export interface CellRows {
     seq: number
     at: Date
   }
+  mentions: {
+    app_no: number
+    uid: string
+    conversation: number
+    seq: number
+    message_id: number
+    parent_id: number | null
+    counts: boolean
+  }
   messages: {
     app_no: number
     id: number
@@ -174,6 +190,8 @@ export interface CellRows {
     data: unknown
     tags: string[]
     muid: string | null
+    parent_id: number | null
+    quoted_id: number | null
     counts: boolean
     shows: boolean
     counted: number
@@ -220,6 +238,24 @@ export interface CellRows {
     created_at: Date
     updated_at: Date | null
     removed_at: Date | null
+  }
+  thread_users: {
+    app_no: number
+    uid: string
+    parent_id: number
+    conversation: number
+    direct: boolean
+    wrote: boolean
+    follows: boolean
+  }
+  threads: {
+    app_no: number
+    parent_id: number
+    conversation: number
+    parent_seq: number
+    replies: number
+    last_id: number
+    updated_second: number
   }
   totals: {
     app_no: number

@@ -2,7 +2,7 @@
 -- tells why views of two are pushed and views of groups are pulled.
 --
 -- Locks are taken in this order: idempotency and muids, users by uid, the line of a
--- group's senders, conversations, inbox by uid,
+-- group's senders, conversations, inbox by uid, threads (0007_threads.sql),
 -- view_totals by uid, totals, outbox. Sweeps and whoever blocks several lock more than one
 -- conversation, in an order of their own: a deadlock of theirs is run again.
 
@@ -96,6 +96,9 @@ create table messages (
   data jsonb not null,
   tags text[] not null default '{}',
   muid text,
+  -- The message that this one replies to, and the one that it quotes.
+  parent_id bigint,
+  quoted_id bigint,
   -- Decided when it is sent: whether it counts as unread, and whether it moves views.
   counts boolean not null,
   shows boolean not null,
@@ -113,6 +116,7 @@ create unique index messages_seq on messages (app_no, conversation, seq);
 create index messages_sender on messages (app_no, conversation, sender, seq);
 -- What a user sent, wherever.
 create index messages_from on messages (app_no, sender, id);
+create index messages_replies on messages (app_no, parent_id, seq) where parent_id is not null;
 
 -- Counting messages that were deleted: unread counts leave them out.
 create table uncounted (
@@ -276,6 +280,7 @@ return jsonb_strip_nulls(jsonb_build_object(
     'id', m.id::text, 'muid', m.muid, 'conversationId', conversation_id(h.kind, h.one, h.other),
     'sender', m.sender, 'receiverType', h.kind, 'receiver', receiver_of(m, h),
     'category', m.category, 'type', m.type,
+    'parentId', m.parent_id::text, 'quotedMessageId', m.quoted_id::text,
     'tags', case when m.tags <> '{}' then to_jsonb(m.tags) end,
     'sentAt', unix(m.sent_at), 'updatedAt', unix(m.updated_at),
     'editedAt', unix(m.edited_at), 'editedBy', m.edited_by,
@@ -429,7 +434,7 @@ end $$;
  */
 create function store_message(
   h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
-  p_muid text, p_counts boolean, p_shows boolean
+  p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean
 ) returns bigint
 language plpgsql as $$
 declare
@@ -444,10 +449,10 @@ declare
 begin
   insert into messages
     (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     counts, shows, counted, sent_at, updated_at)
+     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
   values
     (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_counts, p_shows, h.counted, h.last_at, h.last_at);
+     p_parent, p_quoted, p_counts, p_shows, h.counted, h.last_at, h.last_at);
 
   if h.kind = 'group' then
     if p_counts then
@@ -491,14 +496,23 @@ create function send_message(
   p_app_no int, p_kind text, p_sender text, p_receiver text,
   p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
   p_credential bytea, p_key text, p_request_hash bytea,
+  p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
+  p_replies_show boolean default true,
   out message_id bigint, out message text
 )
 language plpgsql as $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
+  -- A reply never counts, and moves views only where the app wants it.
+  v_counts boolean := p_parent is null;
+  v_shows boolean := p_parent is null or p_replies_show;
   v_hash bytea;
   v_entities text;
+  v_quoted text;
+  v_mentions jsonb;
+  v_kept jsonb := p_data;
+  v_shown jsonb := p_data;
 begin
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
@@ -528,21 +542,32 @@ begin
   end if;
 
   if message_id is null then
+    if p_mentions is not null then
+      v_mentions := hold_mentioned(p_app_no, p_mentions);
+      v_kept := with_mentions(p_data, small_records(v_mentions));
+      v_shown := with_mentions(p_data, v_mentions);
+    end if;
     if p_kind = 'user' then
       h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), true, true);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, v_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
       -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
       -- else takes this lock, so whoever has the head need not wait for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', true, true);
+      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, v_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
-    message_id := store_message(h, p_sender, p_category, p_type, p_data, p_tags, p_muid, true, true);
+    message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+      p_parent, p_quoted, v_counts, v_shows);
+    if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
+    if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
+    if v_mentions is not null then
+      perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
+    end if;
     if p_muid is not null then
       update muids u set message_id = send_message.message_id
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
@@ -556,9 +581,12 @@ begin
       ',"receiver":', to_json(p_receiver),
       ',"category":', to_json(p_category), ',"type":', to_json(p_type),
       ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
-      ',"sentAt":', h.updated_second, ',"updatedAt":', h.updated_second,
-      ',"data":{"entities":', v_entities, case when p_data <> '{}' then ', ' end,
-      substr(p_data::text, 2), '}');
+      ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
+      ',"quotedMessage":' || v_quoted,
+      ',"sentAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"updatedAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
+      substr(v_shown::text, 2), '}');
   end if;
 
   if p_key is not null then
@@ -570,6 +598,12 @@ begin
     insert into outbox (app_no, type, key, payload)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
       ('{"message":' || message || '}')::json);
+    if v_mentions is not null then
+      insert into outbox (app_no, type, key, payload)
+      select p_app_no, 'user.mentioned', 'conversation:' || h.no,
+        concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
+      from jsonb_object_keys(v_mentions) uid where uid <> p_sender order by uid;
+    end if;
   end if;
 end $$;
 
@@ -879,7 +913,13 @@ begin
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
       and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
   end if;
+  if m.parent_id is not null and m.deleted_at is null then
+    update threads set replies = replies - 1 where app_no = p_app_no and parent_id = m.parent_id;
+  end if;
+  delete from mentions where app_no = p_app_no and message_id = p_id;
+  delete from interactions where app_no = p_app_no and message_id = p_id;
   if p_permanent then
+    perform forget_messages(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
@@ -887,7 +927,7 @@ begin
     m.deleted_by := coalesce(m.deleted_by, p_by);
   else
     update messages
-    set data = '{}', deleted_at = clock_timestamp(), deleted_by = p_by,
+    set data = '{}', quoted_id = null, deleted_at = clock_timestamp(), deleted_by = p_by,
       updated_at = clock_timestamp()
     where app_no = p_app_no and id = p_id
     returning * into m;
@@ -898,7 +938,10 @@ end $$;
 /* Removes at most p_limit messages of a conversation up to p_seq, and returns how many. */
 create function sweep_messages(p_app_no int, p_conversation bigint, p_seq bigint, p_limit int)
 returns int
-language sql as $$
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
@@ -909,28 +952,40 @@ language sql as $$
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
-  select count(*)::int from gone
-$$;
+  select array_agg(id) into v_ids from gone;
+  perform forget_messages(p_app_no, v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $$;
 
 /* The same for the messages of one sender in a group: those that counted are left out from now on. */
 create function sweep_sender(p_app_no int, p_conversation bigint, p_uid text, p_limit int)
 returns int
-language sql as $$
+language plpgsql as $$
+declare
+  v_ids bigint[];
+begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
       order by seq limit p_limit))
-    returning id, seq, sender, muid, counts and deleted_at is null as counted
+    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   ), left_out as (
     insert into uncounted (app_no, conversation, seq)
-    select p_app_no, p_conversation, seq from gone where counted
+    select p_app_no, p_conversation, seq from gone where counts and there
+  ), replies as (
+    update threads t set replies = t.replies - g.replies
+    from (select parent_id, count(*) as replies from gone
+      where parent_id is not null and there group by parent_id) g
+    where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
-  select count(*)::int from gone
-$$;
+  select array_agg(id) into v_ids from gone;
+  perform forget_messages(p_app_no, v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $$;
 
 /*
  * Removes at most p_limit rows of a conversation whose head is locked, the head last, and returns
@@ -954,6 +1009,12 @@ begin
   if v_done >= p_limit then return p_limit; end if;
   delete from uncounted where ctid = any (array(
     select ctid from uncounted
+    where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  v_done := v_done + v_part;
+  if v_done >= p_limit then return p_limit; end if;
+  delete from thread_users where ctid = any (array(
+    select ctid from thread_users
     where app_no = p_app_no and conversation = p_conversation limit p_limit - v_done));
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
@@ -1010,6 +1071,9 @@ begin
   if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
   delete from uncounted
   where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  delete from thread_users u
+  where u.app_no = p_app_no and u.conversation = h.no and not exists (
+    select from messages m where m.app_no = p_app_no and m.id = u.parent_id);
   update conversations set purging = false where app_no = p_app_no and no = h.no;
   return true;
 end $$;
@@ -1060,6 +1124,7 @@ begin
     select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
+  v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
 
   delete from friends f
   where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
@@ -1098,7 +1163,8 @@ declare
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
-  v_id := store_message(h, p_sender, 'action', p_type, p_data, '{}', null, p_moves, p_moves);
+  v_id := store_message(
+    h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
 end $$;
 

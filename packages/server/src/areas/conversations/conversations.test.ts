@@ -49,6 +49,7 @@ suite('a view', () => {
       conversationId: 'a_user_b',
       conversationType: 'user',
       unreadMessageCount: '1',
+      unreadMentionsCount: 0,
     })
     assert.deepEqual([createdAt, updatedAt, lastMessage.id], [lastMessage.sentAt, createdAt, id])
     assert.deepEqual(lastMessage.receipts, { data: [] })

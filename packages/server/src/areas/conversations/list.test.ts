@@ -77,6 +77,7 @@ suite('the record', () => {
       conversationId: 'group_club',
       conversationType: 'group',
       unreadMessageCount: '0',
+      unreadMentionsCount: 0,
     })
     assert.ok(Number.isInteger(createdAt) && updatedAt >= createdAt)
     assert.deepEqual(meta.pagination, {

@@ -37,6 +37,7 @@ export async function toConversations(
       conversationId: view.conversation_id,
       conversationType: view.kind,
       unreadMessageCount: String(view.unread),
+      unreadMentionsCount: view.unread_mentions,
       createdAt: view.created_second,
       updatedAt: view.updated_second,
       ...(lastMessage && { lastMessage }),

@@ -11,6 +11,7 @@ export const ConversationRecord = Type.Object(
     conversationId: Type.String({ description: '`group_<guid>`, or `<uid>_user_<uid>`.' }),
     conversationType: Type.Enum(['user', 'group']),
     unreadMessageCount: Type.String({ description: 'A number; `0` means that nothing is unread.' }),
+    unreadMentionsCount: Type.Integer({ description: 'Unread messages that mention the owner.' }),
     createdAt: Type.Integer({ description: 'Unix seconds.' }),
     updatedAt: Type.Integer({ description: 'Unix seconds.' }),
     lastMessage: Type.Optional(MessageRecord),

@@ -16,6 +16,7 @@ export interface ViewRow extends Relation {
   with_id: string
   conversation_id: string
   unread: number
+  unread_mentions: number
   created_second: number
   updated_second: number
   last_id: number | null
@@ -55,6 +56,12 @@ const UNREAD = `(h.counted - v.read_counted - v.own_since - (
   select count(*) from uncounted u
   where u.app_no = :appNo and u.conversation = v.conversation and u.seq > v.read_seq))`
 
+/** Mentions of the user after the mark; nobody whose mark is at the end has any. */
+const UNREAD_MENTIONS = `case when v.read_seq < h.last_seq then (
+  select count(*) from mentions n
+  where n.app_no = :appNo and n.uid = v.uid and n.conversation = v.conversation
+    and n.seq > v.read_seq and n.counts) else 0 end`
+
 /** When the first message came that moved the view since it was cleared. */
 const CREATED = `case
   when v.kind = 'user' then v.created_second
@@ -67,7 +74,7 @@ const CREATED = `case
 /** All that is shown of the views in `from`, which is called v. */
 const shown = (from: string) => `
   select v.uid, v.kind, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
-    ${UNREAD} as unread, ${CREATED} as created_second, h.updated_second, v.tags, v.pinned_at,
+    ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second, v.tags, v.pinned_at,
     (select p.pinned_at from app_pins p
      where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) as app_pinned_at,
     (select m.id from messages m

@@ -33,13 +33,25 @@ interface Target {
 interface Draft extends Content {
   muid: string | null
   tags: string[]
+  parent: string | null
+  quoted: string | null
+  repliesShow: boolean
 }
 
 /** The answer's body as JSON: the record comes so from the database. */
 export async function send(actor: Actor, message: NewMessage): Promise<string> {
   const targets = targetsOf(message)
+  if (targets.length === 0 && message.parentMessageId !== undefined) {
+    targets.push(await targetOfReply(actor, String(message.parentMessageId)))
+  }
   const { muid = null, tags = [] } = message
-  const draft = { ...readContent(message), muid, tags }
+  const draft: Draft = {
+    ...readContent(message),
+    ...{ muid, tags },
+    parent: idOrNull(message.parentMessageId),
+    quoted: idOrNull(message.quotedMessageId),
+    repliesShow: Boolean(settingOf(actor.settings, 'core.conversations.updateOnReplies')),
+  }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
   if (message.multipleReceivers) {
@@ -47,6 +59,15 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
     return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
   }
   return `{"data":${await sendTo(actor, draft, first)}}`
+}
+
+const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))
+
+/** Where the message of the thread is, seen from the actor. */
+async function targetOfReply(actor: Actor, parent: string): Promise<Target> {
+  const { kind, one, other } = await readMessage(actor, parent)
+  if (kind === 'group' || one !== (actor.uid ?? SYSTEM_UID)) return { kind, id: one }
+  return { kind, id: other }
 }
 
 /** Where no send refuses the sender for all of the request. */

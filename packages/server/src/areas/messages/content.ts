@@ -1,4 +1,5 @@
 import { fail } from '../../platform/http/fail.ts'
+import { mentionedIn } from './mentions.ts'
 import { DATA_BYTES, type NewMessage } from './schema.ts'
 
 /** What a message says, checked. */
@@ -6,9 +7,11 @@ export interface Content {
   category: string
   type: string
   data: Json
+  /** Whom it mentions, as far as it says so; null for nobody. */
+  mentions: string[] | null
 }
 
-type Json = Record<string, unknown>
+export type Json = Record<string, unknown>
 
 const CATEGORIES = ['message', 'custom', 'interactive']
 const TYPES: Record<string, readonly string[]> = {
@@ -27,13 +30,21 @@ export function readContent(message: NewMessage): Content {
   if (!isOneOf(category, CATEGORIES)) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
   const type = readType(category, message.type)
   if (!isObject(message.data)) throw fail('ERR_INVALID_MESSAGE_DATA')
-  const given = Object.entries(message.data)
-  const data = Object.fromEntries(given.filter(([key]) => !OURS.includes(key)))
+  return checkContent(category, type, withoutOurs(message.data))
+}
+
+export function withoutOurs(given: Json): Json {
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !OURS.includes(key)))
+}
+
+/** Data that fits its category and type, new or edited. */
+export function checkContent(category: string, type: string, data: Json): Content {
   if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES) {
     throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: DATA_BYTES })
   }
   if (data.metadata !== undefined && !isObject(data.metadata)) throw fail('ERR_INVALID_METADATA')
-  return { category, type, data: readData(category, type, data) }
+  const read = readData(category, type, data)
+  return { category, type, data: read, mentions: mentionedIn(category, read) }
 }
 
 /** A custom message's type is its own; the others have defaults. */
@@ -97,5 +108,5 @@ const isEmpty = (value: unknown) => value === '' || value === null
 const isOneOf = (value: unknown, allowed: readonly string[] | undefined): value is string =>
   typeof value === 'string' && (allowed ? allowed.includes(value) : value.length <= LONGEST_TYPE)
 
-const isObject = (value: unknown): value is Json =>
+export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

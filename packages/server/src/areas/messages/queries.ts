@@ -1,5 +1,6 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import type { Relation } from '../users/queries.ts'
 
 export type ConversationKind = 'user' | 'group'
 
@@ -11,6 +12,8 @@ export type MessageRow = Omit<CellRows['messages'], 'app_no' | 'data' | 'counts'
   kind: ConversationKind
   one: string
   other: string
+  /** How many replies it has, and the newest. */
+  thread: [replies: number, lastId: number] | null
   /** Of two users: when the other side had received and read it. */
   delivered_at: Date | null
   read_at: Date | null
@@ -32,7 +35,9 @@ const markedAt = (kinds: string) => `
 export const MESSAGE_COLUMNS = `
   m.id, m.conversation, m.seq, m.sender, m.category, m.type, m.data, m.tags, m.muid, m.counted,
   m.sent_at, m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
-  h.kind, h.one, h.other,
+  m.parent_id, m.quoted_id, h.kind, h.one, h.other,
+  (select json_build_array(t.replies, t.last_id) from threads t
+   where t.app_no = m.app_no and t.parent_id = m.id) as thread,
   ${markedAt(`('delivered'), ('read')`)} as delivered_at, ${markedAt(`('read')`)} as read_at`
 
 /** A removed user's messages are gone at once, though not yet swept. */
@@ -56,6 +61,11 @@ export interface SendParams extends Record<string, unknown> {
   credential: Buffer
   key: string | null
   requestHash: Buffer | null
+  parent: string | null
+  quoted: string | null
+  mentions: string[] | null
+  /** Whether replies move views. */
+  repliesShow: boolean
 }
 
 /** `message` is the record as JSON, or null when the message had been sent before. */
@@ -63,7 +73,8 @@ export const sendMessage = query<SendParams, { message_id: number; message: stri
   'messages.send',
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
-     :muid, :target, :credential, :key, :requestHash)`,
+     :muid, :target, :credential, :key, :requestHash, :parent, :quoted, :mentions::text[],
+     :repliesShow)`,
 )
 
 /** What a viewer has to do with a message; the app has no row. */
@@ -100,6 +111,15 @@ export const listMessagesById = query<{ appNo: number; ids: number[] }, MessageR
   `select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.deleted_at is null
+     and ${SENDER_IS_THERE}`,
+)
+
+/** By id, in no order: what other messages refer to, also without content. */
+export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
+  'messages.listReferred',
+  `select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.seq > h.purged_seq
      and ${SENDER_IS_THERE}`,
 )
 
@@ -192,6 +212,21 @@ export const findEntities = query<
    where g.app_no = :appNo and g.guid = any(:guids::text[]) and g.removed_at is null
    union all
    select 'user', 'app_system', system_record(:appNo) where :system::boolean`,
+)
+
+/** Of mentioned users what lists can be asked for. */
+export const listMentioned = query<
+  { appNo: number; uids: string[]; viewer: string },
+  { uid: string; tags: string[] } & Relation
+>(
+  'messages.listMentioned',
+  `select u.uid, u.tags,
+     (select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = :viewer and b.blocked_uid = u.uid) as blocked_by_me_at,
+     (select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = u.uid and b.blocked_uid = :viewer) as has_blocked_me_at
+   from users u
+   where u.app_no = :appNo and u.uid = any(:uids::text[]) and u.removed_at is null`,
 )
 
 export const lockHead = query<{ appNo: number; conversation: number }, { no: number }>(

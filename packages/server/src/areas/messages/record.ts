@@ -1,7 +1,7 @@
 import type { MessageRecord, ReceiptRecord } from '@loquat/protocol'
 import type { Executor } from '../../platform/db/query.ts'
-import { conversationIdOf, seconds } from '../users/record.ts'
-import { findEntities, type MessageRow } from './queries.ts'
+import { blockFields, conversationIdOf, seconds } from '../users/record.ts'
+import { findEntities, listMentioned, listReferred, type MessageRow } from './queries.ts'
 
 /** Acts for the app itself; it has no row. */
 export const SYSTEM_UID = 'app_system'
@@ -14,18 +14,37 @@ interface Entity {
   entityType: string
 }
 
-/** Records of messages, with the users and groups concerned as they are now, in one lookup. */
+/** What records show beyond what they always do, or not. */
+export interface Show {
+  /** Who reads them. */
+  viewer?: string | undefined
+  /** Blocks between mentioned users and the viewer. */
+  mentionBlocks?: boolean | undefined
+  mentionTags?: boolean | undefined
+  hideQuoted?: boolean | undefined
+}
+
+/** Users, groups and messages that others refer to, by `kind:id`. */
+interface Known {
+  entities: Map<string, Json>
+  messages: Map<number, MessageRow>
+  /** Of mentioned users what was asked for. */
+  mentioned: Map<string, Json>
+}
+
+/** Records of messages, with all that they refer to as it is now, in one lookup of each kind. */
 export async function toMessages(
   db: Executor,
   appNo: number,
   rows: MessageRow[],
+  show: Show = {},
 ): Promise<MessageRecord[]> {
   if (rows.length === 0) return []
+  const referred = new Set(rows.flatMap((row) => referredIn(row, show)))
+  const others = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
   const ids = { user: new Set<string>(), group: new Set<string>() }
-  for (const row of rows) {
-    ids.user.add(row.sender)
-    ids[row.kind].add(receiverOf(row))
-    for (const [kind, id] of actionIds(row)) ids[kind].add(id)
+  for (const row of [...rows, ...others]) {
+    for (const [kind, id] of entityIds(row)) ids[kind].add(id)
   }
   const found = await findEntities.many(db, {
     appNo,
@@ -33,11 +52,68 @@ export async function toMessages(
     guids: [...ids.group],
     system: ids.user.has(SYSTEM_UID),
   })
-  const known = new Map(found.map(({ kind, id, record }) => [`${kind}:${id}`, record]))
-  return rows.map((row) => toMessage(row, known))
+  const known: Known = {
+    entities: new Map(found.map(({ kind, id, record }) => [`${kind}:${id}`, record])),
+    messages: new Map(others.map((row) => [row.id, row])),
+    mentioned: await findMentioned(db, appNo, [...rows, ...others], show),
+  }
+  return rows.map((row) => toMessage(row, known, show))
 }
 
-function toMessage(row: MessageRow, known: Map<string, Json>): MessageRecord {
+/** The ids of the messages that are shown with one. */
+function referredIn(row: MessageRow, { hideQuoted }: Show): number[] {
+  const ids = [row.thread?.[1], hideQuoted ? null : row.quoted_id, editedBy(row)]
+  return ids.filter((id) => typeof id === 'number')
+}
+
+/** The message whose edit an action tells of: it is shown as it is now. */
+function editedBy({ category, data }: MessageRow): number | undefined {
+  if (category !== 'action' || data.action !== 'edited') return undefined
+  return Number((data.entities as Record<'on', Entity>).on.entity.id)
+}
+
+async function findMentioned(
+  db: Executor,
+  appNo: number,
+  rows: MessageRow[],
+  { viewer = '', mentionBlocks, mentionTags }: Show,
+): Promise<Map<string, Json>> {
+  const uids = rows.flatMap(({ data }) => Object.keys(data.mentions ?? {}))
+  if (uids.length === 0 || !(mentionBlocks || mentionTags)) return new Map()
+  const users = await listMentioned.many(db, { appNo, uids: [...new Set(uids)], viewer })
+  return new Map(
+    users.map(({ uid, tags, ...relation }) => [
+      uid,
+      {
+        ...(mentionTags && tags.length > 0 && { tags }),
+        ...(mentionBlocks && viewer && blockFields(relation)),
+      },
+    ]),
+  )
+}
+
+function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
+  const message = toBareMessage(row, known)
+  const edited = known.messages.get(editedBy(row) ?? 0)
+  if (edited) {
+    const entities = message.data.entities as Record<'on', Entity>
+    entities.on = { entity: toBareMessage(edited, known), entityType: 'message' }
+  }
+  if (row.quoted_id !== null && !show.hideQuoted) {
+    const quoted = known.messages.get(row.quoted_id)
+    message.quotedMessage = quoted ? toBareMessage(quoted, known) : { id: String(row.quoted_id) }
+  }
+  if (row.thread) {
+    const [replyCount, lastId] = row.thread
+    message.replyCount = replyCount
+    const last = known.messages.get(lastId)
+    if (last && !last.deleted_at) message.lastReply = toBareMessage(last, known)
+  }
+  return { ...message, ...receiptFields(row) }
+}
+
+/** Without the messages that it refers to, and without receipts. */
+function toBareMessage(row: MessageRow, known: Known): MessageRecord {
   const message: MessageRecord = {
     id: String(row.id),
     conversationId: row.kind === 'group' ? `group_${row.one}` : `${row.one}_user_${row.other}`,
@@ -46,17 +122,19 @@ function toMessage(row: MessageRow, known: Map<string, Json>): MessageRecord {
     receiver: receiverOf(row),
     category: row.category,
     type: row.type,
-    data: { ...row.data, entities: entitiesOf(row, known) },
+    data: { ...row.data, ...mentionsOf(row, known), entities: entitiesOf(row, known.entities) },
     sentAt: seconds(row.sent_at),
     updatedAt: seconds(row.updated_at),
   }
   if (row.muid !== null) message.muid = row.muid
+  if (row.parent_id !== null) message.parentId = String(row.parent_id)
+  if (row.quoted_id !== null) message.quotedMessageId = String(row.quoted_id)
   if (row.tags.length > 0) message.tags = row.tags
   if (row.edited_at) message.editedAt = seconds(row.edited_at)
   if (row.edited_by !== null) message.editedBy = row.edited_by
   if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)
   if (row.deleted_by !== null) message.deletedBy = row.deleted_by
-  return { ...message, ...receiptFields(row) }
+  return message
 }
 
 /** Of two users the other side's receipt; those of groups are a list of their own. */
@@ -82,6 +160,16 @@ export function toReceipt(row: {
 const receiverOf = ({ kind, sender, one, other }: MessageRow) =>
   kind === 'group' || sender !== one ? one : other
 
+/** Mentioned users as they are now; of those that are gone what the message kept. */
+function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json {
+  if (!data.mentions) return {}
+  const shown = Object.entries(data.mentions).map(([uid, kept]) => [
+    uid,
+    { ...(entities.get(`user:${uid}`) ?? kept), ...mentioned.get(uid) },
+  ])
+  return { mentions: Object.fromEntries(shown) }
+}
+
 /** Who an action message tells of; each part keeps a small record, for when its original is gone. */
 function partsOf({ category, data }: MessageRow): [string, Entity][] {
   return category === 'action'
@@ -89,12 +177,17 @@ function partsOf({ category, data }: MessageRow): [string, Entity][] {
     : []
 }
 
-function actionIds(row: MessageRow): [Kind, string][] {
-  const ids: [Kind, string][] = []
+/** All users and groups that a record shows. */
+function entityIds(row: MessageRow): [Kind, string][] {
+  const ids: [Kind, string][] = [
+    ['user', row.sender],
+    [row.kind, receiverOf(row)],
+  ]
   for (const [, { entity, entityType }] of partsOf(row)) {
     if (entityType === 'user') ids.push(['user', String(entity.uid)])
     if (entityType === 'group') ids.push(['group', String(entity.guid)])
   }
+  for (const uid of Object.keys(row.data.mentions ?? {})) ids.push(['user', uid])
   return ids
 }
 

@@ -29,7 +29,7 @@ const access: Access = {
 }
 const tags = ['messages']
 
-const SEND_ERRORS = [
+export const SEND_ERRORS = [
   'ERR_EMPTY_RECEIVER',
   'ERR_INVALID_RECEIVER_TYPE',
   'ERR_INVALID_MESSAGE_DATA',
@@ -51,8 +51,13 @@ const SEND_ERRORS = [
   'ERR_BLOCKED_RECEIVER',
   'ERR_BLOCKED_SENDER',
   'ERR_PERMISSION_DENIED',
-  // A retry of a send whose message was removed meanwhile.
+  // A parent or quoted message; or a retry of a send whose message was removed meanwhile.
   'ERR_MESSAGE_ID_NOT_FOUND',
+  'ERR_MESSAGE_NO_ACCESS',
+  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+  'ERR_WRONG_MESSAGE_THREAD',
+  'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
+  'ERR_MESSAGE_THREAD_NESTING',
 ] as const
 const READ_ERRORS = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'] as const
 

@@ -11,6 +11,16 @@ export const TARGETS = 25
 // What has an error code of its own is checked by content.ts: the schema lets it through.
 const Lenient = (description: string) => Type.Optional(Type.Unknown({ description }))
 
+/** A number, or one spelled out. */
+const MessageId = (description: string) =>
+  Type.Union(
+    [
+      Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
+      Type.String({ pattern: '^[0-9]{1,15}$' }),
+    ],
+    { description },
+  )
+
 export const NewMessage = Type.Object({
   receiver: Type.Optional(
     Type.String({ 'x-lower': true, maxLength: 100, description: 'UID or GUID of the receiver.' }),
@@ -39,6 +49,12 @@ export const NewMessage = Type.Object({
       description: "The caller's own id: a second send with it finds the first message.",
     }),
   ),
+  parentMessageId: Type.Optional(
+    MessageId(
+      'Makes it a reply in the thread of this message, whose receiver is the default then.',
+    ),
+  ),
+  quotedMessageId: Type.Optional(MessageId('A message of the same conversation to show with it.')),
   tags: Type.Optional(Tags('Labels, up to 25.')),
 })
 export type NewMessage = Static<typeof NewMessage>
@@ -54,6 +70,11 @@ const Sent = Type.Object(
       'ERR_BLOCKED_SENDER',
       'ERR_PERMISSION_DENIED',
       'ERR_MESSAGE_ID_NOT_FOUND',
+      'ERR_WRONG_MESSAGE_THREAD',
+      'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
+      'ERR_MESSAGE_THREAD_NESTING',
+      'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+      'ERR_BAD_REQUEST',
     ]).properties,
     data: Type.Optional(MessageRecord),
   },

@@ -1,0 +1,14 @@
+import { badRequest } from '../../platform/http/fail.ts'
+
+const MARKER = /<@uid:([a-z0-9_-]{1,100})>/gi
+const MOST = 10
+
+/** Whom the text of a message, or a caption, mentions by `<@uid:UID>`; null for nobody. */
+export function mentionedIn(category: string, { text }: { text?: unknown }): string[] | null {
+  if (category !== 'message' || typeof text !== 'string' || !text.includes('<@')) return null
+  const uids = new Set(Array.from(text.matchAll(MARKER), ([, uid = '']) => uid.toLowerCase()))
+  if (uids.size > MOST) {
+    throw badRequest({ 'data.text': [`there can be at most ${MOST} users mentioned`] })
+  }
+  return uids.size > 0 ? [...uids] : null
+}
