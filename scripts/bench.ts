@@ -1,8 +1,10 @@
 /** npm run bench -- NAME [--json]: one measured run on private, durable engines. */
 import { parseArgs } from 'node:util'
 import { auth } from '../packages/server/bench/auth.ts'
+import { conversations } from '../packages/server/bench/conversations.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { lists } from '../packages/server/bench/lists.ts'
+import { paging } from '../packages/server/bench/paging.ts'
 import { send } from '../packages/server/bench/send.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
 import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
@@ -10,7 +12,7 @@ import { withEngines } from '../packages/server/test/engines.ts'
 
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
-const benches: Record<string, Bench> = { auth, lists, send, sequencer }
+const benches: Record<string, Bench> = { auth, conversations, lists, paging, send, sequencer }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -40,3 +40,9 @@ function cpuOfChildren(pid: number): number {
   }
   return seconds
 }
+
+/** Memory that a process holds, in MB. */
+export function residentOf(pid: number): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}

@@ -27,7 +27,7 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
     const api = await buildApi(deps)
     const large = await filledApp(deps, api, LARGE, report)
     const small = await filledApp(deps, api, SMALL, report)
-    const meter = new Meter(deps.directory.cell('us-1'))
+    const meter = new Meter(deps.directory.cell('us-1'), /^(users|totals)\./)
     return [
       ...(await buffers(meter, large, small)),
       ...(await firstPages(meter, large, small, report)),

@@ -18,17 +18,17 @@ interface Explained {
   'Execution Time': number
 }
 
-/** Statements about these; what a request needs beside them is the same for every app. */
-const MEASURED = /^(users|totals)\./
-
 /**
  * Runs what the service runs in a cell once more under `explain (analyze, buffers)`, on the same connection
  * and in the same transaction: no other way tells the buffers of single statements from those of everything else.
  */
 export class Meter {
   #costs: StatementCost[] | undefined
+  readonly #measured: RegExp
 
-  constructor({ db }: Cell) {
+  /** Of the statements with these labels; what a request needs beside them is the same for every app. */
+  constructor({ db }: Cell, measured: RegExp) {
+    this.#measured = measured
     const { query, tx } = db
     db.query = this.#tapped(query)
     db.tx = (work) => tx((inside) => work({ ...inside, query: this.#tapped(inside.query) }))
@@ -52,7 +52,8 @@ export class Meter {
   #tapped(query: Executor['query']): Executor['query'] {
     return async <R extends QueryResultRow>(statement: Statement) => {
       const label = statement.label ?? statement.name
-      if (this.#costs && MEASURED.test(label)) this.#costs.push(await explain(query, statement))
+      if (this.#costs && this.#measured.test(label))
+        this.#costs.push(await explain(query, statement))
       return query<R>(statement)
     }
   }

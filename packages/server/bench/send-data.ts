@@ -5,7 +5,7 @@ import { messages } from '../src/fill/messages.ts'
 import { users } from '../src/fill/users.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import type { BenchApp } from './installation.ts'
-import type { SendLoad } from './send-load.ts'
+import { requestOf } from './processes.ts'
 
 const USERS = 20_000
 /** Those who write begin here: their numbers have no zeros before them. */
@@ -68,7 +68,7 @@ export class SendData {
 ${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
   }
 
-  get directSends(): SendLoad['sends'] {
+  get directSends(): string[] {
     return Array.from({ length: PAIRS }, (_, pair) => {
       const sender = FIRST + 2 * pair
       return this.#send(sender, 'user', `${this.#prefix}${sender + 1}`)
@@ -88,7 +88,7 @@ ${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
 ${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
   }
 
-  crowdSends(members: number): SendLoad['sends'] {
+  crowdSends(members: number): string[] {
     return Array.from({ length: members }, (_, n) =>
       this.#send(FIRST + n, 'group', guidOf(members, 0)),
     )
@@ -107,8 +107,10 @@ ${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
   '\\xabcd', null, null);`.replaceAll('\n', ' ')
   }
 
-  #send(sender: number, receiverType: 'user' | 'group', receiver: string) {
-    return { sender: `${this.#prefix}${sender}`, receiverType, receiver, text: TEXT }
+  #send(sender: number, receiverType: 'user' | 'group', receiver: string): string {
+    const body = JSON.stringify({ receiverType, receiver, data: { text: TEXT } })
+    const uid = `${this.#prefix}${sender}`
+    return requestOf(this.app, { line: 'POST /v3/messages', uid, body })
   }
 
   async openPairs(): Promise<void> {

@@ -3,18 +3,23 @@
  * beside one-row inserts, 64 senders on one conversation beside a one-row update, and groups beside
  * conversations of two. Everything writes to durable engines while a worker sequences the events.
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { closeDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
-import { cpuOfTree, parentOf } from './cpu.ts'
+import { cpuOfTree } from './cpu.ts'
 import { atLeast, atMost, type Figure, median, reported } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { type Done, type Load, pgbench } from './pgbench.ts'
+import {
+  postmasterOf,
+  runLoad,
+  type Server,
+  startLoad,
+  startServer,
+  stopServer,
+} from './processes.ts'
 import { GROUPS, INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
-import type { SendLoad } from './send-load.ts'
 
 const ROUNDS = 5
 const SECONDS = 5
@@ -27,61 +32,24 @@ type Report = (line: string) => void
 
 export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
-  const children: ChildProcess[] = []
-  const start = (role: string) => {
-    const child = startServer(env, role)
-    children.push(child)
-    return child
-  }
+  const callers = startLoad()
+  const servers: Server[] = []
+  let data: SendData | undefined
   try {
-    const app = await newBenchApp(deps)
-    const data = await prepare(app, SIZES)
+    data = await prepare(await newBenchApp(deps), SIZES)
     report('filled')
-    await started(start('worker'))
-    const api = start('api')
-    const port = await started(api)
-    const load = fork(pathOf('send-load.ts'))
-    const bench = new Bench({ data, api, load, port, postmaster: await postmasterOf(data), report })
-    const figures = await bench.run()
-    load.kill()
-    await data.client.end()
-    return figures
+    for (const role of ['worker', 'api'] as const) {
+      servers.push(await startServer(env, role, { LOQUAT_POOL_SIZE: String(CROWD) }))
+    }
+    const api = servers.at(-1) as Server
+    const postmaster = await postmasterOf(data.client)
+    return await new Bench({ data, api, callers, postmaster, report }).run()
   } finally {
-    await Promise.all(children.map(stop))
+    callers.kill()
+    await data?.client.end()
+    await Promise.all(servers.map(stopServer))
     await closeDeps(deps)
   }
-}
-
-const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-
-/** As in production, with a line a request; the bench lets it go nowhere. */
-function startServer(env: EnginesEnv, role: string): ChildProcess {
-  return fork(pathOf('send-server.ts'), [role], {
-    env: {
-      ...process.env,
-      ...env,
-      ...{ LOQUAT_REGIONS: 'us', LOQUAT_PORT: '0', LOQUAT_INTERNAL_PORT: '0' },
-      ...{ LOQUAT_POOL_SIZE: String(CROWD), LOQUAT_DRAIN_NOTICE_SECONDS: '0' },
-    },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-}
-
-async function started(child: ChildProcess): Promise<number> {
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  return port
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const ended = once(child, 'exit')
-  child.disconnect()
-  await ended
-}
-
-async function postmasterOf({ client }: SendData): Promise<number> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  return parentOf(rows[0]?.pid ?? 0)
 }
 
 /** Of one round. CPU in µs a message. */
@@ -93,9 +61,8 @@ interface Cost {
 
 interface Parts {
   data: SendData
-  api: ChildProcess
-  load: ChildProcess
-  port: number
+  api: Server
+  callers: ChildProcess
   postmaster: number
   report: Report
 }
@@ -187,22 +154,21 @@ class Bench {
     return this.#measure((begin) => pgbench(url, script, load, begin))
   }
 
-  #overHttp(sends: SendLoad['sends'], connections: number): Promise<Cost> {
-    const { load, port, data } = this.#parts
-    const headers = { appid: data.app.id, apikey: data.app.apiKey }
+  #overHttp(requests: string[], connections: number): Promise<Cost> {
+    const { callers, api, report } = this.#parts
     return this.#measure(async (begin) => {
       begin()
-      const answered = once(load, 'message')
-      load.send({ port, headers, connections, seconds: SECONDS, sends })
-      const [{ sent, seconds }] = (await answered) as [{ sent: number; seconds: number }]
-      return { rate: sent / seconds, count: sent }
+      const load = { port: api.port, connections, seconds: SECONDS, requests }
+      const { answered, refused, seconds } = await runLoad(callers, load)
+      if (refused > 0) report(`${refused} answered with 503`)
+      return { rate: answered / seconds, count: answered }
     })
   }
 
   /** CPU until the last event has its position: what is left to the background counts too. */
   async #measure(work: (begin: () => void) => Promise<Done>): Promise<Cost> {
     const { api, postmaster } = this.#parts
-    const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid ?? 0) })
+    const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid) })
     let before = spent()
     const { rate, count } = await work(() => {
       before = spent()

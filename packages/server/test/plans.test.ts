@@ -103,8 +103,11 @@ suite('plans for any values', () => {
         views.listAllViews as never,
         { ...list, ...top, appNo: app.no, fromUid: '', owners: 4, unique: false } as never,
       ),
-    'the last messages of a page': () =>
-      captured(messages.listMessagesById as never, { appNo: app.no, ids: [message] } as never),
+    'users and groups by id': () =>
+      captured(
+        messages.findEntities as never,
+        { appNo: app.no, uids: [uid], guids: ['nobody'], system: true } as never,
+      ),
     'a page of history': () =>
       captured(
         messages.listMessagesDown as never,

@@ -24,14 +24,22 @@ export interface ViewFilter extends Filters {
   users: boolean
   groups: boolean
   blocked: boolean
+  /** Whether its records tell who blocks whom. */
+  withBlocks: boolean
   /** Whether it asks for anything of the counterpart or the count: then all views are looked at. */
   filtered: boolean
 }
 
 const startOf = ({ second, withId, kind }: ViewPlace) => ({ second, withId, afterKind: kind })
 
-/** The next views of a user after a place. */
-export const listOwn = (db: Db, filter: ViewFilter, uid: string, after = TOP, limit = 1) =>
+/** The next views of a user after a place; where it costs little, with the number of all. */
+export const listOwn = (
+  db: Db,
+  filter: ViewFilter,
+  uid: string,
+  after = TOP,
+  limit = 1,
+): Promise<(ViewRow & { total?: number })[]> =>
   filter.filtered
     ? listFilteredViews.many(db, { ...filter, ...startOf(after), uid, offset: 0, limit })
     : listViews.many(db, { ...filter, ...startOf(after), uid, limit })

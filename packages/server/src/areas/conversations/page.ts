@@ -72,6 +72,7 @@ function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
     users: conversationType !== 'group',
     groups: conversationType !== 'user',
     blocked: query.includeBlockedUsers ?? false,
+    withBlocks: query.withBlockedInfo ?? false,
     searchKey: searchKey || null,
     userTags: userTags ?? null,
     groupTags: groupTags ?? null,
@@ -84,16 +85,22 @@ function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
 
 type Cell = Actor['app']['cell']
 
-const ofUser = (db: Cell['db'], filter: ViewFilter, uid: string) => ({
-  rows: (after: PageKey | undefined, limit: number) =>
-    listOwn(db, filter, uid, after && placeOf(after), limit),
-  keyOf: (row: ViewRow) => keyOf(toPlace(row)),
-  async placeOf(count: number) {
-    const place = await placeOfOwn(db, filter, uid, count)
-    return place && keyOf(place)
-  },
-  count: () => countOwn(db, filter, uid),
-})
+function ofUser(db: Cell['db'], filter: ViewFilter, uid: string) {
+  let total: number | undefined
+  return {
+    async rows(after: PageKey | undefined, limit: number): Promise<ViewRow[]> {
+      const rows = await listOwn(db, filter, uid, after && placeOf(after), limit)
+      total = rows[0]?.total
+      return rows
+    },
+    keyOf: (row: ViewRow) => keyOf(toPlace(row)),
+    async placeOf(count: number) {
+      const place = await placeOfOwn(db, filter, uid, count)
+      return place && keyOf(place)
+    },
+    count: async () => (total === undefined ? countOwn(db, filter, uid) : { total, capped: false }),
+  }
+}
 
 const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }) => ({
   rows: (after: PageKey | undefined, limit: number) =>

@@ -2,7 +2,7 @@ import type { GroupRecord, UserRecord } from '@loquat/protocol'
 import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
-import { type ConversationKind, listMessagesById } from '../messages/queries.ts'
+import type { ConversationKind, MessageRow } from '../messages/queries.ts'
 import { SYSTEM_UID, toMessages } from '../messages/record.ts'
 import { blockFields, seconds } from '../users/record.ts'
 import type { ConversationRecord } from './schema.ts'
@@ -26,12 +26,17 @@ export async function toConversations(
   views: ViewRow[],
   show: Show,
 ): Promise<ConversationRecord[]> {
-  const ids = views.flatMap(({ last_id }) => last_id ?? [])
-  const rows = ids.length > 0 ? await listMessagesById.many(db, { appNo, ids }) : []
-  const messages = await toMessages(db, appNo, rows)
+  const counterparts = views.map((view) => JSON.parse(view.counterpart))
+  const entities = new Map(
+    views.map((view, n) => [`${view.kind}:${view.with_id}`, counterparts[n]]),
+  )
+  for (const { uid, owner } of views) {
+    if (!entities.has(`user:${uid}`)) entities.set(`user:${uid}`, JSON.parse(owner))
+  }
+  const messages = await toMessages(db, appNo, views.filter(hasMessage), { entities })
   const lastOf = new Map(messages.map((message) => [message.id, message]))
-  return views.map((view) => {
-    const lastMessage = lastOf.get(String(view.last_id))
+  return views.map((view, n) => {
+    const lastMessage = lastOf.get(String(view.id))
     return {
       ...(show.owner && { uid: view.uid }),
       conversationId: view.conversation_id,
@@ -42,28 +47,34 @@ export async function toConversations(
       updatedAt: view.updated_second,
       ...(lastMessage && { lastMessage }),
       ...(view.read_id !== null && { lastReadMessageId: String(view.read_id) }),
-      ...(show.tags && view.tags.length > 0 && { tags: view.tags }),
+      ...(show.tags && view.view_tags.length > 0 && { tags: view.view_tags }),
       ...pinOf(view),
-      conversationWith: counterpartOf(view, show),
+      conversationWith: { ...counterparts[n], ...counterpartFields(view, show) },
     }
   })
 }
 
-function pinOf({ uid, pinned_at, app_pinned_at }: ViewRow) {
-  if (app_pinned_at) return { pinnedBy: SYSTEM_UID, pinnedAt: seconds(app_pinned_at) }
-  return pinned_at ? { pinnedBy: uid, pinnedAt: seconds(pinned_at) } : {}
+const hasMessage = (view: ViewRow): view is ViewRow & MessageRow => view.id !== null
+
+function pinOf({ uid, view_pinned_at: own, app_pinned_at: apps }: ViewRow) {
+  if (apps) return { pinnedBy: SYSTEM_UID, pinnedAt: seconds(apps) }
+  return own ? { pinnedBy: uid, pinnedAt: seconds(own) } : {}
 }
 
-function counterpartOf(view: ViewRow, show: Show): UserRecord | GroupRecord {
-  const { kind, counterpart, counterpart_tags: tags, conversation_id: conversationId } = view
+/** What a user or group is for the owner of the view. */
+function counterpartFields(view: ViewRow, show: Show): Partial<UserRecord & GroupRecord> {
+  const { kind, counterpart_tags: tags, conversation_id: conversationId } = view
   const tagged = show.counterpartTags || (show.tags && kind === 'group')
   return {
-    ...counterpart,
     conversationId,
+    ...(kind === 'group' && membershipOf(view)),
     ...(tagged && tags?.length > 0 && { tags }),
     ...(show.blocks && kind === 'user' && blockFields(view)),
-  } as UserRecord | GroupRecord
+  }
 }
+
+const membershipOf = ({ scope, joined_second }: ViewRow) =>
+  ({ hasJoined: true, scope, joinedAt: joined_second }) as Partial<GroupRecord>
 
 /** The user's view of a conversation; without one there is nothing to see. */
 export async function readConversation(

@@ -4,13 +4,16 @@
  * brought into one order and cut, and only what is left is joined to all that is shown of it.
  */
 import { query } from '../../platform/db/query.ts'
-import type { ConversationKind } from '../messages/queries.ts'
+import {
+  type ConversationKind,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  SENDER_IS_THERE,
+} from '../messages/queries.ts'
 import type { Relation } from '../users/queries.ts'
 
-type Json = Record<string, unknown>
-
-/** A user's view of a conversation. */
-export interface ViewRow extends Relation {
+/** A user's view of a conversation, with the last message, if there is one: all of it is null otherwise. */
+export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {
   uid: string
   kind: ConversationKind
   with_id: string
@@ -19,14 +22,17 @@ export interface ViewRow extends Relation {
   unread_mentions: number
   created_second: number
   updated_second: number
-  last_id: number | null
   read_id: number | null
-  tags: string[]
-  pinned_at: Date | null
+  view_tags: string[]
+  view_pinned_at: Date | null
   /** When the app pinned it for everyone. */
   app_pinned_at: Date | null
-  /** The other user or the group. */
-  counterpart: Json
+  /** Whose view it is, and the other user or the group: records as JSON. */
+  owner: string
+  counterpart: string
+  /** In the group. */
+  scope: string | null
+  joined_second: number | null
   counterpart_tags: string[]
 }
 
@@ -51,10 +57,11 @@ const REMOVED_USERS = `array(
 const REMOVED_GROUPS = `array(
   select guid from groups where app_no = :appNo and removed_at is not null)`
 
-/** What is after the mark, without what is the user's own or deleted. */
-const UNREAD = `(h.counted - v.read_counted - v.own_since - (
-  select count(*) from uncounted u
-  where u.app_no = :appNo and u.conversation = v.conversation and u.seq > v.read_seq))`
+/** What is after the mark, without what is the user's own or deleted: where nothing is left, nothing was. */
+const UNREAD = `case when h.counted - v.read_counted - v.own_since = 0 then 0
+  else h.counted - v.read_counted - v.own_since - (
+    select count(*) from uncounted u
+    where u.app_no = :appNo and u.conversation = v.conversation and u.seq > v.read_seq) end`
 
 /** Mentions of the user after the mark; nobody whose mark is at the end has any. */
 const UNREAD_MENTIONS = `case when v.read_seq < h.last_seq then (
@@ -71,33 +78,45 @@ const CREATED = `case
       and m.shows
     order by m.seq limit 1), h.updated_second) end`
 
-/** All that is shown of the views in `from`, which is called v. */
-const shown = (from: string) => `
-  select v.uid, v.kind, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
-    ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second, v.tags, v.pinned_at,
-    (select p.pinned_at from app_pins p
-     where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) as app_pinned_at,
-    (select m.id from messages m
-     where m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null) as last_id,
-    (select m.id from messages m
-     where m.app_no = :appNo and m.conversation = v.conversation and m.seq <= v.read_seq
-       and m.seq > v.cleared_seq
-     order by m.seq desc limit 1) as read_id,
+const BLOCKS = ':withBlocks::boolean'
+
+/**
+ * All that is shown of the views in `from`, which is called v, and of their last messages. `owner` is
+ * whose they are: the record of one owner of them all is read once. `blocks` says whether those are shown.
+ */
+const shown = (from: string, { owner = ':uid', blocks = BLOCKS } = {}) => `
+  select v.uid, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
+    ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,
+    v.tags as view_tags, v.pinned_at as view_pinned_at,
+    case when exists (select from app_pins p where p.app_no = :appNo) then (
+      select p.pinned_at from app_pins p
+      where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) end as app_pinned_at,
+    case when v.read_seq > v.cleared_seq then (
+      select r.id from messages r
+      where r.app_no = :appNo and r.conversation = v.conversation and r.seq <= v.read_seq
+        and r.seq > v.cleared_seq
+      order by r.seq desc limit 1) end as read_id,
+    (select user_json(u) from users u where u.app_no = :appNo and u.uid = ${owner}) as owner,
     case
-      when v.kind = 'group' then group_record(g) || jsonb_build_object(
-        'hasJoined', true, 'scope', v.scope, 'joinedAt', unix(v.joined_at))
-      when v.with_id = 'app_system' then system_record(:appNo)
-      else user_record(o)
+      when v.kind = 'group' then group_json(g)
+      when v.with_id = 'app_system' then system_record(:appNo)::text
+      else user_json(o)
     end as counterpart,
+    v.scope, unix(v.joined_at) as joined_second,
     case when v.kind = 'group' then g.tags else o.tags end as counterpart_tags,
-    (select b.created_at from blocks b
-     where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
-       and v.kind = 'user') as blocked_by_me_at,
-    (select b.created_at from blocks b
-     where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
-       and v.kind = 'user') as has_blocked_me_at
+    case when ${blocks} and v.kind = 'user' then (
+      select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
+    ) end as blocked_by_me_at,
+    case when ${blocks} and v.kind = 'user' then (
+      select b.created_at from blocks b
+      where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
+    ) end as has_blocked_me_at,
+    ${MESSAGE_COLUMNS}
   from ${from}
     join conversations h on h.app_no = :appNo and h.no = v.conversation
+    left join messages m on m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null
+      and ${SENDER_IS_THERE}
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
     left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id`
 
@@ -107,14 +126,19 @@ export const findView = query<
   ViewRow
 >(
   'conversations.find',
-  `${shown(`(
+  `${shown(
+    `(
       select ${FIELDS} from inbox i
       where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
         and (i.kind = 'user' or i.scope is not null)
-    ) v`)}
+    ) v`,
+    { blocks: 'false' },
+  )}
    where h.shown_seq > v.cleared_seq
      and (v.with_id = 'app_system' or o.removed_at is null and g.removed_at is null)`,
 )
+
+type Shown = { withBlocks: boolean }
 
 /** Which views a list holds, whoever owns them. */
 interface Kinds extends Record<string, unknown> {
@@ -198,13 +222,29 @@ const viewsNext = (form: Form) => `
 
 const OWN: Begin = { uid: ':uid', second: ':second::bigint', withId: ':withId', kind: ':afterKind' }
 
+/** How many views a user has. */
+const TOTAL = `(case when :users::boolean then coalesce((
+    select case when :blocked::boolean then t.visible else t.unblocked end from view_totals t
+    where t.app_no = :appNo and t.uid = :uid), 0) else 0 end
+  - case when :users then (
+    select count(*) from inbox i
+    where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
+      and (not i.blocked or :blocked) and i.with_id = any (${REMOVED_USERS})) else 0 end
+  + (select count(*) from (${groupViews({ begin: OWN })}) joined))::int`
+
+export const countViews = query<Kinds & { appNo: number; uid: string }, { total: number }>(
+  'conversations.count',
+  `select ${TOTAL} as total`,
+)
+
+/** A page of a user's list, with the number of all in each row: a statement of its own costs more. */
 export const listViews = query<
-  Kinds & Start & { appNo: number; uid: string; limit: number },
-  ViewRow
+  Shown & Kinds & Start & { appNo: number; uid: string; limit: number },
+  ViewRow & { total: number }
 >(
   'conversations.list',
-  `${shown(`(${viewsNext({ begin: OWN })}) v`)}
-   order by v.updated_second desc, v.with_id, v.kind`,
+  `select shown.*, ${TOTAL} as total from (${shown(`(${viewsNext({ begin: OWN })}) v`)}) shown
+   order by updated_second desc, with_id, kind`,
 )
 
 /** The place of the last of the first :limit views, if there are so many. */
@@ -215,19 +255,6 @@ export const findPlace = query<
   'conversations.findPlace',
   `select updated_second, with_id, kind from (${viewsNext({ begin: OWN })}) v
    order by ${ORDER} offset :limit - 1`,
-)
-
-/** How many views a user has. */
-export const countViews = query<Kinds & { appNo: number; uid: string }, { total: number }>(
-  'conversations.count',
-  `select (case when :users::boolean then coalesce((
-       select case when :blocked::boolean then t.visible else t.unblocked end from view_totals t
-       where t.app_no = :appNo and t.uid = :uid), 0) else 0 end
-     - case when :users then (
-       select count(*) from inbox i
-       where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
-         and (not i.blocked or :blocked) and i.with_id = any (${REMOVED_USERS})) else 0 end
-     + (select count(*) from (${groupViews({ begin: OWN })}) joined))::int as total`,
 )
 
 /** Conditions on the counterpart and the count; null and false ask for nothing. */
@@ -272,7 +299,7 @@ const viewsPassing = (form: Form) => `
 type Filtered = Kinds & Filters & { appNo: number }
 
 export const listFilteredViews = query<
-  Filtered & Start & { uid: string; offset: number; limit: number },
+  Shown & Filtered & Start & { uid: string; offset: number; limit: number },
   ViewRow
 >(
   'conversations.listFiltered',
@@ -309,17 +336,20 @@ const ofEach: Form = { begin: EACH, unique: ':unique::boolean' }
 type Walk = { appNo: number; fromUid: string; owners: number; unique: boolean }
 
 /** The views of the next owners, one list after the other. */
-export const listAllViews = query<Kinds & Start & Walk & { limit: number }, ViewRow>(
+export const listAllViews = query<Shown & Kinds & Start & Walk & { limit: number }, ViewRow>(
   'conversations.listAll',
   `with ${OWNERS}, page as (
      select v.* from owners cross join lateral (${viewsNext(ofEach)}) v
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: 'v.uid' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
-export const listAllFilteredViews = query<Filtered & Start & Walk & { limit: number }, ViewRow>(
+export const listAllFilteredViews = query<
+  Shown & Filtered & Start & Walk & { limit: number },
+  ViewRow
+>(
   'conversations.listAllFiltered',
   `with ${OWNERS}, page as (
      select v.* from owners cross join lateral (
@@ -328,7 +358,7 @@ export const listAllFilteredViews = query<Filtered & Start & Walk & { limit: num
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v')} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: 'v.uid' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
 /** How many views of the next :owners users pass. */

@@ -224,7 +224,7 @@ async function entitiesOfRemoval(tx: Tx, appNo: number, by: string, row: Message
   const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
   const found = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
-  const remover = { entity: found?.record ?? { uid: by }, entityType: 'user' }
+  const remover = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
   const bare = { entity: { ...message, data: {} }, entityType: 'message' }
   return {
     entities: { by: remover, on: { entity: message, entityType: 'message' }, for: receiver },

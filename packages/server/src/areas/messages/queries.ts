@@ -14,23 +14,18 @@ export type MessageRow = Omit<CellRows['messages'], 'app_no' | 'data' | 'counts'
   other: string
   /** How many replies it has, and the newest. */
   thread: [replies: number, lastId: number] | null
-  /** Of two users: when the other side had received and read it. */
+  /** Of two users: when the other side first said that it had received it, and read it. */
   delivered_at: Date | null
   read_at: Date | null
 }
 
-/** When the receiver of a message between two first had a mark at or past it. */
-const markedAt = (kinds: string) => `
+/** When the receiver of a message between two first had a mark of a kind at or past it. */
+const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
-    select min(k.at) from (
-      select at from (values ${kinds}) as kinds (kind), lateral (
-        select at from marks
-        where app_no = m.app_no and conversation = m.conversation and uid = receiver_of(m, h)
-          and marks.kind = kinds.kind and seq >= m.seq
-        order by seq limit 1
-      ) first
-    ) k
-  ) end`
+    select k.at from marks k
+    where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = receiver_of(m, h)
+      and k.kind = '${kind}' and k.seq >= m.seq
+    order by k.seq limit 1) end`
 
 export const MESSAGE_COLUMNS = `
   m.id, m.conversation, m.seq, m.sender, m.category, m.type, m.data, m.tags, m.muid, m.counted,
@@ -38,7 +33,7 @@ export const MESSAGE_COLUMNS = `
   m.parent_id, m.quoted_id, h.kind, h.one, h.other,
   (select json_build_array(t.replies, t.last_id) from threads t
    where t.app_no = m.app_no and t.parent_id = m.id) as thread,
-  ${markedAt(`('delivered'), ('read')`)} as delivered_at, ${markedAt(`('read')`)} as read_at`
+  ${markedAt('delivered')} as delivered_at, ${markedAt('read')} as read_at`
 
 /** A removed user's messages are gone at once, though not yet swept. */
 export const SENDER_IS_THERE = `m.sender <> all (array(
@@ -103,15 +98,6 @@ export const findMessage = query<
      and not (h.kind = 'group' and exists (
        select from groups g
        where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
-)
-
-/** By id, in no order; without what is gone. */
-export const listMessagesById = query<{ appNo: number; ids: number[] }, MessageRow>(
-  'messages.listById',
-  `select ${MESSAGE_COLUMNS}
-   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
-   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.deleted_at is null
-     and ${SENDER_IS_THERE}`,
 )
 
 /** By id, in no order: what other messages refer to, also without content. */
@@ -196,22 +182,30 @@ export const findGroupHead = query<
 export interface EntityRow {
   kind: ConversationKind
   id: string
-  record: Json
+  /** As JSON. */
+  record: string
 }
 
-/** Users and groups as they are now, by id; those that are gone are left out. */
+/**
+ * Users and groups as they are now, by id; those that are gone are left out. The ids are unpacked from
+ * JSON, of which PostgreSQL always expects the same number: an array's own length would have it plan anew
+ * each time, which takes ten times as long as the lookup of one. The limit keeps it from reading a whole app
+ * instead.
+ */
 export const findEntities = query<
   { appNo: number; uids: string[]; guids: string[]; system: boolean },
   EntityRow
 >(
   'messages.findEntities',
-  `select 'user' as kind, u.uid as id, user_record(u) as record from users u
-   where u.app_no = :appNo and u.uid = any(:uids::text[]) and u.removed_at is null
+  `select 'user' as kind, found.* from json_array_elements_text(array_to_json(:uids::text[])) as id,
+     lateral (select u.uid as id, user_json(u) as record from users u
+       where u.app_no = :appNo and u.uid = id.value and u.removed_at is null limit 1) found
    union all
-   select 'group', g.guid, group_record(g) from groups g
-   where g.app_no = :appNo and g.guid = any(:guids::text[]) and g.removed_at is null
+   select 'group', found.* from json_array_elements_text(array_to_json(:guids::text[])) as id,
+     lateral (select g.guid, group_json(g) from groups g
+       where g.app_no = :appNo and g.guid = id.value and g.removed_at is null limit 1) found
    union all
-   select 'user', 'app_system', system_record(:appNo) where :system::boolean`,
+   select 'user', 'app_system', system_record(:appNo)::text where :system::boolean`,
 )
 
 /** Of mentioned users what lists can be asked for. */
@@ -260,7 +254,7 @@ export const listReceipts = query<
   { uid: string; delivered_at: Date | null; read_at: Date | null }
 >(
   'messages.listReceipts',
-  `select i.uid, least(d.at, r.at) as delivered_at, r.at as read_at
+  `select i.uid, d.at as delivered_at, r.at as read_at
    from inbox i
      left join lateral (select k.at from marks k
        where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid

@@ -22,11 +22,16 @@ export interface Show {
   mentionBlocks?: boolean | undefined
   mentionTags?: boolean | undefined
   hideQuoted?: boolean | undefined
+  /** Users and groups that have been read already. */
+  entities?: Entities
 }
 
-/** Users, groups and messages that others refer to, by `kind:id`. */
+/** Users and groups as they are now, by `kind:id`. */
+type Entities = Map<string, Json>
+
+/** Users, groups and messages that others refer to. */
 interface Known {
-  entities: Map<string, Json>
+  entities: Entities
   messages: Map<number, MessageRow>
   /** Of mentioned users what was asked for. */
   mentioned: Map<string, Json>
@@ -42,22 +47,26 @@ export async function toMessages(
   if (rows.length === 0) return []
   const referred = new Set(rows.flatMap((row) => referredIn(row, show)))
   const others = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
-  const ids = { user: new Set<string>(), group: new Set<string>() }
-  for (const row of [...rows, ...others]) {
-    for (const [kind, id] of entityIds(row)) ids[kind].add(id)
-  }
-  const found = await findEntities.many(db, {
-    appNo,
-    uids: [...ids.user],
-    guids: [...ids.group],
-    system: ids.user.has(SYSTEM_UID),
-  })
   const known: Known = {
-    entities: new Map(found.map(({ kind, id, record }) => [`${kind}:${id}`, record])),
+    entities: await withEntities(db, appNo, [...rows, ...others], show.entities ?? new Map()),
     messages: new Map(others.map((row) => [row.id, row])),
     mentioned: await findMentioned(db, appNo, [...rows, ...others], show),
   }
   return rows.map((row) => toMessage(row, known, show))
+}
+
+/** Adds what the messages show and is not known yet. */
+async function withEntities(db: Executor, appNo: number, rows: MessageRow[], known: Entities) {
+  const ids = { user: new Set<string>(), group: new Set<string>() }
+  for (const row of rows) {
+    for (const [kind, id] of entityIds(row)) if (!known.has(`${kind}:${id}`)) ids[kind].add(id)
+  }
+  const [uids, guids] = [[...ids.user], [...ids.group]]
+  if (uids.length + guids.length === 0) return known
+  const wanted = { appNo, uids, guids, system: ids.user.has(SYSTEM_UID) }
+  for (const { kind, id, record } of await findEntities.many(db, wanted))
+    known.set(`${kind}:${id}`, JSON.parse(record))
+  return known
 }
 
 /** The ids of the messages that are shown with one. */
@@ -146,14 +155,16 @@ function receiptFields(row: MessageRow): Partial<MessageRecord> {
   return { ...times, receipts: { data: [receipt] } }
 }
 
+/** Who has read a message has received it, whatever else was said. */
 export function toReceipt(row: {
   uid: string
   delivered_at: Date | null
   read_at: Date | null
 }): ReceiptRecord {
   const receipt: ReceiptRecord = { recipient: row.uid }
-  if (row.delivered_at) receipt.deliveredAt = seconds(row.delivered_at)
-  if (row.read_at) receipt.readAt = seconds(row.read_at)
+  const [received, read] = [row.delivered_at ?? row.read_at, row.read_at]
+  if (received) receipt.deliveredAt = seconds(read && read < received ? read : received)
+  if (read) receipt.readAt = seconds(read)
   return receipt
 }
 

@@ -1,4 +1,4 @@
-/** The service of bench/send.ts, in a process of its own: the roles that its arguments name. */
+/** The service in a process of its own, in the roles that its arguments name. */
 import { readConfig } from '../src/config.ts'
 import { type Role, serve } from '../src/serve.ts'
 

@@ -1,0 +1,75 @@
+/** The processes that a bench measures, and those that load them. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import type { Role } from '../src/serve.ts'
+import { parentOf } from './cpu.ts'
+import type { BenchApp } from './installation.ts'
+import type { Load, Loaded } from './load.ts'
+
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+export interface Server {
+  child: ChildProcess
+  pid: number
+  port: number
+}
+
+/** As in production, with a line a request; the bench lets it go nowhere. */
+export async function startServer(
+  env: EnginesEnv,
+  role: Role,
+  more: Record<string, string> = {},
+): Promise<Server> {
+  const child = fork(pathOf('server.ts'), [role], {
+    env: {
+      ...process.env,
+      ...env,
+      ...{ LOQUAT_REGIONS: 'us', LOQUAT_PORT: '0', LOQUAT_INTERNAL_PORT: '0' },
+      ...{ LOQUAT_DRAIN_NOTICE_SECONDS: '0', ...more },
+    },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { child, pid: child.pid ?? 0, port }
+}
+
+export async function stopServer({ child }: Server): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  child.disconnect()
+  await ended
+}
+
+export const startLoad = (): ChildProcess => fork(pathOf('load.ts'))
+
+export function runLoad(callers: ChildProcess, load: Load): Promise<Loaded> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error('the callers ended: their error stands above'))
+    callers.once('exit', ended)
+    callers.once('message', (loaded) => {
+      callers.off('exit', ended)
+      resolve(loaded as Loaded)
+    })
+    callers.send(load)
+  })
+}
+
+/** A request as text, by the app's key. */
+export function requestOf(
+  app: BenchApp,
+  { line, uid, body = '' }: { line: string; uid: string; body?: string },
+): string {
+  const lines = Object.entries({
+    ...{ host: 'localhost', appid: app.id, apikey: app.apiKey, onbehalfof: uid },
+    ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+export async function postmasterOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return parentOf(rows[0]?.pid ?? 0)
+}
