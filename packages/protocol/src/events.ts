@@ -160,6 +160,19 @@ export const events = {
     trigger: 'user_mentioned',
     payload: Type.Object({ uid: Type.String(), message: MessageRecord }),
   },
+  'thread.followed': {
+    summary: 'A user follows the thread of a message, or no longer does.',
+    payload: Type.Object({
+      uid: Type.String(),
+      messageId: Type.String(),
+      follows: Type.Boolean(),
+    }),
+  },
+  'message.edited': {
+    summary: 'A message was edited. Holds the action message that tells of it.',
+    trigger: 'message_edited',
+    payload: OneMessage,
+  },
   'message.deleted': {
     summary: 'A message was deleted. Holds the action message that tells of it.',
     trigger: 'message_deleted',

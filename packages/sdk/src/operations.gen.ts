@@ -1147,6 +1147,13 @@ export type SendMessageBody = {
   tags?: string[] | undefined
 }
 
+export type UpdateMessageBody = {
+  /** What changes of the content: given keys replace those before, null removes one, `attachments` stay. */
+  data?: unknown | undefined
+  /** Labels, up to 25; they replace those before. */
+  tags?: string[] | undefined
+}
+
 export type DeleteMessageBody = {
   /** Leave nothing of it; else its place is kept without content. */
   permanent?: boolean | undefined
@@ -1235,6 +1242,289 @@ export type ListGroupMessagesQuery = {
   id?: string | undefined
   /** Cursor: Unix seconds, where no `id` is given. */
   sentAt?: number | undefined
+}
+
+export type SendThreadReplyAnswer =
+  | Message
+  | {
+      uids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
+            message: string
+          }
+          data?: Message
+        }
+      >
+      guids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
+            message: string
+          }
+          data?: Message
+        }
+      >
+    }
+
+export type SendThreadReplyBody = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** `user` or `group`; required with `receiver`. */
+  receiverType?: unknown | undefined
+  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  multipleReceivers?:
+    | {
+        uids?: string[] | undefined
+        guids?: string[] | undefined
+      }
+    | undefined
+  /** `message` (so unless given), `custom` or `interactive`. */
+  category?: unknown | undefined
+  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  type?: unknown | undefined
+  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  data?: unknown | undefined
+  /** The caller's own id: a second send with it finds the first message. */
+  muid?: string | undefined
+  /** A message of the same conversation to show with it. */
+  quotedMessageId?: number | string | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+}
+
+export type ListThreadRepliesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt: number
+    }
+  }
+}
+
+export type ListThreadRepliesQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
+}
+
+export type ListThreadsAnswer = {
+  /** Newest first. */
+  data: {
+    /** A number that grows within its conversation. */
+    id: string
+    /** The sender's own id of it. */
+    muid?: string
+    conversationId: string
+    /** UID; `app_system` when the app sent it. */
+    sender: string
+    receiverType: 'user' | 'group'
+    /** UID or GUID. */
+    receiver: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category: string
+    type: string
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    data: Record<string, unknown>
+    /** The message that it replies to. */
+    parentId?: string
+    /** The message that it quotes. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** When it was sent, in Unix seconds. */
+    sentAt: number
+    /** When it last changed, in Unix seconds. */
+    updatedAt: number
+    /** When it was edited, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** When it was deleted, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** When the other side received it, in Unix seconds. */
+    deliveredAt?: number
+    /** When the other side read it, in Unix seconds. */
+    readAt?: number
+    receipts?: {
+      data: {
+        /** UID of who received it. */
+        recipient: string
+        /** When it was delivered, in Unix seconds. */
+        deliveredAt?: number
+        /** When it was read, in Unix seconds. */
+        readAt?: number
+      }[]
+    }
+    /** Without content once it is deleted, and no more than its id once it is gone. */
+    quotedMessage?: {
+      id: string
+      /** The sender's own id of it. */
+      muid?: string
+      conversationId?: string
+      /** UID; `app_system` when the app sent it. */
+      sender?: string
+      receiverType?: 'user' | 'group'
+      /** UID or GUID. */
+      receiver?: string
+      /** `message`, `custom`, `interactive` or `action`. */
+      category?: string
+      type?: string
+      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+      data?: Record<string, unknown>
+      /** The message that it replies to. */
+      parentId?: string
+      /** The message that it quotes. */
+      quotedMessageId?: string
+      tags?: string[]
+      /** When it was sent, in Unix seconds. */
+      sentAt?: number
+      /** When it last changed, in Unix seconds. */
+      updatedAt?: number
+      /** When it was edited, in Unix seconds. */
+      editedAt?: number
+      editedBy?: string
+      /** When it was deleted, in Unix seconds. */
+      deletedAt?: number
+      deletedBy?: string
+      /** When the other side received it, in Unix seconds. */
+      deliveredAt?: number
+      /** When the other side read it, in Unix seconds. */
+      readAt?: number
+      receipts?: {
+        data: {
+          /** UID of who received it. */
+          recipient: string
+          /** When it was delivered, in Unix seconds. */
+          deliveredAt?: number
+          /** When it was read, in Unix seconds. */
+          readAt?: number
+        }[]
+      }
+    }
+    /** Replies in its thread. */
+    replyCount?: number
+    /** The newest reply, unless it was deleted. */
+    lastReply?: {
+      /** A number that grows within its conversation. */
+      id: string
+      /** The sender's own id of it. */
+      muid?: string
+      conversationId: string
+      /** UID; `app_system` when the app sent it. */
+      sender: string
+      receiverType: 'user' | 'group'
+      /** UID or GUID. */
+      receiver: string
+      /** `message`, `custom`, `interactive` or `action`. */
+      category: string
+      type: string
+      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+      data: Record<string, unknown>
+      /** The message that it replies to. */
+      parentId?: string
+      /** The message that it quotes. */
+      quotedMessageId?: string
+      tags?: string[]
+      /** When it was sent, in Unix seconds. */
+      sentAt: number
+      /** When it last changed, in Unix seconds. */
+      updatedAt: number
+      /** When it was edited, in Unix seconds. */
+      editedAt?: number
+      editedBy?: string
+      /** When it was deleted, in Unix seconds. */
+      deletedAt?: number
+      deletedBy?: string
+      /** When the other side received it, in Unix seconds. */
+      deliveredAt?: number
+      /** When the other side read it, in Unix seconds. */
+      readAt?: number
+      receipts?: {
+        data: {
+          /** UID of who received it. */
+          recipient: string
+          /** When it was delivered, in Unix seconds. */
+          deliveredAt?: number
+          /** When it was read, in Unix seconds. */
+          readAt?: number
+        }[]
+      }
+    }
+    unreadReplyCount?: number
+    mentionCount?: number
+  }[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    next?: {
+      affix: string
+      updatedAt: number
+      id: string
+    }
+  }
+}
+
+export type ListThreadsQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** Threads that changed after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: Unix seconds; past all of that second. */
+  updatedAt?: number | undefined
+  /** Beside `updatedAt`: where in that second. */
+  id?: string | undefined
+  /** Only threads in which the actor wrote, or that it follows. */
+  participatedByMe?: boolean | undefined
+  /** Put `unreadReplyCount` into the records: the actor's. */
+  withUnreadReplyCount?: boolean | undefined
+  /** Put `mentionCount` into the records: unread mentions of the actor. */
+  withMentionCount?: boolean | undefined
 }
 
 export type ListConversationsQuery = {
@@ -1423,6 +1713,8 @@ export type ListEventsQuery = {
         | 'group.member.scope.changed'
         | 'message.sent'
         | 'user.mentioned'
+        | 'thread.followed'
+        | 'message.edited'
         | 'message.deleted'
         | 'conversation.delivered'
         | 'conversation.read'
@@ -1961,6 +2253,14 @@ export class MessagesMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/messages/${segment(id)}` }, options)
   }
 
+  /** Edit a message. */
+  async update(id: string, body: UpdateMessageBody, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/messages/${segment(id)}`, body },
+      options,
+    )
+  }
+
   /** Delete a message. */
   async delete(id: string, body?: DeleteMessageBody, options?: CallOptions): Promise<Message> {
     return this.#transport.data(
@@ -2001,6 +2301,60 @@ export class MessagesMethods {
   ): Promise<ListGroupMessagesAnswer> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
+      options,
+    )
+  }
+}
+
+/** `client.threads` */
+export class ThreadsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Reply in the thread of a message. */
+  async sendReply(
+    id: string,
+    body: SendThreadReplyBody,
+    options?: CallOptions,
+  ): Promise<SendThreadReplyAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/thread`, body },
+      options,
+    )
+  }
+
+  /** List the replies to a message. */
+  async listReplies(
+    id: string,
+    query?: ListThreadRepliesQuery,
+    options?: CallOptions,
+  ): Promise<ListThreadRepliesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/thread`, query },
+      options,
+    )
+  }
+
+  /** List threads. */
+  async list(query?: ListThreadsQuery, options?: CallOptions): Promise<ListThreadsAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/threads', query }, options)
+  }
+
+  /** Follow a thread. */
+  async follow(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/thread/subscription` },
+      options,
+    )
+  }
+
+  /** Follow a thread no longer. */
+  async unfollow(id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/messages/${segment(id)}/thread/subscription` },
       options,
     )
   }
@@ -2256,6 +2610,7 @@ export class Operations {
   readonly groupMembers: GroupMembersMethods
   readonly bannedUsers: BannedUsersMethods
   readonly messages: MessagesMethods
+  readonly threads: ThreadsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
 
@@ -2270,6 +2625,7 @@ export class Operations {
     this.groupMembers = new GroupMembersMethods(transport)
     this.bannedUsers = new BannedUsersMethods(transport)
     this.messages = new MessagesMethods(transport)
+    this.threads = new ThreadsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
   }

@@ -8,6 +8,7 @@ import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { threadRoutes } from './areas/messages/threads.routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
@@ -26,6 +27,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   groupRoutes,
   memberRoutes,
   messageRoutes,
+  threadRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,

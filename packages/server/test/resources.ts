@@ -45,6 +45,15 @@ const userWho = (act: (guid: string, uid: string) => [path: string, body?: objec
 
 const admin = userWho((guid, uid) => [`/v3/groups/${guid}/members`, { admins: [uid] }])
 
+/** Of a message who sent it. */
+const senderOrAdmin: Resource = {
+  async make(app, ids) {
+    if (ids.id === undefined) return admin.make(app, ids)
+    return (await app.call('GET', `/v3/messages/${ids.id}`)).body.data.sender
+  },
+  unknown: newId,
+}
+
 /** Sends a message, as the app when nobody is named, and gives its id. */
 async function sendText(
   app: TestApp,
@@ -100,13 +109,8 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
-  'messages.onBehalfOf': {
-    async make(app, ids) {
-      if (ids.id === undefined) return admin.make(app, ids)
-      return (await app.call('GET', `/v3/messages/${ids.id}`)).body.data.sender
-    },
-    unknown: newId,
-  },
+  'messages.onBehalfOf': senderOrAdmin,
+  'threads.onBehalfOf': senderOrAdmin,
   'conversations.onBehalfOf': {
     async make(app, ids) {
       const [one] = ids.conversationId?.split('_user_') ?? []
@@ -225,6 +229,12 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
       muid: newId(),
       tags: ['plan'],
     },
+  }),
+  updateMessage: () => ({ body: { data: { text: 'At 7', metadata: { k: 2 } }, tags: ['late'] } }),
+  sendThreadReply: () => ({ body: { data: { text: 'Fine' } } }),
+  listThreadReplies: () => ({ query: { limit: '10', affix: 'prepend', sentAt: '1900000000' } }),
+  listThreads: () => ({
+    query: { limit: '10', affix: 'prepend', updatedAt: '1900000000', id: '1' },
   }),
   deleteMessage: () => ({ body: { permanent: true } }),
   listMessageReceipts: () => ({ query: { limit: '10' } }),

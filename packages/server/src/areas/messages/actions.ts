@@ -178,28 +178,39 @@ export function removeMessage(
     await lockHead.maybeOne(tx, { appNo: app.no, conversation: seen.conversation })
     // As it is now that nobody else can change it, if it still is.
     const row = await findSeen(tx, actor, id)
-    checkRemoval(actor, row, permanent)
+    checkChange(actor, row)
+    if (row.deleted_at && !permanent) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
-    const moves = Boolean(settingOf(actor.settings, 'core.conversations.updateOnMessageActions'))
-    const { entities, kept } = await entitiesOfRemoval(tx, app.no, by, {
+    const message = await appendChange(tx, actor, 'deleted', {
       ...row,
-      ...{ data: {}, tags: [], deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
+      ...{ data: {}, tags: [], quoted_id: null, thread: null },
+      ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
     })
-    const conversation = row.conversation
-    const data = JSON.stringify({ action: 'deleted', entities: kept })
-    const { message } = await appendMessageAction.one(tx, {
-      ...{ appNo: app.no, conversation, sender: by, data, moves },
-    })
-    const record = { ...message, data: { action: 'deleted', entities } } as unknown as MessageRecord
-    const key = `conversation:${conversation}`
-    await announce(tx, {
-      ...{ appNo: app.no, type: 'message.deleted', key, payload: { message: record } },
-    })
-    return record
+    const key = `conversation:${row.conversation}`
+    await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
+    return message
   })
 }
 
-async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
+/** Adds the message that tells what the actor did to another, which is as it is after it. */
+export async function appendChange(
+  tx: Tx,
+  actor: Actor,
+  action: 'edited' | 'deleted',
+  row: MessageRow,
+): Promise<MessageRecord> {
+  const { app, uid: by = SYSTEM_UID } = actor
+  const area = row.parent_id === null ? 'conversations' : 'threads'
+  const moves = Boolean(settingOf(actor.settings, `core.${area}.updateOnMessageActions`))
+  const { entities, kept } = await entitiesOfChange(tx, app.no, by, row)
+  const { message } = await appendMessageAction.one(tx, {
+    ...{ appNo: app.no, conversation: row.conversation, sender: by, moves },
+    data: JSON.stringify({ action, entities: kept }),
+  })
+  return { ...message, data: { action, entities } } as unknown as MessageRecord
+}
+
+export async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
   const row = await findMessage.maybeOne(tx, {
     ...{ appNo: actor.app.no, id, viewer: actor.uid ?? null },
   })
@@ -208,27 +219,35 @@ async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & 
 }
 
 /** The sender may, in groups admins and moderators too, and the app. */
-function checkRemoval({ uid }: Actor, row: MessageRow & Standing, permanent: boolean): void {
+export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
   const leads = row.scope === 'admin' || row.scope === 'moderator'
   if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
   if (uid !== undefined && row.sender !== uid && !leads) throw fail('ERR_MESSAGE_NOT_A_SENDER')
-  if (row.category === 'action' || (row.deleted_at && !permanent)) {
-    throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
-  }
+  if (row.category === 'action') throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
 }
 
-/** Who did it, to which message, in which conversation. Of the message only what is no content. */
-async function entitiesOfRemoval(tx: Tx, appNo: number, by: string, row: MessageRow) {
+/** Who did it, to which message, in which conversation. Of the message only what is no content is kept. */
+async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
   const [shown] = await toMessages(tx, appNo, [row])
   const { receipts: _receipts, ...message } = shown as MessageRecord
   const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
   const found = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
-  const remover = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
-  const bare = { entity: { ...message, data: {} }, entityType: 'message' }
+  const actor = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
+  const {
+    quotedMessage: _quoted,
+    lastReply: _reply,
+    replyCount: _count,
+    tags: _tags,
+    ...bare
+  } = message
   return {
-    entities: { by: remover, on: { entity: message, entityType: 'message' }, for: receiver },
-    kept: { by: small(remover), on: bare, for: small(receiver) },
+    entities: { by: actor, on: { entity: message, entityType: 'message' }, for: receiver },
+    kept: {
+      by: small(actor),
+      on: { entity: { ...bare, data: {} }, entityType: 'message' },
+      for: small(receiver),
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import {
@@ -11,6 +12,7 @@ import {
   listSentDown,
   listSentUp,
   type MessageRow,
+  type Range,
 } from './queries.ts'
 import { SYSTEM_UID, toMessages, toReceipt } from './record.ts'
 import type { HistoryQuery, UserHistoryQuery } from './schema.ts'
@@ -44,7 +46,12 @@ export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQ
 }
 
 /** Oldest first in both directions; `prepend` gives the block that is nearest before the cursor. */
-async function pageOf(actor: Actor, head: Readable, query: HistoryQuery) {
+export async function pageOf(
+  actor: Actor,
+  head: Readable,
+  query: HistoryQuery,
+  rowsOf: (db: Executor, range: Range) => Promise<MessageRow[]> = listMessages(query),
+) {
   const { no: appNo, cell } = actor.app
   const range = { appNo, conversation: head.no, after: head.cleared_seq, upto: head.last_seq }
   const down = query.affix === 'prepend'
@@ -53,10 +60,12 @@ async function pageOf(actor: Actor, head: Readable, query: HistoryQuery) {
     if (down) range.upto = Math.min(range.upto, cursor)
     else range.after = Math.max(range.after, cursor)
   }
-  const list = down ? listMessagesDown : listMessagesUp
-  const rows = await list.many(cell.db, { ...range, limit: query.limit + 1 })
+  const rows = await rowsOf(cell.db, { ...range, limit: query.limit + 1 })
   return answer(actor, query, rows, down)
 }
+
+const listMessages = ({ affix }: HistoryQuery) =>
+  (affix === 'prepend' ? listMessagesDown : listMessagesUp).many
 
 /** The place up to which (`prepend`), or after which, the page lies. */
 async function seqOfCursor(

@@ -110,7 +110,13 @@ export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
 )
 
 /** Up to :limit messages of a conversation after :after, or the last ones up to :upto. */
-type Range = { appNo: number; conversation: number; after: number; upto: number; limit: number }
+export type Range = {
+  appNo: number
+  conversation: number
+  after: number
+  upto: number
+  limit: number
+}
 const inRange = `
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
@@ -232,6 +238,22 @@ export const deleteMessage = query<
   { appNo: number; id: number; by: string; permanent: boolean },
   CellRows['messages']
 >('messages.delete', 'select * from delete_message(:appNo, :id, :by, :permanent)')
+
+/** The records of those among these users who are there; they stay until the transaction ends. */
+export const holdMentioned = query<{ appNo: number; uids: string[] }, { records: Json | null }>(
+  'messages.holdMentioned',
+  'select hold_mentioned(:appNo, :uids::text[]) as records',
+)
+
+/** Gives back whom the message did not mention before. */
+export const editMessage = query<
+  { appNo: number; id: number; by: string; data: string; tags: string[]; mentions: string },
+  { uid: string }
+>(
+  'messages.edit',
+  `select uid from edit_message(
+     :appNo, :id, :by, :data::jsonb, :tags::text[], nullif(:mentions, 'null')::jsonb) uid`,
+)
 
 export const appendMessageAction = query<
   { appNo: number; conversation: number; sender: string; data: string; moves: boolean },

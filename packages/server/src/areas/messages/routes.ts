@@ -6,12 +6,15 @@ import { Data, Id } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
 import { UidParams } from '../users/schema.ts'
 import { readMessage, removeMessage, send } from './actions.ts'
+import { changeMessage } from './edit.actions.ts'
+import { CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
 import { historyOfGroup, historyWithUser, receiptsOf } from './history.ts'
 import { toMessages } from './record.ts'
 import {
   History,
   HistoryQuery,
   MESSAGE_BYTES,
+  MessageEdit,
   MessageParams,
   MessageRemoval,
   NewMessage,
@@ -28,38 +31,6 @@ const access: Access = {
   rate: 'standard',
 }
 const tags = ['messages']
-
-export const SEND_ERRORS = [
-  'ERR_EMPTY_RECEIVER',
-  'ERR_INVALID_RECEIVER_TYPE',
-  'ERR_INVALID_MESSAGE_DATA',
-  'ERR_EMPTY_MESSAGE_TEXT',
-  'ERR_INVALID_MESSAGE_TEXT',
-  'ERR_EMPTY_MESSAGE_CATEGORY',
-  'ERR_INVALID_MESSAGE_CATEGORY',
-  'ERR_EMPTY_MESSAGE_TYPE',
-  'ERR_INVALID_MESSAGE_TYPE',
-  'ERR_EMPTY_MESSAGE_FILE',
-  'ERR_INVALID_MEDIA_MESSAGE',
-  'ERR_EMPTY_CUSTOM_DATA',
-  'ERR_INVALID_CUSTOM_DATA',
-  'ERR_INVALID_METADATA',
-  'ERR_UID_NOT_FOUND',
-  'ERR_GUID_NOT_FOUND',
-  'ERR_GROUP_NOT_JOINED',
-  'ERR_BANNED_GROUPMEMBER',
-  'ERR_BLOCKED_RECEIVER',
-  'ERR_BLOCKED_SENDER',
-  'ERR_PERMISSION_DENIED',
-  // A parent or quoted message; or a retry of a send whose message was removed meanwhile.
-  'ERR_MESSAGE_ID_NOT_FOUND',
-  'ERR_MESSAGE_NO_ACCESS',
-  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
-  'ERR_WRONG_MESSAGE_THREAD',
-  'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
-  'ERR_MESSAGE_THREAD_NESTING',
-] as const
-const READ_ERRORS = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'] as const
 
 export const messageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
@@ -102,13 +73,29 @@ export const messageRoutes =
       },
     )
 
+    app.put(
+      '/messages/:id',
+      {
+        bodyLimit: MESSAGE_BYTES,
+        config: { ...access, errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS] },
+        schema: {
+          operationId: 'updateMessage',
+          tags,
+          summary: 'Edit a message',
+          params: MessageParams,
+          body: MessageEdit,
+          response: { 200: Data(MessageRecord) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await changeMessage(deps, actor, params.id, body),
+      }),
+    )
+
     app.delete(
       '/messages/:id',
       {
-        config: {
-          ...access,
-          errors: [...READ_ERRORS, 'ERR_MESSAGE_NOT_A_SENDER', 'ERR_MESSAGE_ACTION_NOT_ALLOWED'],
-        },
+        config: { ...access, errors: CHANGE_ERRORS },
         schema: {
           operationId: 'deleteMessage',
           tags,

@@ -103,6 +103,14 @@ export const MessageRemoval = Nullable(
   }),
 )
 
+export const MessageEdit = Type.Object({
+  data: Lenient(
+    'What changes of the content: given keys replace those before, null removes one, `attachments` stay.',
+  ),
+  tags: Type.Optional(Tags('Labels, up to 25; they replace those before.')),
+})
+export type MessageEdit = Static<typeof MessageEdit>
+
 const Cursor = {
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 10, description: 'Page size.' }),
   affix: Type.Optional(
@@ -118,6 +126,8 @@ const Cursor = {
     Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds, where no `id` is given.' }),
   ),
 }
+
+export const ReplyQuery = Type.Object(Cursor)
 
 export const HistoryQuery = Type.Object(Cursor)
 export type HistoryQuery = Static<typeof HistoryQuery>
@@ -138,7 +148,7 @@ const Next = (cursor: Record<string, ReturnType<typeof Type.String | typeof Type
     { affix: Type.String(), ...cursor },
     { additionalProperties: false, description: 'What to ask for to go on in the same direction.' },
   )
-const Current = Type.Object(
+export const Current = Type.Object(
   { limit: Type.Integer(), count: Type.Integer() },
   { additionalProperties: false },
 )

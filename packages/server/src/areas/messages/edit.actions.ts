@@ -1,0 +1,68 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { appendChange, checkChange, findSeen } from './actions.ts'
+import { type Content, checkContent, isObject, withoutOurs } from './content.ts'
+import { editMessage, holdMentioned, lockHead, type MessageRow, type Standing } from './queries.ts'
+import { SYSTEM_UID } from './record.ts'
+import type { MessageEdit } from './schema.ts'
+
+/** Changes what a message says. Returns the action message that tells of it. */
+export function changeMessage(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  edit: MessageEdit,
+): Promise<MessageRecord> {
+  const { app, uid: by = SYSTEM_UID } = actor
+  const appNo = app.no
+  if (edit.data === undefined && edit.tags === undefined) {
+    throw badRequest({ data: ['data or tags must be given'] })
+  }
+  return write(deps, actor, async (tx) => {
+    const seen = await findSeen(tx, actor, id)
+    checkEdit(actor, seen)
+    const uids = edited(seen, edit).mentions ?? []
+    const { records } = await holdMentioned.one(tx, { appNo, uids })
+    await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
+    // As it is now that nobody else can change it, if it still is.
+    const row = await findSeen(tx, actor, id)
+    checkEdit(actor, row)
+    const { data } = edited(row, edit)
+    // Where the text is not touched, those whom it mentions are as they were.
+    const mentions = textOf(edit) === undefined ? (row.data.mentions ?? null) : records
+    const added = await editMessage.many(tx, {
+      ...{ appNo, id: row.id, by, tags: edit.tags ?? row.tags },
+      ...{ data: JSON.stringify(data), mentions: JSON.stringify(mentions) },
+    })
+    const changed = await findSeen(tx, actor, id)
+    const message = await appendChange(tx, actor, 'edited', changed)
+    const key = `conversation:${row.conversation}`
+    await announce(tx, { appNo, type: 'message.edited', key, payload: { message } })
+    const { on } = message.data.entities as { on: { entity: MessageRecord } }
+    for (const { uid } of added.filter(({ uid }) => uid !== row.sender)) {
+      const payload = { uid, message: on.entity }
+      await announce(tx, { appNo, type: 'user.mentioned', key, payload })
+    }
+    return message
+  })
+}
+
+function checkEdit(actor: Actor, row: MessageRow & Standing): void {
+  checkChange(actor, row)
+  if (row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+}
+
+const textOf = ({ data }: MessageEdit) => (isObject(data) ? data.text : undefined)
+
+/** Given keys replace those before, the others stay; what a message consists of does too. */
+function edited({ category, type, data: before }: MessageRow, { data = {} }: MessageEdit): Content {
+  if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
+  const { attachments: _attachments, ...given } = withoutOurs(data)
+  const merged = Object.entries({ ...withoutOurs(before), ...given })
+  const kept = Object.fromEntries(merged.filter(([key]) => given[key] !== null))
+  return checkContent(category, type, kept)
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { verify } from '../../verify/verify.ts'
+import { setSettings } from '../settings/actions.ts'
+
+const server = useServer()
+
+const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
+
+/** A group of an owner, a moderator and two participants, and somebody outside. */
+async function newApp(): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of ['owner', 'mod', 'sender', 'other', 'out']) {
+    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  }
+  const members = { moderators: ['mod'], participants: ['sender', 'other'] }
+  await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'owner', members } })
+  return app
+}
+
+const say = async (app: TestApp, sender: string | undefined, message: object) => {
+  const body = { receiver: 'g', receiverType: 'group', ...message }
+  const answer = await app.call('POST', '/v3/messages', { ...as(sender), body })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  return answer.body.data
+}
+
+const edit = (app: TestApp, by: string | undefined, id: string, body: object) =>
+  app.call('PUT', `/v3/messages/${id}`, { ...as(by), body })
+
+const get = async (app: TestApp, id: string) =>
+  (await app.call('GET', `/v3/messages/${id}`)).body.data
+
+suite('editing', () => {
+  test('answers with the action; given keys replace, others stay', async () => {
+    const app = await newApp()
+    const data = { text: 'At 6', metadata: { a: 1 }, own: null, spare: 1 }
+    const { id } = await say(app, 'sender', { data, tags: ['x'] })
+    const change = { text: 'At 7', spare: null, entities: 1, mentions: { owner: {} } }
+    const { body } = await edit(app, 'sender', id, { data: change })
+    const action = body.data
+    assert.equal(action.category, 'action')
+    assert.equal(action.type, 'message')
+    assert.equal(action.data.action, 'edited')
+    assert.equal(action.data.entities.by.entity.uid, 'sender')
+    assert.equal(action.data.entities.for.entity.guid, 'g')
+    const { entity } = action.data.entities.on
+    assert.equal(entity.editedBy, 'sender')
+    assert.ok(entity.editedAt >= entity.sentAt)
+    const { entities: _entities, ...content } = entity.data
+    assert.deepEqual(content, { text: 'At 7', metadata: { a: 1 }, own: null })
+    assert.deepEqual(entity.tags, ['x'])
+    const { receipts: _receipts, ...message } = await get(app, id)
+    assert.deepEqual(message, entity)
+    assert.equal((await app.announced()).at(-1), 'message.edited')
+  })
+
+  test('tags alone replace those before; nothing at all is refused', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' }, tags: ['x'] })
+    await edit(app, 'sender', id, { tags: ['y', 'z'] })
+    const { tags, data } = await get(app, id)
+    assert.deepEqual([tags, data.text], [['y', 'z'], 'Hi'])
+    await edit(app, 'sender', id, { tags: [] })
+    assert.equal((await get(app, id)).tags, undefined)
+    assert.equal((await edit(app, 'sender', id, {})).body.error.code, 'ERR_BAD_REQUEST')
+  })
+
+  test('the stored action shows the message as it is now, and keeps none of its content', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'First' }, tags: ['secret'] })
+    const action = (await edit(app, 'sender', id, { data: { text: 'Second' } })).body.data
+    await edit(app, 'sender', id, { data: { text: 'Third' } })
+    const on = async () => (await get(app, action.id)).data.entities.on.entity
+    assert.equal((await on()).data.text, 'Third')
+    await app.call('DELETE', `/v3/messages/${id}`)
+    assert.equal((await on()).data.text, undefined)
+    assert.ok((await on()).deletedAt)
+    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    assert.equal((await on()).id, id)
+    const text = 'select data::text as data from messages where app_no = $1'
+    const { rows } = await app.cell.db.query<{ data: string }>({ name: '', text, values: [app.no] })
+    for (const row of rows) assert.doesNotMatch(row.data, /First|Second|Third|secret/)
+  })
+
+  test('captions and custom data change, attachments do not', async () => {
+    const app = await newApp()
+    const attachments = [{ url: 'https://files.example/a.png' }]
+    const image = await say(app, 'sender', { type: 'image', data: { text: 'Old', attachments } })
+    const other = [{ url: 'https://files.example/b.png' }]
+    await edit(app, 'sender', image.id, { data: { text: 'New', attachments: other } })
+    const { text, attachments: kept } = (await get(app, image.id)).data
+    assert.deepEqual([text, kept], ['New', attachments])
+    await edit(app, 'sender', image.id, { data: { text: null } })
+    assert.equal((await get(app, image.id)).data.text, undefined)
+    const custom = { category: 'custom', type: 'poll', data: { customData: { a: 1 } } }
+    const poll = await say(app, 'sender', custom)
+    await edit(app, 'sender', poll.id, { data: { customData: { b: 2 } } })
+    assert.deepEqual((await get(app, poll.id)).data.customData, { b: 2 })
+  })
+
+  test('refuses what a send would refuse, and changes nothing', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    const cases: [string, object][] = [
+      ['ERR_EMPTY_MESSAGE_TEXT', { data: { text: ' ' } }],
+      ['ERR_EMPTY_MESSAGE_TEXT', { data: { text: null } }],
+      ['ERR_INVALID_MESSAGE_TEXT', { data: { text: 5 } }],
+      ['ERR_INVALID_METADATA', { data: { metadata: 'x' } }],
+      ['ERR_INVALID_MESSAGE_DATA', { data: 'x' }],
+      ['ERR_PAYLOAD_TOO_LARGE', { data: { own: 'x'.repeat(10_240) } }],
+      ['ERR_BAD_REQUEST', { tags: Array.from({ length: 26 }, (_, n) => `${n}`) }],
+    ]
+    for (const [code, body] of cases) {
+      assert.equal((await edit(app, 'sender', id, body)).body.error?.code, code)
+    }
+    assert.equal((await get(app, id)).editedAt, undefined)
+    const added = (await app.announced()).filter((type) => type === 'message.edited')
+    assert.deepEqual(added, [])
+  })
+
+  test('moves views and counts where the app wants it', async () => {
+    const app = await newApp()
+    const view = async () =>
+      (await app.call('GET', '/v3/groups/g/conversation', as('other'))).body.data
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    const before = await view()
+    await edit(app, 'sender', id, { data: { text: 'Hello' } })
+    assert.equal((await view()).lastMessage.id, id)
+    assert.equal((await view()).lastMessage.data.text, 'Hello')
+    assert.equal((await view()).unreadMessageCount, before.unreadMessageCount)
+    await setSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
+    const action = (await edit(app, 'sender', id, { data: { text: 'Hey' } })).body.data
+    const after = await view()
+    assert.equal(after.lastMessage.id, action.id)
+    assert.equal(Number(after.unreadMessageCount), Number(before.unreadMessageCount) + 1)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('recounts mentions, and tells the new ones', async () => {
+    const app = await newApp()
+    const unread = async (uid: string) =>
+      (await app.call('GET', '/v3/groups/g/conversation', as(uid))).body.data.unreadMentionsCount
+    const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
+    await edit(app, 'sender', id, { data: { text: '<@uid:owner> <@uid:mod> <@uid:sender>' } })
+    assert.deepEqual([await unread('other'), await unread('mod'), await unread('owner')], [0, 1, 1])
+    assert.deepEqual((await app.announced()).slice(-2), ['message.edited', 'user.mentioned'])
+    await edit(app, 'sender', id, { tags: ['x'] })
+    assert.deepEqual(Object.keys((await get(app, id)).data.mentions), ['mod', 'owner', 'sender'])
+    await edit(app, 'sender', id, { data: { text: 'Nobody' } })
+    assert.equal((await get(app, id)).data.mentions, undefined)
+    assert.deepEqual([await unread('mod'), await unread('owner')], [0, 0])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('two at once: both keys are there, one after the other', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    const edits = Array.from({ length: 8 }, (_, n) =>
+      edit(app, 'sender', id, { data: { [`k${n}`]: n } }),
+    )
+    for (const { status } of await Promise.all(edits)) assert.equal(status, 200)
+    const { data } = await get(app, id)
+    for (let n = 0; n < 8; n++) assert.equal(data[`k${n}`], n)
+  })
+
+  test('a retry with the same key edits once', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    const headers = { onbehalfof: 'sender', 'idempotency-key': 'k' }
+    const put = () => app.call('PUT', `/v3/messages/${id}`, { headers, body: { tags: ['x'] } })
+    assert.equal((await put()).body.data.id, (await put()).body.data.id)
+  })
+})
+
+suite('who may edit', () => {
+  const inGroup: [string | undefined, string | undefined][] = [
+    ['sender', undefined],
+    ['owner', undefined],
+    ['mod', undefined],
+    [undefined, undefined],
+    ['other', 'ERR_MESSAGE_NOT_A_SENDER'],
+    ['out', 'ERR_MESSAGE_NO_ACCESS'],
+    ['ghost', 'ERR_UID_NOT_FOUND'],
+  ]
+  for (const [by, code] of inGroup) {
+    test(`in a group: ${by ?? 'the app'}`, async () => {
+      const app = await newApp()
+      const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+      const { body } = await edit(app, by, id, { data: { text: 'Hello' } })
+      assert.equal(body.error?.code, code)
+      if (!code) assert.equal((await get(app, id)).editedBy, by ?? 'app_system')
+    })
+  }
+
+  const direct: [string | undefined, string | undefined][] = [
+    ['sender', undefined],
+    [undefined, undefined],
+    ['other', 'ERR_MESSAGE_NOT_A_SENDER'],
+    ['out', 'ERR_MESSAGE_NO_ACCESS'],
+  ]
+  for (const [by, code] of direct) {
+    test(`between two: ${by ?? 'the app'}`, async () => {
+      const app = await newApp()
+      const to = { receiver: 'other', receiverType: 'user' }
+      const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
+      const { body } = await edit(app, by, id, { data: { text: 'Hello' } })
+      assert.equal(body.error?.code, code)
+    })
+  }
+
+  test('nobody edits what is deleted, gone or an action', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    const action = (await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).body.data
+    const codeOf = async (message: string) =>
+      (await edit(app, undefined, message, { tags: ['x'] })).body.error.code
+    assert.equal(await codeOf(id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    assert.equal(await codeOf(action.id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    assert.equal(await codeOf(id), 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  test('a sender that left the group does not', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
+    await app.call('POST', '/v3/groups/g/leave', { ...as('sender'), body: {} })
+    const { body } = await edit(app, 'sender', id, { data: { text: 'Hello' } })
+    assert.equal(body.error.code, 'ERR_MESSAGE_NO_ACCESS')
+  })
+})

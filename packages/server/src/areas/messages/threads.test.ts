@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { verify } from '../../verify/verify.ts'
+import { setSettings } from '../settings/actions.ts'
+
+const server = useServer()
+
+const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
+
+async function newApp(): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of ['a', 'b', 'c', 'out']) {
+    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  }
+  const group = { guid: 'g', name: 'G', owner: 'a', members: { participants: ['b', 'c'] } }
+  await app.call('POST', '/v3/groups', { body: group })
+  return app
+}
+
+const GROUP = { receiver: 'g', receiverType: 'group' }
+const to = (receiver: string) => ({ receiver, receiverType: 'user' })
+
+const sent = async (answer: ReturnType<TestApp['call']>) => {
+  const { status, body } = await answer
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.data
+}
+
+const say = (app: TestApp, sender: string | undefined, target: object, text = 'Hi') =>
+  sent(app.call('POST', '/v3/messages', { ...as(sender), body: { ...target, data: { text } } }))
+
+const answerTo = (app: TestApp, sender: string, id: string, more: object = {}) =>
+  app.call('POST', `/v3/messages/${id}/thread`, {
+    ...as(sender),
+    body: { data: { text: 'Reply' }, ...more },
+  })
+const reply = (app: TestApp, sender: string, id: string, more: object = {}) =>
+  sent(answerTo(app, sender, id, more))
+
+const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
+
+const get = async (app: TestApp, path: string, uid?: string) => {
+  const { status, body } = await app.call('GET', `/v3${path}`, as(uid))
+  assert.equal(status, 200, JSON.stringify(body))
+  return body
+}
+
+const view = async (app: TestApp, uid: string) =>
+  (await get(app, '/groups/g/conversation', uid)).data
+
+const threads = async (app: TestApp, uid?: string, query = '') =>
+  (await get(app, `/threads?${query}`, uid)).data
+
+suite('a reply', () => {
+  test('goes where its thread is, and its parent tells of it', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const first = await reply(app, 'b', parent.id)
+    assert.equal(first.parentId, parent.id)
+    assert.equal(first.receiver, 'g')
+    const got = (await get(app, `/messages/${first.id}`)).data
+    assert.deepEqual({ ...first, receipts: { data: [] } }, got)
+    const second = await sent(
+      app.call('POST', '/v3/messages', {
+        ...as('c'),
+        body: { parentMessageId: Number(parent.id), data: { text: 'Also' } },
+      }),
+    )
+    const { replyCount, lastReply } = (await get(app, `/messages/${parent.id}`)).data
+    assert.equal(replyCount, 2)
+    assert.equal(lastReply.id, second.id)
+    assert.equal(lastReply.data.text, 'Also')
+    assert.equal((await app.announced()).at(-1), 'message.sent')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('between two goes to the other, whoever began', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', to('b'))
+    assert.equal((await reply(app, 'b', parent.id)).receiver, 'a')
+    assert.equal((await reply(app, 'a', parent.id)).receiver, 'b')
+    const own = await say(app, 'a', to('a'))
+    assert.equal((await reply(app, 'a', own.id)).receiver, 'a')
+    const ours = await say(app, undefined, to('a'))
+    const body = { parentMessageId: ours.id, data: { text: 'More' } }
+    assert.equal((await sent(app.call('POST', '/v3/messages', { body }))).receiver, 'a')
+  })
+
+  test('never counts as unread, and moves views where the app wants it', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const before = await view(app, 'c')
+    const first = await reply(app, 'b', parent.id)
+    const shown = await view(app, 'c')
+    assert.equal(shown.lastMessage.id, first.id)
+    assert.equal(shown.unreadMessageCount, before.unreadMessageCount)
+    await setSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
+    const second = await reply(app, 'b', parent.id)
+    assert.equal((await view(app, 'c')).lastMessage.id, first.id)
+    assert.equal((await get(app, `/messages/${second.id}`)).data.sentAt, second.sentAt)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('that is all a new view would have makes none, where replies move nothing', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', to('b'))
+    await app.call('DELETE', '/v3/users/a/conversation', { ...as('b'), body: {} })
+    await setSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
+    await reply(app, 'a', parent.id)
+    const hidden = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    assert.equal(hidden.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('inside threads edits and deletions follow a setting of their own', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const first = await reply(app, 'b', parent.id)
+    const unread = async () => Number((await view(app, 'c')).unreadMessageCount)
+    const before = await unread()
+    await setSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
+    const body = { data: { text: 'Edited' } }
+    await sent(app.call('PUT', `/v3/messages/${first.id}`, { body }))
+    assert.equal(await unread(), before)
+    await setSettings(server.deps, app, {
+      'core.conversations.updateOnMessageActions': false,
+      'core.threads.updateOnMessageActions': true,
+    })
+    const edited = await sent(app.call('PUT', `/v3/messages/${first.id}`, { body }))
+    assert.equal(await unread(), before + 1)
+    assert.equal((await view(app, 'c')).lastMessage.id, edited.id)
+    await sent(app.call('PUT', `/v3/messages/${parent.id}`, { body }))
+    await sent(app.call('DELETE', `/v3/messages/${parent.id}`))
+    assert.equal(await unread(), before)
+    await sent(app.call('DELETE', `/v3/messages/${first.id}`))
+    assert.equal(await unread(), before + 1)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('is refused where it does not fit', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const direct = await say(app, 'a', to('b'))
+    const first = await reply(app, 'b', parent.id)
+    const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))
+    assert.equal(await codeOf(answerTo(app, 'a', first.id)), 'ERR_MESSAGE_THREAD_NESTING')
+    assert.equal(await codeOf(answerTo(app, 'a', action.id)), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    const elsewhere = answerTo(app, 'a', parent.id, to('b'))
+    assert.equal(await codeOf(elsewhere), 'ERR_WRONG_MESSAGE_THREAD')
+    assert.equal(await codeOf(answerTo(app, 'c', direct.id)), 'ERR_MESSAGE_NO_ACCESS')
+    assert.equal(await codeOf(answerTo(app, 'c', direct.id, to('b'))), 'ERR_WRONG_MESSAGE_THREAD')
+    assert.equal(await codeOf(answerTo(app, 'out', parent.id)), 'ERR_MESSAGE_NO_ACCESS')
+    assert.equal(await codeOf(answerTo(app, 'out', parent.id, GROUP)), 'ERR_GROUP_NOT_JOINED')
+    assert.equal(await codeOf(answerTo(app, 'a', '99999999')), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.equal(await codeOf(answerTo(app, 'a', '99999999', GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const many = await reply(app, 'a', parent.id, {
+      multipleReceivers: { uids: ['b'], guids: ['g'] },
+    })
+    assert.equal(many.uids.b.error.code, 'ERR_WRONG_MESSAGE_THREAD')
+    assert.equal(many.guids.g.data.parentId, parent.id)
+    const other = await newApp()
+    assert.equal(await codeOf(answerTo(other, 'a', parent.id, GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('is not possible to what the sender cleared away', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    await app.call('DELETE', '/v3/groups/g/conversation', { ...as('b'), body: {} })
+    assert.equal(await codeOf(answerTo(app, 'b', parent.id, GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.equal((await answerTo(app, 'c', parent.id, GROUP)).status, 200)
+  })
+
+  test('twice at once with one key or muid is one', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const headers = { onbehalfof: 'b', 'idempotency-key': 'k' }
+    const keyed = () =>
+      sent(
+        app.call('POST', `/v3/messages/${parent.id}/thread`, {
+          headers,
+          body: { data: { text: 'Once' } },
+        }),
+      )
+    const [one, two] = await Promise.all([keyed(), keyed()])
+    assert.equal(one.id, two.id)
+    const again = () => reply(app, 'c', parent.id, { muid: 'm' })
+    const [three, four] = await Promise.all([again(), again()])
+    assert.equal(three.id, four.id)
+    assert.equal((await get(app, `/messages/${parent.id}`)).data.replyCount, 2)
+  })
+
+  test('of many at once: each is counted', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const senders = Array.from({ length: 12 }, (_, n) => ['a', 'b', 'c'][n % 3] ?? 'a')
+    const replies = await Promise.all(senders.map((uid) => reply(app, uid, parent.id)))
+    const { replyCount, lastReply } = (await get(app, `/messages/${parent.id}`)).data
+    assert.equal(replyCount, 12)
+    assert.equal(lastReply.id, String(Math.max(...replies.map(({ id }) => Number(id)))))
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+})
+
+suite('deleting', () => {
+  test('a reply lowers the count; a newest one is not shown, and none takes its place', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const replies = [await reply(app, 'b', parent.id), await reply(app, 'c', parent.id)]
+    const remove = (id: string, permanent: boolean) =>
+      sent(app.call('DELETE', `/v3/messages/${id}`, { body: { permanent } }))
+    const read = async () => (await get(app, `/messages/${parent.id}`)).data
+    await remove(replies[1].id, false)
+    assert.deepEqual([(await read()).replyCount, (await read()).lastReply], [1, undefined])
+    await remove(replies[1].id, true)
+    assert.equal((await read()).replyCount, 1)
+    await remove(replies[0].id, true)
+    assert.equal((await read()).replyCount, 0)
+    await reply(app, 'b', parent.id)
+    assert.equal((await read()).replyCount, 1)
+    assert.ok((await read()).lastReply)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('a parent leaves its replies; gone for good it has no thread', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const first = await reply(app, 'b', parent.id)
+    await sent(app.call('DELETE', `/v3/messages/${parent.id}`))
+    assert.equal((await get(app, `/messages/${parent.id}/thread`, 'c')).data[0].id, first.id)
+    assert.equal((await threads(app, 'c'))[0].deletedBy, 'app_system')
+    await sent(app.call('DELETE', `/v3/messages/${parent.id}`, { body: { permanent: true } }))
+    const list = app.call('GET', `/v3/messages/${parent.id}/thread`, as('c'))
+    assert.equal(await codeOf(list), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.deepEqual(await threads(app, 'c'), [])
+    assert.equal((await get(app, `/messages/${first.id}`)).data.parentId, parent.id)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('a user takes its replies and threads along', async () => {
+    const app = await newApp()
+    const [kept, gone] = [await say(app, 'a', GROUP), await say(app, 'b', GROUP)]
+    await reply(app, 'b', kept.id)
+    await reply(app, 'c', kept.id)
+    await reply(app, 'c', gone.id)
+    const direct = await say(app, 'a', to('b'))
+    await reply(app, 'b', direct.id)
+    await app.call('DELETE', '/v3/users/b', { body: { permanent: true } })
+    const listed = await threads(app, 'a')
+    assert.deepEqual(
+      listed.map(({ id, replyCount }: { id: string; replyCount: number }) => [id, replyCount]),
+      [[kept.id, 1]],
+    )
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('messages for both sides takes their threads along', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', to('b'))
+    await reply(app, 'b', parent.id)
+    await sent(app.call('POST', `/v3/messages/${parent.id}/thread/subscription`, as('a')))
+    const body = { deleteMessagesPermanently: true }
+    await app.call('DELETE', '/v3/users/b/conversation', { ...as('a'), body })
+    assert.deepEqual(await threads(app, 'a'), [])
+    const count = async (table: string) =>
+      (
+        await app.cell.db.query<{ n: number }>({
+          ...{ name: '', values: [app.no] },
+          text: `select count(*) as n from ${table} where app_no = $1`,
+        })
+      ).rows[0]?.n
+    assert.deepEqual([await count('threads'), await count('thread_users')], [0, 0])
+    await app.call('DELETE', '/v3/groups/g')
+  })
+})
+
+suite('the replies of a thread', () => {
+  test('are paged as history is', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) {
+      ids.push((await reply(app, 'b', parent.id)).id)
+      await say(app, 'b', GROUP)
+    }
+    const path = `/messages/${parent.id}/thread`
+    const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+    const first = await get(app, `${path}?limit=3`, 'c')
+    assert.deepEqual(idsOf(first), ids.slice(0, 3))
+    const { affix, id } = first.meta.next
+    const rest = await get(app, `${path}?limit=3&affix=${affix}&id=${id}`, 'c')
+    assert.deepEqual(idsOf(rest), ids.slice(3))
+    assert.equal(rest.meta.next, undefined)
+    assert.deepEqual(idsOf(await get(app, `${path}?limit=2&affix=prepend`)), ids.slice(3))
+    const { sentAt } = (await get(app, `/messages/${ids[0]}`)).data
+    assert.deepEqual(idsOf(await get(app, `${path}?affix=append&sentAt=${sentAt - 1}`)), ids)
+    assert.equal(await codeOf(app.call('GET', `/v3${path}`, as('out'))), 'ERR_MESSAGE_NO_ACCESS')
+  })
+})
+
+suite('the list of threads', () => {
+  test('holds what the actor can see, newest first, of each kind', async () => {
+    const app = await newApp()
+    const inGroup = await say(app, 'a', GROUP)
+    const direct = await say(app, 'a', to('b'))
+    const foreign = await say(app, 'b', to('c'))
+    for (const { id } of [inGroup, direct, foreign]) await reply(app, 'b', id)
+    await reply(app, 'a', inGroup.id)
+    const idsOf = async (uid?: string, query = '') =>
+      (await threads(app, uid, query)).map(({ id }: { id: string }) => id).sort()
+    const sorted = (...messages: { id: string }[]) => messages.map(({ id }) => id).sort()
+    assert.deepEqual(await idsOf(), sorted(inGroup, direct, foreign))
+    assert.deepEqual(await idsOf('a'), sorted(inGroup, direct))
+    assert.deepEqual(await idsOf('c'), sorted(inGroup, foreign))
+    assert.deepEqual(await idsOf('out'), [])
+    assert.deepEqual(await idsOf('c', 'participatedByMe=true'), [])
+    assert.deepEqual(await idsOf('a', 'participatedByMe=true'), sorted(inGroup, direct))
+    await app.call('POST', '/v3/groups/g/leave', { ...as('c'), body: {} })
+    assert.deepEqual(await idsOf('c'), sorted(foreign))
+    await app.call('DELETE', '/v3/users/b/conversation', { ...as('a'), body: {} })
+    assert.deepEqual(await idsOf('a'), sorted(inGroup))
+    const refused = app.call('GET', '/v3/threads?participatedByMe=true')
+    assert.equal(await codeOf(refused), 'ERR_BAD_REQUEST')
+  })
+
+  test('counts what the actor has not read', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const first = await reply(app, 'b', parent.id, { data: { text: '<@uid:c>' } })
+    await reply(app, 'c', parent.id)
+    await reply(app, 'b', parent.id, { data: { text: '<@uid:c> <@uid:a>' } })
+    const gone = await reply(app, 'b', parent.id, { data: { text: '<@uid:c>' } })
+    await sent(app.call('DELETE', `/v3/messages/${gone.id}`))
+    await say(app, 'b', GROUP, '<@uid:c>')
+    const both = 'withUnreadReplyCount=true&withMentionCount=true'
+    const counts = async (uid: string) => {
+      const [{ unreadReplyCount, mentionCount }] = await threads(app, uid, both)
+      return [unreadReplyCount, mentionCount]
+    }
+    assert.deepEqual(await counts('c'), [2, 2])
+    assert.deepEqual(await counts('a'), [3, 1])
+    assert.deepEqual(await counts('b'), [1, 0])
+    assert.equal((await view(app, 'c')).unreadMentionsCount, 3)
+    const body = { messageId: first.id }
+    await app.call('POST', '/v3/groups/g/conversation/read', { ...as('c'), body })
+    assert.deepEqual(await counts('c'), [1, 1])
+    const [{ unreadReplyCount }] = await threads(app, 'c')
+    assert.equal(unreadReplyCount, undefined)
+  })
+
+  test('is paged in both directions without missing any of one second', async () => {
+    const app = await newApp()
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) {
+      const { id } = await say(app, 'a', n % 2 ? GROUP : to('b'))
+      await reply(app, 'b', id)
+      ids.push(id)
+    }
+    for (const [uid, filter] of [
+      ['b', ''],
+      ['b', '&participatedByMe=true'],
+      [undefined, ''],
+    ]) {
+      const crawl = async (affix: string) => {
+        const pages: string[][] = []
+        let cursor = ''
+        do {
+          const { data, meta } = await get(
+            app,
+            `/threads?limit=2&affix=${affix}${filter}${cursor}`,
+            uid,
+          )
+          pages.push(data.map(({ id }: { id: string }) => id))
+          cursor = meta.next && `&updatedAt=${meta.next.updatedAt}&id=${meta.next.id}`
+        } while (cursor)
+        return pages
+      }
+      assert.deepEqual((await crawl('prepend')).flat(), ids.toReversed())
+      assert.deepEqual((await crawl('append')).toReversed().flat(), ids.toReversed())
+    }
+    const [{ lastReply }] = await threads(app, 'b', 'limit=1')
+    const second = `updatedAt=${lastReply.sentAt}`
+    assert.deepEqual(await threads(app, 'b', `affix=append&${second}`), [])
+    assert.equal(
+      (await threads(app, 'b', `affix=append&updatedAt=${lastReply.sentAt - 60}`)).length,
+      5,
+    )
+  })
+})
+
+suite('following', () => {
+  test('puts a thread among one’s own, and ends', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
+    const follow = (method: string, uid: string, id = parent.id) =>
+      app.call(method, `/v3/messages/${id}/thread/subscription`, as(uid))
+    const own = async (uid: string) =>
+      (await threads(app, uid, 'participatedByMe=true')).map(({ id }: { id: string }) => id)
+    assert.equal((await follow('POST', 'c')).body.data.success, true)
+    assert.equal((await follow('POST', 'c')).body.data.success, true)
+    assert.deepEqual(await own('c'), [])
+    await reply(app, 'b', parent.id)
+    assert.deepEqual(await own('c'), [parent.id])
+    assert.equal((await follow('DELETE', 'c')).body.data.success, true)
+    assert.equal((await follow('DELETE', 'c')).body.data.success, true)
+    assert.deepEqual(await own('c'), [])
+    await follow('DELETE', 'b')
+    assert.deepEqual(await own('b'), [parent.id])
+    const told = (await app.announced()).filter((type) => type === 'thread.followed')
+    assert.equal(told.length, 3)
+    const first = await reply(app, 'b', parent.id)
+    const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))
+    assert.equal(await codeOf(follow('POST', 'out')), 'ERR_MESSAGE_NO_ACCESS')
+    assert.equal(await codeOf(follow('POST', 'a', first.id)), 'ERR_MESSAGE_THREAD_NESTING')
+    assert.equal(await codeOf(follow('POST', 'a', action.id)), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    assert.equal(await codeOf(follow('POST', 'a', '99999999')), 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+})
