@@ -247,8 +247,20 @@ export const errors = {
   ERR_MESSAGE_ACTION_NOT_ALLOWED: {
     status: 403,
     retry: false,
-    message: 'This message can not be changed.',
-    when: 'The message tells of an action, or is deleted already.',
+    message: 'This message does not allow that.',
+    when: 'The message tells of an action, or is deleted already; or is none to react to.',
+  },
+  ERR_PINNED_MESSAGES_LIMIT_EXCEEDED: {
+    status: 400,
+    retry: false,
+    message: 'A conversation can have {limit} pinned messages.',
+    when: 'As many messages of the conversation are pinned as can be.',
+  },
+  ERR_SAVED_MESSAGES_LIMIT_EXCEEDED: {
+    status: 400,
+    retry: false,
+    message: 'A user can save {limit} messages.',
+    when: 'The user has saved as many messages as can be.',
   },
   ERR_WRONG_MESSAGE_THREAD: {
     status: 400,
@@ -301,20 +313,20 @@ export const errors = {
   ERR_BLOCKED_RECEIVER: {
     status: 403,
     retry: false,
-    message: 'The sender blocks {uid}.',
-    when: 'The actor has blocked the receiver.',
+    message: 'The acting user blocks {uid}.',
+    when: 'The actor has blocked the receiver, or the other one of the two.',
   },
   ERR_BLOCKED_SENDER: {
     status: 403,
     retry: false,
-    message: '{uid} blocks the sender.',
-    when: 'The receiver has blocked the actor.',
+    message: '{uid} blocks the acting user.',
+    when: 'The receiver, or the other one of the two, has blocked the actor.',
   },
   ERR_PERMISSION_DENIED: {
     status: 403,
     retry: false,
-    message: "The sender's role does not allow that.",
-    when: 'The setting `sendMessagesTo` of the role allows friends only.',
+    message: 'Neither role nor scope of the acting user allow that.',
+    when: 'The setting `sendMessagesTo` of the role allows friends only; or a participant of a group wants to pin.',
   },
   ERR_GUID_NOT_FOUND: {
     status: 404,

@@ -1,5 +1,12 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { GroupRecord, MessageRecord, RoleRecord, SCOPES, UserRecord } from './records.ts'
+import {
+  GroupRecord,
+  MessageRecord,
+  ReactionRecord,
+  RoleRecord,
+  SCOPES,
+  UserRecord,
+} from './records.ts'
 
 interface EventDefinition {
   /** When it happens: a sentence for the documentation. */
@@ -27,6 +34,14 @@ const ScopedMembers = Type.Record(
   Type.Object({ ...UserRecord.properties, scope: Scope, oldScope: Scope }),
 )
 const OneMessage = Type.Object({ message: MessageRecord })
+const Reaction = Type.Object({
+  reaction: ReactionRecord,
+  conversationId: Type.String(),
+  receiverType: Type.Enum(['user', 'group']),
+  receiver: Type.String({ description: 'The receiver of the message.' }),
+  parentMessageId: Type.Optional(Type.String({ description: 'Where the message is a reply.' })),
+})
+const Save = Type.Object({ uid: Type.String(), messageId: Type.String() })
 const Mark = Type.Object({
   uid: Type.String(),
   conversationId: Type.String(),
@@ -177,6 +192,32 @@ export const events = {
     summary: 'A message was deleted. Holds the action message that tells of it.',
     trigger: 'message_deleted',
     payload: OneMessage,
+  },
+  'message.reaction.added': {
+    summary: 'A user reacted to a message.',
+    trigger: 'message_reaction_added',
+    payload: Reaction,
+  },
+  'message.reaction.removed': {
+    summary: 'A user took a reaction back.',
+    trigger: 'message_reaction_removed',
+    payload: Reaction,
+  },
+  'message.pinned': {
+    summary: 'A message was pinned for all who take part.',
+    payload: OneMessage,
+  },
+  'message.unpinned': {
+    summary: 'A message is no longer pinned.',
+    payload: OneMessage,
+  },
+  'message.saved': {
+    summary: "A message was put on a user's own list.",
+    payload: Save,
+  },
+  'message.unsaved': {
+    summary: "A message was taken off a user's own list.",
+    payload: Save,
   },
   'conversation.delivered': {
     summary: 'A user received the messages of a conversation up to one.',

@@ -5,6 +5,7 @@ export {
   GroupRecord,
   type GroupType,
   MessageRecord,
+  ReactionRecord,
   ReceiptRecord,
   RoleRecord,
   SCOPES,

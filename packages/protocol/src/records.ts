@@ -105,7 +105,7 @@ const message = Type.Object(
     type: Type.String(),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now.',
+        'What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any.',
     }),
     parentId: Type.Optional(Type.String({ description: 'The message that it replies to.' })),
     quotedMessageId: Type.Optional(Type.String({ description: 'The message that it quotes.' })),
@@ -118,6 +118,11 @@ const message = Type.Object(
     deletedBy: Type.Optional(Type.String()),
     deliveredAt: Type.Optional(Seconds('When the other side received it, in Unix seconds.')),
     readAt: Type.Optional(Seconds('When the other side read it, in Unix seconds.')),
+    pinnedAt: Type.Optional(Seconds('Since when it is pinned, in Unix seconds.')),
+    pinnedBy: Type.Optional(
+      Type.String({ description: 'UID of who pinned it; `app_system` when it was the app.' }),
+    ),
+    savedAt: Type.Optional(Seconds('When the viewer saved it, in Unix seconds.')),
     receipts: Type.Optional(
       Type.Object({ data: Type.Array(ReceiptRecord) }, { additionalProperties: false }),
     ),
@@ -150,4 +155,18 @@ export const MessageRecord = Type.Object(
   { additionalProperties: false },
 )
 export type MessageRecord = Static<typeof MessageRecord>
+
+/** A reaction of one user to a message, as answers and events show it. */
+export const ReactionRecord = Type.Object(
+  {
+    id: Type.String({ description: 'A number that grows within the message.' }),
+    messageId: Type.String(),
+    reaction: Type.String({ description: 'An emoji, or any short text.' }),
+    uid: Type.String(),
+    reactedAt: Seconds('When it was added, in Unix seconds.'),
+    reactedBy: UserRecord,
+  },
+  { additionalProperties: false },
+)
+export type ReactionRecord = Static<typeof ReactionRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>

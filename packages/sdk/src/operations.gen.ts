@@ -143,7 +143,7 @@ export type Message = {
   /** `message`, `custom`, `interactive` or `action`. */
   category: string
   type: string
-  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
   data: Record<string, unknown>
   /** The message that it replies to. */
   parentId?: string
@@ -164,6 +164,12 @@ export type Message = {
   deliveredAt?: number
   /** When the other side read it, in Unix seconds. */
   readAt?: number
+  /** Since when it is pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of who pinned it; `app_system` when it was the app. */
+  pinnedBy?: string
+  /** When the viewer saved it, in Unix seconds. */
+  savedAt?: number
   receipts?: {
     data: {
       /** UID of who received it. */
@@ -188,7 +194,7 @@ export type Message = {
     /** `message`, `custom`, `interactive` or `action`. */
     category?: string
     type?: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
     data?: Record<string, unknown>
     /** The message that it replies to. */
     parentId?: string
@@ -209,6 +215,12 @@ export type Message = {
     deliveredAt?: number
     /** When the other side read it, in Unix seconds. */
     readAt?: number
+    /** Since when it is pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of who pinned it; `app_system` when it was the app. */
+    pinnedBy?: string
+    /** When the viewer saved it, in Unix seconds. */
+    savedAt?: number
     receipts?: {
       data: {
         /** UID of who received it. */
@@ -237,7 +249,7 @@ export type Message = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
     data: Record<string, unknown>
     /** The message that it replies to. */
     parentId?: string
@@ -258,6 +270,12 @@ export type Message = {
     deliveredAt?: number
     /** When the other side read it, in Unix seconds. */
     readAt?: number
+    /** Since when it is pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of who pinned it; `app_system` when it was the app. */
+    pinnedBy?: string
+    /** When the viewer saved it, in Unix seconds. */
+    savedAt?: number
     receipts?: {
       data: {
         /** UID of who received it. */
@@ -1368,7 +1386,7 @@ export type ListThreadsAnswer = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
     data: Record<string, unknown>
     /** The message that it replies to. */
     parentId?: string
@@ -1389,6 +1407,12 @@ export type ListThreadsAnswer = {
     deliveredAt?: number
     /** When the other side read it, in Unix seconds. */
     readAt?: number
+    /** Since when it is pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of who pinned it; `app_system` when it was the app. */
+    pinnedBy?: string
+    /** When the viewer saved it, in Unix seconds. */
+    savedAt?: number
     receipts?: {
       data: {
         /** UID of who received it. */
@@ -1413,7 +1437,7 @@ export type ListThreadsAnswer = {
       /** `message`, `custom`, `interactive` or `action`. */
       category?: string
       type?: string
-      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
       data?: Record<string, unknown>
       /** The message that it replies to. */
       parentId?: string
@@ -1434,6 +1458,12 @@ export type ListThreadsAnswer = {
       deliveredAt?: number
       /** When the other side read it, in Unix seconds. */
       readAt?: number
+      /** Since when it is pinned, in Unix seconds. */
+      pinnedAt?: number
+      /** UID of who pinned it; `app_system` when it was the app. */
+      pinnedBy?: string
+      /** When the viewer saved it, in Unix seconds. */
+      savedAt?: number
       receipts?: {
         data: {
           /** UID of who received it. */
@@ -1462,7 +1492,7 @@ export type ListThreadsAnswer = {
       /** `message`, `custom`, `interactive` or `action`. */
       category: string
       type: string
-      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now. */
+      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
       data: Record<string, unknown>
       /** The message that it replies to. */
       parentId?: string
@@ -1483,6 +1513,12 @@ export type ListThreadsAnswer = {
       deliveredAt?: number
       /** When the other side read it, in Unix seconds. */
       readAt?: number
+      /** Since when it is pinned, in Unix seconds. */
+      pinnedAt?: number
+      /** UID of who pinned it; `app_system` when it was the app. */
+      pinnedBy?: string
+      /** When the viewer saved it, in Unix seconds. */
+      savedAt?: number
       receipts?: {
         data: {
           /** UID of who received it. */
@@ -1525,6 +1561,146 @@ export type ListThreadsQuery = {
   withUnreadReplyCount?: boolean | undefined
   /** Put `mentionCount` into the records: unread mentions of the actor. */
   withMentionCount?: boolean | undefined
+}
+
+export type ListMessageReactionsAnswer = {
+  data: {
+    /** A number that grows within the message. */
+    id: string
+    messageId: string
+    /** An emoji, or any short text. */
+    reaction: string
+    uid: string
+    /** When it was added, in Unix seconds. */
+    reactedAt: number
+    reactedBy: User
+  }[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListMessageReactionsQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a reaction. */
+  id?: string | undefined
+}
+
+export type ListMessageReactionsByValueAnswer = {
+  data: {
+    /** A number that grows within the message. */
+    id: string
+    messageId: string
+    /** An emoji, or any short text. */
+    reaction: string
+    uid: string
+    /** When it was added, in Unix seconds. */
+    reactedAt: number
+    reactedBy: User
+  }[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListMessageReactionsByValueQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a reaction. */
+  id?: string | undefined
+}
+
+export type ListUserMessagesPinnedAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListUserMessagesPinnedQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+}
+
+export type ListGroupMessagesPinnedAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListGroupMessagesPinnedQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+}
+
+export type ListSavedMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListSavedMessagesQuery = {
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
 }
 
 export type ListConversationsQuery = {
@@ -1716,6 +1892,12 @@ export type ListEventsQuery = {
         | 'thread.followed'
         | 'message.edited'
         | 'message.deleted'
+        | 'message.reaction.added'
+        | 'message.reaction.removed'
+        | 'message.pinned'
+        | 'message.unpinned'
+        | 'message.saved'
+        | 'message.unsaved'
         | 'conversation.delivered'
         | 'conversation.read'
         | 'conversation.unread'
@@ -2301,6 +2483,111 @@ export class MessagesMethods {
   ): Promise<ListGroupMessagesAnswer> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
+      options,
+    )
+  }
+
+  /** List the reactions to a message. */
+  async listReactions(
+    id: string,
+    query?: ListMessageReactionsQuery,
+    options?: CallOptions,
+  ): Promise<ListMessageReactionsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/reactions`, query },
+      options,
+    )
+  }
+
+  /** List the reactions to a message with one value. */
+  async listReactionsByValue(
+    id: string,
+    reaction: string,
+    query?: ListMessageReactionsByValueQuery,
+    options?: CallOptions,
+  ): Promise<ListMessageReactionsByValueAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/reactions/${segment(reaction)}`, query },
+      options,
+    )
+  }
+
+  /** React to a message. */
+  async addReaction(id: string, reaction: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/reactions/${segment(reaction)}` },
+      options,
+    )
+  }
+
+  /** Take a reaction back. */
+  async removeReaction(id: string, reaction: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/messages/${segment(id)}/reactions/${segment(reaction)}` },
+      options,
+    )
+  }
+
+  /** Pin a message in its conversation. */
+  async pin(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/pin` },
+      options,
+    )
+  }
+
+  /** Unpin a message. */
+  async unpin(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/messages/${segment(id)}/pin` },
+      options,
+    )
+  }
+
+  /** List the pinned messages with a user. */
+  async listUserPinned(
+    uid: string,
+    query?: ListUserMessagesPinnedQuery,
+    options?: CallOptions,
+  ): Promise<ListUserMessagesPinnedAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/messages/pinned`, query },
+      options,
+    )
+  }
+
+  /** List the pinned messages of a group. */
+  async listGroupPinned(
+    guid: string,
+    query?: ListGroupMessagesPinnedQuery,
+    options?: CallOptions,
+  ): Promise<ListGroupMessagesPinnedAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/messages/pinned`, query },
+      options,
+    )
+  }
+
+  /** List the messages that the user saved. */
+  async listSaved(
+    query?: ListSavedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListSavedMessagesAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/messages/saved', query }, options)
+  }
+
+  /** Put a message on the user's own list. */
+  async save(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/save` },
+      options,
+    )
+  }
+
+  /** Take a message off the user's own list. */
+  async unsave(id: string, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/messages/${segment(id)}/save` },
       options,
     )
   }

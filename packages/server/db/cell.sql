@@ -69,6 +69,42 @@ CREATE FUNCTION public.add_mentions(p_app_no integer, p_id bigint, p_uids text[]
   returning uid
 $$;
 
+CREATE FUNCTION public.add_reaction(p_app_no integer, p_id bigint, p_uid text, p_reaction text, p_most integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m record;
+  h conversations;
+  r reactions;
+begin
+  perform pg_advisory_xact_lock(p_id);
+  perform mark_reacted(p_app_no, p_id);
+  m := hold_message(p_app_no, p_id, p_uid);
+  if m.deleted or m.category not in ('message', 'custom') then
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED');
+  end if;
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  perform check_blocks(p_app_no, p_uid, h);
+
+  insert into reactions (app_no, uid, message_id, reaction)
+  values (p_app_no, p_uid, p_id, p_reaction)
+  on conflict do nothing
+  returning * into r;
+  if not found then return; end if;
+  update reaction_counts set count = count + 1
+  where app_no = p_app_no and message_id = p_id and reaction = p_reaction;
+  if not found then
+    if (select count(*) from reaction_counts where app_no = p_app_no and message_id = p_id) >= p_most
+    then
+      perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+        jsonb_build_object('limit', p_most, 'what', 'different reactions to a message'));
+    end if;
+    insert into reaction_counts (app_no, message_id, reaction, count, first_id)
+    values (p_app_no, p_id, p_reaction, 1, r.id);
+  end if;
+  perform announce_reaction('message.reaction.added', h, r);
+end $$;
+
 CREATE SEQUENCE public.conversation_nos
     START WITH 1
     INCREMENT BY 1
@@ -141,6 +177,37 @@ CREATE FUNCTION public.add_views(p_app_no integer, p_uid text, p_visible integer
   set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
 $$;
 
+CREATE SEQUENCE public.reaction_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.reactions (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    message_id bigint NOT NULL,
+    reaction text NOT NULL COLLATE pg_catalog."C",
+    id bigint DEFAULT nextval('public.reaction_ids'::regclass) NOT NULL,
+    reacted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE FUNCTION public.announce_reaction(p_type text, h public.conversations, r public.reactions) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into outbox (app_no, type, key, payload)
+  select r.app_no, p_type, 'conversation:' || h.no, concat(
+    '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
+    ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
+    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',
+    ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+    ',"receiverType":"', h.kind, '","receiver":', to_json(receiver_of(m, h)),
+    ',"parentMessageId":"' || m.parent_id || '"', '}')::json
+  from users u, messages m
+  where u.app_no = r.app_no and u.uid = r.uid and m.app_no = r.app_no and m.id = r.message_id
+$$;
+
 CREATE FUNCTION public.append_action(p_app_no integer, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
@@ -182,6 +249,24 @@ begin
       'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
+end $$;
+
+CREATE FUNCTION public.check_blocks(p_app_no integer, p_uid text, h public.conversations) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_other text := case when p_uid = h.one then h.other else h.one end;
+begin
+  if h.kind <> 'user' then return; end if;
+  if exists (select from blocks
+    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
+  then
+    perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
+  elsif exists (select from blocks
+    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+  then
+    perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
+  end if;
 end $$;
 
 CREATE FUNCTION public.check_direct(p_app_no integer, p_sender text, p_receiver text) RETURNS text
@@ -350,7 +435,11 @@ CREATE TABLE public.messages (
     edited_at timestamp with time zone,
     edited_by text,
     deleted_at timestamp with time zone,
-    deleted_by text
+    deleted_by text,
+    pinned_at timestamp with time zone,
+    pinned_by text,
+    reacted boolean DEFAULT false NOT NULL,
+    saved boolean DEFAULT false NOT NULL
 );
 
 CREATE FUNCTION public.delete_message(p_app_no integer, p_id bigint, p_by text, p_permanent boolean) RETURNS public.messages
@@ -374,6 +463,9 @@ begin
   end if;
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
+  if m.reacted or m.saved then
+    insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
+  end if;
   if p_permanent then
     perform forget_messages(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
@@ -384,7 +476,8 @@ begin
   else
     update messages
     set data = '{}', quoted_id = null, deleted_at = clock_timestamp(), deleted_by = p_by,
-      updated_at = clock_timestamp()
+      updated_at = clock_timestamp(), pinned_at = null, pinned_by = null,
+      reacted = false, saved = false
     where app_no = p_app_no and id = p_id
     returning * into m;
   end if;
@@ -485,6 +578,23 @@ CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS j
   ) there
 $$;
 
+CREATE FUNCTION public.hold_message(p_app_no integer, p_id bigint, p_uid text, OUT conversation bigint, OUT category text, OUT deleted boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+  select m.conversation, m.category, m.deleted_at is not null
+  into hold_message.conversation, hold_message.category, deleted
+  from messages m where m.app_no = p_app_no and m.id = p_id for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  perform from inbox i
+  where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
+    and (i.kind = 'user' or i.scope is not null)
+  for share;
+  if not found then perform refuse('ERR_MESSAGE_NO_ACCESS'); end if;
+end $$;
+
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -563,6 +673,19 @@ begin
       where m.app_no = p_app_no and m.conversation = h.no and m.sender = p_uid
         and m.seq > v_seq and m.counts and m.deleted_at is null) end
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
+end $$;
+
+CREATE FUNCTION public.mark_reacted(p_app_no integer, p_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_conversation bigint;
+begin
+  select conversation into v_conversation from messages
+  where app_no = p_app_no and id = p_id and not reacted;
+  if not found then return; end if;
+  perform from conversations where app_no = p_app_no and no = v_conversation for no key update;
+  update messages set reacted = true where app_no = p_app_no and id = p_id and deleted_at is null;
 end $$;
 
 CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RETURNS text
@@ -722,7 +845,8 @@ CREATE TABLE public.users (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone,
     deactivated_at timestamp with time zone,
-    removed_at timestamp with time zone
+    removed_at timestamp with time zone,
+    bot boolean DEFAULT false NOT NULL
 );
 
 CREATE FUNCTION public.user_json(u public.users) RETURNS text
@@ -788,6 +912,26 @@ begin
   update groups set members_count = members_count - 1 where app_no = p_app_no and guid = p_guid;
   perform count_member(h, i, -1);
   return i;
+end $$;
+
+CREATE FUNCTION public.remove_reaction(p_app_no integer, p_id bigint, p_uid text, p_reaction text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m record;
+  h conversations;
+  r reactions;
+begin
+  perform pg_advisory_xact_lock(p_id);
+  m := hold_message(p_app_no, p_id, p_uid);
+  if m.deleted then return; end if;
+  delete from reactions
+  where app_no = p_app_no and uid = p_uid and message_id = p_id and reaction = p_reaction
+  returning * into r;
+  if not found then return; end if;
+  perform uncount_reaction(r);
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  perform announce_reaction('message.reaction.removed', h, r);
 end $$;
 
 CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_replies_show boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
@@ -1148,6 +1292,25 @@ begin
   return v_done;
 end $$;
 
+CREATE FUNCTION public.sweep_gone_message(p_app_no integer, p_id bigint, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_done int;
+  v_part int;
+begin
+  delete from reaction_counts where app_no = p_app_no and message_id = p_id;
+  delete from reactions where ctid = any (array(
+    select ctid from reactions where app_no = p_app_no and message_id = p_id limit p_limit));
+  get diagnostics v_done = row_count;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and message_id = p_id limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  if v_done + v_part >= p_limit then return false; end if;
+  delete from gone_messages where app_no = p_app_no and id = p_id;
+  return true;
+end $$;
+
 CREATE FUNCTION public.sweep_group(p_app_no integer, p_guid text, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1180,7 +1343,10 @@ begin
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
       order by seq limit p_limit))
-    returning id, sender, muid
+    returning id, sender, muid, reacted or saved as has_more
+  ), more as (
+    insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
+    on conflict do nothing
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
@@ -1207,6 +1373,29 @@ begin
     select from messages m where m.app_no = p_app_no and m.id = u.parent_id);
   update conversations set purging = false where app_no = p_app_no and no = h.no;
   return true;
+end $$;
+
+CREATE FUNCTION public.sweep_reactions(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  r reactions;
+  v_done int := 0;
+  v_part int;
+begin
+  for r in
+    delete from reactions where ctid = any (array(
+      select ctid from reactions where app_no = p_app_no and uid = p_uid
+      order by message_id limit p_limit))
+    returning *
+  loop
+    perform uncount_reaction(r);
+    v_done := v_done + 1;
+  end loop;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and uid = p_uid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  return v_done + v_part;
 end $$;
 
 CREATE FUNCTION public.sweep_role(p_app_no integer, p_role text, p_limit integer) RETURNS boolean
@@ -1237,7 +1426,11 @@ begin
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
       order by seq limit p_limit))
-    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts
+    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts,
+      reacted or saved as has_more
+  ), more as (
+    insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
+    on conflict do nothing
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
@@ -1311,6 +1504,8 @@ begin
     if v_left <= 0 then return false; end if;
   end loop;
 
+  v_left := v_left - sweep_reactions(p_app_no, p_uid, v_left);
+  if v_left <= 0 then return false; end if;
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
@@ -1345,6 +1540,21 @@ begin
   delete from view_totals where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
+end $$;
+
+CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_left int;
+begin
+  update reaction_counts c set count = c.count - 1
+  where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction
+  returning c.count into v_left;
+  if v_left = 0 then
+    delete from reaction_counts c
+    where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction;
+  end if;
 end $$;
 
 CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jsonb
@@ -1413,6 +1623,11 @@ CREATE TABLE public.friends (
     uid text NOT NULL COLLATE pg_catalog."C",
     friend_uid text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.gone_messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL
 );
 
 CREATE TABLE public.idempotency (
@@ -1516,11 +1731,27 @@ CREATE TABLE public.positions (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.reaction_counts (
+    app_no integer NOT NULL,
+    message_id bigint NOT NULL,
+    reaction text NOT NULL COLLATE pg_catalog."C",
+    count integer NOT NULL,
+    first_id bigint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE public.revocations (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     app_no integer NOT NULL,
     kind text NOT NULL,
     id text NOT NULL
+);
+
+CREATE TABLE public.saves (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    message_id bigint NOT NULL,
+    saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.thread_users (
@@ -1607,6 +1838,9 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.friends
     ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
+ALTER TABLE ONLY public.gone_messages
+    ADD CONSTRAINT gone_messages_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.groups
     ADD CONSTRAINT groups_pkey PRIMARY KEY (app_no, guid);
 
@@ -1643,8 +1877,17 @@ ALTER TABLE ONLY public.outbox
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.reaction_counts
+    ADD CONSTRAINT reaction_counts_pkey PRIMARY KEY (app_no, message_id, reaction);
+
+ALTER TABLE ONLY public.reactions
+    ADD CONSTRAINT reactions_pkey PRIMARY KEY (app_no, uid, message_id, reaction);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
+
+ALTER TABLE ONLY public.saves
+    ADD CONSTRAINT saves_pkey PRIMARY KEY (app_no, uid, message_id);
 
 ALTER TABLE ONLY public.thread_users
     ADD CONSTRAINT thread_users_pkey PRIMARY KEY (app_no, uid, parent_id);
@@ -1715,13 +1958,23 @@ CREATE INDEX mentions_user ON public.mentions USING btree (app_no, uid, message_
 
 CREATE INDEX messages_from ON public.messages USING btree (app_no, sender, id);
 
+CREATE INDEX messages_pinned ON public.messages USING btree (app_no, conversation, id) WHERE (pinned_at IS NOT NULL);
+
+CREATE INDEX messages_reacted ON public.messages USING btree (app_no, conversation, seq) WHERE reacted;
+
 CREATE INDEX messages_replies ON public.messages USING btree (app_no, parent_id, seq) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
 
 CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, conversation, seq);
 
+CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);
+
+CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id, reaction, id);
+
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
+
+CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
 
 CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
 
@@ -1730,6 +1983,8 @@ CREATE INDEX threads_conversation ON public.threads USING btree (app_no, convers
 CREATE INDEX threads_order ON public.threads USING btree (app_no, updated_second, parent_id);
 
 CREATE INDEX users_active ON public.users USING btree (app_no, name_key, uid) WHERE ((deactivated_at IS NULL) AND (removed_at IS NULL));
+
+CREATE INDEX users_bots ON public.users USING btree (app_no, uid) WHERE bot;
 
 CREATE INDEX users_created_at ON public.users USING btree (app_no, created_at);
 

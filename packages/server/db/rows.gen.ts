@@ -101,6 +101,10 @@ export interface CellRows {
     friend_uid: string
     created_at: Date
   }
+  gone_messages: {
+    app_no: number
+    id: number
+  }
   groups: {
     app_no: number
     guid: string
@@ -201,6 +205,10 @@ export interface CellRows {
     edited_by: string | null
     deleted_at: Date | null
     deleted_by: string | null
+    pinned_at: Date | null
+    pinned_by: string | null
+    reacted: boolean
+    saved: boolean
   }
   muids: {
     app_no: number
@@ -221,6 +229,21 @@ export interface CellRows {
     app_no: number
     position: number
   }
+  reaction_counts: {
+    app_no: number
+    message_id: number
+    reaction: string
+    count: number
+    first_id: number
+  }
+  reactions: {
+    app_no: number
+    uid: string
+    message_id: number
+    reaction: string
+    id: number
+    reacted_at: Date
+  }
   revocations: {
     at: Date
     app_no: number
@@ -238,6 +261,12 @@ export interface CellRows {
     created_at: Date
     updated_at: Date | null
     removed_at: Date | null
+  }
+  saves: {
+    app_no: number
+    uid: string
+    message_id: number
+    saved_at: Date
   }
   thread_users: {
     app_no: number
@@ -284,6 +313,7 @@ export interface CellRows {
     updated_at: Date | null
     deactivated_at: Date | null
     removed_at: Date | null
+    bot: boolean
   }
   view_totals: {
     app_no: number

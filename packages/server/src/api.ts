@@ -7,7 +7,10 @@ import { conversationRoutes } from './areas/conversations/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
+import { pinnedMessageRoutes } from './areas/messages/pins.routes.ts'
+import { reactionRoutes } from './areas/messages/reactions.routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { savedMessageRoutes } from './areas/messages/saves.routes.ts'
 import { threadRoutes } from './areas/messages/threads.routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
@@ -28,6 +31,9 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   memberRoutes,
   messageRoutes,
   threadRoutes,
+  reactionRoutes,
+  pinnedMessageRoutes,
+  savedMessageRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,

@@ -77,8 +77,14 @@ export const operations: Operation[] = Object.entries(
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 
-/** One slash at the end is none: an operation with an empty id at the end has two. */
-const patterns = operations.map((operation) => ({
+const parametersIn = ({ path }: Operation) => path.split('{').length
+
+/**
+ * One slash at the end is none: an operation with an empty id at the end has two. As for the router, a
+ * path goes before one that has a parameter in its place.
+ */
+const byName = operations.toSorted((one, other) => parametersIn(one) - parametersIn(other))
+const patterns = byName.map((operation) => ({
   operation,
   pattern: new RegExp(
     `^${operation.path.replace(/\{\w+\}$/, '(?:[^/]+|(?=/$))').replace(/\{\w+\}/g, '[^/]+')}/?$`,

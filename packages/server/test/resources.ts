@@ -14,6 +14,8 @@ export interface Resource {
   make(app: TestApp, ids: Ids): Promise<string>
   /** An id of the same shape that nobody has. */
   unknown(): string
+  /** Names nothing of an app: any value will do. */
+  free?: boolean
 }
 
 export interface Sample {
@@ -80,6 +82,14 @@ const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
   return {}
 }
 
+/** A message that its sender has reacted to. */
+async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
+  const sender = (await app.call('GET', `/v3/messages/${id}`)).body.data.sender
+  const path = `/v3/messages/${id}/reactions/%F0%9F%91%8D`
+  await app.call('POST', path, { headers: { onbehalfof: sender } })
+  return { query: { limit: '10', affix: 'append', id: '1' } }
+}
+
 /**
  * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
  * areas use one name.
@@ -139,6 +149,7 @@ export const resources: Record<string, Resource> = {
     },
     unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
   },
+  reaction: { make: async () => '\u{1F44D}', unknown: newId, free: true },
   authToken: {
     async make(app, { uid }) {
       const path = `/v3/users/${uid}/auth_tokens`
@@ -238,6 +249,11 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   }),
   deleteMessage: () => ({ body: { permanent: true } }),
   listMessageReceipts: () => ({ query: { limit: '10' } }),
+  listMessageReactions: reacted,
+  listMessageReactionsByValue: reacted,
+  listUserMessagesPinned: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
+  listGroupMessagesPinned: () => ({ query: { limit: '10', affix: 'append', id: '1' } }),
+  listSavedMessages: () => ({ query: { limit: '10', affix: 'append', id: '1' } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),
   listConversations: async (app, { onBehalfOf = '' }) => {

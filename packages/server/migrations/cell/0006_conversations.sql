@@ -2,8 +2,9 @@
 -- tells why views of two are pushed and views of groups are pulled.
 --
 -- Locks are taken in this order: idempotency and muids, users by uid, the line of a
--- group's senders, conversations, inbox by uid, threads (0007_threads.sql),
--- view_totals by uid, totals, outbox. Sweeps and whoever blocks several lock more than one
+-- group's senders, conversations, messages, inbox by uid, threads (0007_threads.sql),
+-- view_totals by uid, totals, outbox. A message is changed under the lock of its conversation
+-- alone. Sweeps and whoever blocks several lock more than one
 -- conversation, in an order of their own: a deadlock of theirs is run again.
 
 -- Drawn under the conversation's lock: ids grow in the order of its messages. cache 1, or each
@@ -110,6 +111,12 @@ create table messages (
   edited_by text,
   deleted_at timestamptz,
   deleted_by text,
+  -- For all who take part.
+  pinned_at timestamptz,
+  pinned_by text,
+  -- Whether anybody ever reacted to it, or saved it: else there is nothing of that to look for.
+  reacted boolean not null default false,
+  saved boolean not null default false,
   primary key (app_no, id)
 );
 create unique index messages_seq on messages (app_no, conversation, seq);
@@ -117,6 +124,13 @@ create index messages_sender on messages (app_no, conversation, sender, seq);
 -- What a user sent, wherever.
 create index messages_from on messages (app_no, sender, id);
 create index messages_replies on messages (app_no, parent_id, seq) where parent_id is not null;
+
+-- Messages that are gone, while what users left at them (0008_reactions.sql) is being swept.
+create table gone_messages (
+  app_no int not null,
+  id bigint not null,
+  primary key (app_no, id)
+);
 
 -- Counting messages that were deleted: unread counts leave them out.
 create table uncounted (
@@ -918,6 +932,9 @@ begin
   end if;
   delete from mentions where app_no = p_app_no and message_id = p_id;
   delete from interactions where app_no = p_app_no and message_id = p_id;
+  if m.reacted or m.saved then
+    insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
+  end if;
   if p_permanent then
     perform forget_messages(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
@@ -928,7 +945,8 @@ begin
   else
     update messages
     set data = '{}', quoted_id = null, deleted_at = clock_timestamp(), deleted_by = p_by,
-      updated_at = clock_timestamp()
+      updated_at = clock_timestamp(), pinned_at = null, pinned_by = null,
+      reacted = false, saved = false
     where app_no = p_app_no and id = p_id
     returning * into m;
   end if;
@@ -947,7 +965,10 @@ begin
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
       order by seq limit p_limit))
-    returning id, sender, muid
+    returning id, sender, muid, reacted or saved as has_more
+  ), more as (
+    insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
+    on conflict do nothing
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
@@ -969,7 +990,11 @@ begin
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
       order by seq limit p_limit))
-    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts
+    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts,
+      reacted or saved as has_more
+  ), more as (
+    insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
+    on conflict do nothing
   ), forgotten as (
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
@@ -1080,7 +1105,7 @@ end $$;
 
 /*
  * Removes at most about p_limit rows of a removed user: its conversations with others, what it wrote
- * in groups, memberships, tokens and relations; the user last. Returns whether it is gone.
+ * in groups, memberships, reactions and saves, tokens and relations; the user last. Returns whether it is gone.
  */
 create function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
 language plpgsql as $$
@@ -1116,6 +1141,8 @@ begin
     if v_left <= 0 then return false; end if;
   end loop;
 
+  v_left := v_left - sweep_reactions(p_app_no, p_uid, v_left);
+  if v_left <= 0 then return false; end if;
   delete from bans where ctid = any (array(
     select ctid from bans where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;

@@ -24,6 +24,10 @@ const HEADS = `heads as (
       select uid from users where app_no = $1 and removed_at is not null))
 )`
 
+/** What users left at messages that are gone is still being swept. */
+const NOT_GONE = (alias: string) => `not exists (select from gone_messages gone
+          where gone.app_no = $1 and gone.id = ${alias}.message_id)`
+
 const total = (what: string, recount: string): Check => ({
   what: `total ${what}`,
   sql: `select '${what}' as id, stored, counted from
@@ -206,6 +210,35 @@ export const checks: Check[] = [
       from bans b join inbox i
         on i.app_no = $1 and i.uid = b.uid and i.kind = 'group' and i.with_id = b.guid
       where b.app_no = $1 and i.scope is not null`,
+  },
+  {
+    what: 'reactions to each message',
+    sql: `select message_id || ' ' || reaction as id, coalesce(stored, 0) as stored,
+        coalesce(counted, 0) as counted
+      from (
+        select c.message_id, c.reaction, c.count as stored from reaction_counts c
+        where c.app_no = $1 and ${NOT_GONE('c')}
+      ) kept full join (
+        select r.message_id, r.reaction, count(*) as counted from reactions r
+        where r.app_no = $1 and ${NOT_GONE('r')} group by r.message_id, r.reaction
+      ) recount using (message_id, reaction)
+      where stored is distinct from counted`,
+  },
+  {
+    what: 'reactions and saves belong to messages that say so',
+    sql: `select t.message_id as id, t.what as stored, 'no such message' as counted from (
+        select message_id, 'reaction' as what from reactions where app_no = $1
+        union select message_id, 'save' from saves where app_no = $1
+      ) t
+      where ${NOT_GONE('t')} and not exists (select from messages m
+        where m.app_no = $1 and m.id = t.message_id and m.deleted_at is null
+          and case t.what when 'reaction' then m.reacted else m.saved end)`,
+  },
+  {
+    what: 'reactions and saves belong to users',
+    sql: `select t.uid as id, 'row' as stored, 'nobody' as counted from (
+        select uid from reactions where app_no = $1 union select uid from saves where app_no = $1
+      ) t where not exists (select from users u where u.app_no = $1 and u.uid = t.uid)`,
   },
   {
     what: 'friends are so both ways',

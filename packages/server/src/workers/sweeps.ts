@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listPurging, sweepPurged } from '../areas/conversations/queries.ts'
 import { listRemovedGroups, sweepGroup } from '../areas/groups/queries.ts'
+import { listGoneMessages, sweepGoneMessage } from '../areas/messages/reactions.queries.ts'
 import { listRemovedRoles, sweepRole } from '../areas/roles/queries.ts'
 import { listRemoved, sweepUser } from '../areas/users/queries.ts'
 import type { Db } from '../platform/db/db.ts'
@@ -35,5 +36,11 @@ async function sweepOnce(db: Db): Promise<boolean> {
   for (const { app_no: appNo, no } of await listPurging.many(db, limit)) {
     swept.push(await db.call((tx) => sweepPurged.one(tx, { appNo, no, limit: BATCH })))
   }
+  const left = await listGoneMessages.many(db, { limit: BATCH })
+  for (const { app_no: appNo, id } of left) {
+    swept.push(await db.call((tx) => sweepGoneMessage.one(tx, { appNo, id, limit: BATCH })))
+  }
+  // A removed group leaves as many as it had messages: more may be waiting.
+  swept.push({ gone: left.length < BATCH })
   return swept.every(({ gone }) => gone)
 }

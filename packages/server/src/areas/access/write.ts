@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import type { Actor } from './actor.ts'
@@ -17,6 +18,23 @@ export function write<T>(
 ): Promise<T> {
   const { app, retry } = actor
   return app.cell.db.tx((tx) => (retry ? once(tx, secrets, actor, work) : work(tx)))
+}
+
+/**
+ * The same for a write that is one statement and announces by itself: without an Idempotency-Key it
+ * is the whole transaction, and its locks wait for no answer of ours.
+ */
+export function writeCall<T>(
+  { secrets }: Pick<Deps, 'secrets'>,
+  actor: Actor,
+  call: (db: Executor) => Promise<T>,
+): Promise<T> {
+  const { db } = actor.app.cell
+  if (!actor.retry) return db.call(call)
+  return db.tx((tx) => {
+    tx.announced = true
+    return once(tx, secrets, actor, call)
+  })
 }
 
 async function once<T>(

@@ -33,7 +33,9 @@ export async function toConversations(
   for (const { uid, owner } of views) {
     if (!entities.has(`user:${uid}`)) entities.set(`user:${uid}`, JSON.parse(owner))
   }
-  const messages = await toMessages(db, appNo, views.filter(hasMessage), { entities })
+  // In a list of all users' views nobody looks.
+  const viewer = show.owner ? undefined : views[0]?.uid
+  const messages = await toMessages(db, appNo, views.filter(hasMessage), { entities, viewer })
   const lastOf = new Map(messages.map((message) => [message.id, message]))
   return views.map((view, n) => {
     const lastMessage = lastOf.get(String(view.id))

@@ -116,7 +116,7 @@ async function sendTo(
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
   const row = await findMessage.maybeOne(db, sentBefore)
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
-  const [message] = await toMessages(db, app.no, [row])
+  const [message] = await toMessages(db, app.no, [row], { viewer: actor.uid })
   return JSON.stringify(message)
 }
 
@@ -165,6 +165,13 @@ export async function readMessage(actor: Actor, id: string): Promise<MessageRow 
   return row
 }
 
+/** The message as the actor sees it. */
+export async function showMessage(actor: Actor, id: string): Promise<MessageRecord> {
+  const row = await readMessage(actor, id)
+  const [message] = await toMessages(actor.app.cell.db, actor.app.no, [row], { viewer: actor.uid })
+  return message as MessageRecord
+}
+
 /** Returns the action message that tells of it. */
 export function removeMessage(
   deps: Deps,
@@ -174,10 +181,7 @@ export function removeMessage(
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor
   return write(deps, actor, async (tx) => {
-    const seen = await findSeen(tx, actor, id)
-    await lockHead.maybeOne(tx, { appNo: app.no, conversation: seen.conversation })
-    // As it is now that nobody else can change it, if it still is.
-    const row = await findSeen(tx, actor, id)
+    const row = await lockSeen(tx, actor, id)
     checkChange(actor, row)
     if (row.deleted_at && !permanent) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
@@ -185,6 +189,7 @@ export function removeMessage(
       ...row,
       ...{ data: {}, tags: [], quoted_id: null, thread: null },
       ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
+      ...{ pinned_at: null, pinned_by: null, reacted: false, saved: false },
     })
     const key = `conversation:${row.conversation}`
     await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
@@ -208,6 +213,13 @@ export async function appendChange(
     data: JSON.stringify({ action, entities: kept }),
   })
   return { ...message, data: { action, entities } } as unknown as MessageRecord
+}
+
+/** Locks the conversation of a message: as it is now that nobody else can change it, if it still is. */
+export async function lockSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
+  const { conversation } = await findSeen(tx, actor, id)
+  await lockHead.maybeOne(tx, { appNo: actor.app.no, conversation })
+  return findSeen(tx, actor, id)
 }
 
 export async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {

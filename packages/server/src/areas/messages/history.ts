@@ -1,10 +1,7 @@
 import type { Executor } from '../../platform/db/query.ts'
-import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
+import { checkKnown, findHeadWith, getHeadOf, type Readable } from './heads.ts'
 import {
-  findDirect,
-  findEntities,
-  findGroupHead,
   findSeq,
   listMessagesDown,
   listMessagesUp,
@@ -14,35 +11,18 @@ import {
   type MessageRow,
   type Range,
 } from './queries.ts'
-import { SYSTEM_UID, toMessages, toReceipt } from './record.ts'
+import { toMessages, toReceipt } from './record.ts'
 import type { HistoryQuery, UserHistoryQuery } from './schema.ts'
-
-/** A conversation as far as somebody may read it. */
-interface Readable {
-  no: number
-  last_seq: number
-  cleared_seq: number
-}
 
 /** Messages between the actor and a user; without an actor all that the user sent. */
 export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
-  const { no: appNo, cell } = actor.app
-  const known = { appNo, uids: [uid], guids: [], system: uid === SYSTEM_UID }
-  if (!(await findEntities.maybeOne(cell.db, known))) throw fail('ERR_UID_NOT_FOUND', { uid })
   if (actor.uid === undefined) return historyOfSender(actor, uid, query)
-  const head = await findDirect.maybeOne(cell.db, { appNo, uid: actor.uid, other: uid })
+  const head = await findHeadWith(actor, uid)
   return head ? pageOf(actor, head, query) : answer(actor, query, [], false)
 }
 
 export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
-  const { no: appNo, cell } = actor.app
-  const viewer = actor.uid ?? null
-  const head = await findGroupHead.maybeOne(cell.db, { appNo, guid, viewer })
-  if (!head) throw fail('ERR_GUID_NOT_FOUND', { guid })
-  if (viewer !== null && head.scope === null) {
-    throw fail(head.banned ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED')
-  }
-  return pageOf(actor, head, query)
+  return pageOf(actor, await getHeadOf(actor, guid), query)
 }
 
 /** Oldest first in both directions; `prepend` gives the block that is nearest before the cursor. */
@@ -84,6 +64,7 @@ async function seqOfCursor(
 }
 
 async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQuery) {
+  await checkKnown(actor, sender)
   const { no: appNo, cell } = actor.app
   const down = query.affix === 'prepend'
   const cursor = query.id === undefined ? undefined : Number(query.id)
@@ -105,7 +86,7 @@ async function answer(actor: Actor, query: HistoryQuery, rows: MessageRow[], dow
   const last = shown.at(-1)
   if (down) shown.reverse()
   const { no: appNo, cell } = actor.app
-  const data = await toMessages(cell.db, appNo, shown)
+  const data = await toMessages(cell.db, appNo, shown, { viewer: actor.uid })
   const next = rows.length > limit && last && data[down ? 0 : data.length - 1]
   return {
     data,

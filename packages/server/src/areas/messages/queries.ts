@@ -30,6 +30,7 @@ const markedAt = (kind: string) => `
 export const MESSAGE_COLUMNS = `
   m.id, m.conversation, m.seq, m.sender, m.category, m.type, m.data, m.tags, m.muid, m.counted,
   m.sent_at, m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
+  m.pinned_at, m.pinned_by, m.reacted, m.saved,
   m.parent_id, m.quoted_id, h.kind, h.one, h.other,
   (select json_build_array(t.replies, t.last_id) from threads t
    where t.app_no = m.app_no and t.parent_id = m.id) as thread,
@@ -39,7 +40,7 @@ export const MESSAGE_COLUMNS = `
 export const SENDER_IS_THERE = `m.sender <> all (array(
   select uid from users where app_no = :appNo and removed_at is not null))`
 
-const PARTIES_ARE_THERE = `not array[m.sender, h.one, h.other] && array(
+export const PARTIES_ARE_THERE = `not array[m.sender, h.one, h.other] && array(
   select uid from users where app_no = :appNo and removed_at is not null)`
 
 export interface SendParams extends Record<string, unknown> {

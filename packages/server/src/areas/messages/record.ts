@@ -2,6 +2,7 @@ import type { MessageRecord, ReceiptRecord } from '@loquat/protocol'
 import type { Executor } from '../../platform/db/query.ts'
 import { blockFields, conversationIdOf, seconds } from '../users/record.ts'
 import { findEntities, listMentioned, listReferred, type MessageRow } from './queries.ts'
+import { type Traces, tracesOf } from './traces.ts'
 
 /** Acts for the app itself; it has no row. */
 export const SYSTEM_UID = 'app_system'
@@ -35,6 +36,7 @@ interface Known {
   messages: Map<number, MessageRow>
   /** Of mentioned users what was asked for. */
   mentioned: Map<string, Json>
+  traces: Traces
 }
 
 /** Records of messages, with all that they refer to as it is now, in one lookup of each kind. */
@@ -51,6 +53,7 @@ export async function toMessages(
     entities: await withEntities(db, appNo, [...rows, ...others], show.entities ?? new Map()),
     messages: new Map(others.map((row) => [row.id, row])),
     mentioned: await findMentioned(db, appNo, [...rows, ...others], show),
+    traces: await tracesOf(db, appNo, [...rows, ...others], show.viewer),
   }
   return rows.map((row) => toMessage(row, known, show))
 }
@@ -123,6 +126,8 @@ function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
 
 /** Without the messages that it refers to, and without receipts. */
 function toBareMessage(row: MessageRow, known: Known): MessageRecord {
+  const reactions = known.traces.reactions.get(row.id)
+  const savedAt = known.traces.savedAt.get(row.id)
   const message: MessageRecord = {
     id: String(row.id),
     conversationId: row.kind === 'group' ? `group_${row.one}` : `${row.one}_user_${row.other}`,
@@ -131,7 +136,12 @@ function toBareMessage(row: MessageRow, known: Known): MessageRecord {
     receiver: receiverOf(row),
     category: row.category,
     type: row.type,
-    data: { ...row.data, ...mentionsOf(row, known), entities: entitiesOf(row, known.entities) },
+    data: {
+      ...row.data,
+      ...mentionsOf(row, known),
+      ...(reactions && { reactions }),
+      entities: entitiesOf(row, known.entities),
+    },
     sentAt: seconds(row.sent_at),
     updatedAt: seconds(row.updated_at),
   }
@@ -143,6 +153,9 @@ function toBareMessage(row: MessageRow, known: Known): MessageRecord {
   if (row.edited_by !== null) message.editedBy = row.edited_by
   if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)
   if (row.deleted_by !== null) message.deletedBy = row.deleted_by
+  if (row.pinned_at) message.pinnedAt = seconds(row.pinned_at)
+  if (row.pinned_by !== null) message.pinnedBy = row.pinned_by
+  if (savedAt) message.savedAt = seconds(savedAt)
   return message
 }
 

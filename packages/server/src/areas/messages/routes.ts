@@ -5,21 +5,20 @@ import type { Deps } from '../../deps.ts'
 import { Data, Id } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
 import { UidParams } from '../users/schema.ts'
-import { readMessage, removeMessage, send } from './actions.ts'
+import { readMessage, removeMessage, send, showMessage } from './actions.ts'
 import { changeMessage } from './edit.actions.ts'
 import { CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
 import { historyOfGroup, historyWithUser, receiptsOf } from './history.ts'
-import { toMessages } from './record.ts'
 import {
   History,
   HistoryQuery,
+  IdPage,
   MESSAGE_BYTES,
   MessageEdit,
   MessageParams,
   MessageRemoval,
   NewMessage,
   ReceiptQuery,
-  Receipts,
   SendAnswer,
   UserHistoryQuery,
 } from './schema.ts'
@@ -66,11 +65,7 @@ export const messageRoutes =
           response: { 200: Data(MessageRecord) },
         },
       },
-      async ({ actor, params }) => {
-        const row = await readMessage(actor, params.id)
-        const [data] = await toMessages(actor.app.cell.db, actor.app.no, [row])
-        return { data: data as MessageRecord }
-      },
+      async ({ actor, params }) => ({ data: await showMessage(actor, params.id) }),
     )
 
     app.put(
@@ -120,7 +115,7 @@ export const messageRoutes =
           summary: 'List who received and read a message',
           params: MessageParams,
           querystring: ReceiptQuery,
-          response: { 200: Receipts(ReceiptRecord) },
+          response: { 200: IdPage(ReceiptRecord) },
         },
       },
       async ({ actor, params, query }) => {

@@ -1,5 +1,5 @@
 import { MessageRecord } from '@loquat/protocol'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
 
 /** Whole message as JSON; `data` alone is held to DATA_BYTES. */
@@ -111,8 +111,9 @@ export const MessageEdit = Type.Object({
 })
 export type MessageEdit = Static<typeof MessageEdit>
 
-const Cursor = {
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 10, description: 'Page size.' }),
+/** Of lists that go by an id. */
+export const IdCursor = (what: string, limit: number) => ({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: limit, description: 'Page size.' }),
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
       description:
@@ -120,14 +121,21 @@ const Cursor = {
     }),
   ),
   id: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Cursor: the id of a message.' }),
+    Type.String({ pattern: '^[0-9]{1,15}$', description: `Cursor: the id of ${what}.` }),
   ),
+})
+
+const Cursor = {
+  ...IdCursor('a message', 10),
   sentAt: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds, where no `id` is given.' }),
   ),
 }
 
 export const ReplyQuery = Type.Object(Cursor)
+
+/** Of pinned and of saved messages. */
+export const MarkedQuery = Type.Object(IdCursor('a message', 100))
 
 export const HistoryQuery = Type.Object(Cursor)
 export type HistoryQuery = Static<typeof HistoryQuery>
@@ -173,10 +181,11 @@ export const ReceiptQuery = Type.Object({
   id: Type.Optional(Id('Cursor: the receivers after this one.')),
 })
 
-export const Receipts = <T extends ReturnType<typeof Type.Object>>(receipt: T) =>
+/** A page of a list that goes by an id. */
+export const IdPage = <T extends TSchema>(record: T) =>
   Type.Object(
     {
-      data: Type.Array(receipt),
+      data: Type.Array(record),
       meta: Type.Object(
         { current: Current, next: Type.Optional(Next({ id: Type.String() })) },
         { additionalProperties: false },

@@ -45,6 +45,9 @@ export const settings = {
   'limits.membersPerGroup': count(100_000, NO_CEILING, 'Members of a group.'),
   'limits.groupsPerUser': count(2_000, NO_CEILING, 'Groups that a user can be a member of.'),
   'limits.friendsPerUser': count(1_000, NO_CEILING, 'Friends of a user.'),
+  'limits.reactionsPerMessage': count(100, 1_000, 'Different reactions to a message.'),
+  'limits.pinnedMessages': count(100, 1_000, 'Pinned messages of a conversation.'),
+  'limits.savedMessages': count(100, 1_000, 'Messages that a user can save.'),
   'limits.authTokensPerUser': count(
     100,
     10_000,

@@ -9,7 +9,7 @@ export interface Relation {
 
 export type UserRow = Omit<
   CellRows['users'],
-  'app_no' | 'name_key' | 'removed_at' | 'metadata' | 'tags'
+  'app_no' | 'name_key' | 'removed_at' | 'metadata' | 'tags' | 'bot'
 > & { metadata: Record<string, unknown> | null; tags: string[] }
 
 /** What answers show of a user; a role that was removed shows as `default` until its holders are moved. */

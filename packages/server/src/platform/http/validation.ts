@@ -32,6 +32,13 @@ function newAjv(): Ajv {
     },
   })
   ajv.addKeyword({
+    keyword: 'x-maxUnits',
+    type: 'string',
+    schemaType: 'number',
+    validate: (limit: number, text: string) => text.length <= limit,
+    error: { message: ({ schema }) => `must have at most ${schema} code units of UTF-16` },
+  })
+  ajv.addKeyword({
     keyword: 'x-url',
     type: 'string',
     validate: (_on: boolean, text: string) => /^https?:/i.test(text) && URL.canParse(text),

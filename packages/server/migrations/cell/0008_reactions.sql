@@ -1,0 +1,233 @@
+-- What users leave at messages: reactions, pins, saves. And the users that are bots.
+-- docs/decisions/0014-reactions.md tells why counts have rows of their own.
+
+-- Drawn while the line of those who react to the message is held: ids grow in their order.
+create sequence reaction_ids;
+
+create table reactions (
+  app_no int not null,
+  uid text collate "C" not null,
+  message_id bigint not null,
+  reaction text collate "C" not null,
+  id bigint not null default nextval('reaction_ids'),
+  reacted_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, uid, message_id, reaction)
+);
+create unique index reactions_message on reactions (app_no, message_id, id);
+create index reactions_value on reactions (app_no, message_id, reaction, id);
+
+-- How many users reacted with what; no row stands for none.
+create table reaction_counts (
+  app_no int not null,
+  message_id bigint not null,
+  reaction text collate "C" not null,
+  count int not null,
+  -- The reaction that came first: the order in which values are shown.
+  first_id bigint not null,
+  primary key (app_no, message_id, reaction)
+) with (fillfactor = 50);
+
+-- A list of its own for each user.
+create table saves (
+  app_no int not null,
+  uid text collate "C" not null,
+  message_id bigint not null,
+  saved_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, uid, message_id)
+);
+create index saves_message on saves (app_no, message_id);
+
+create index messages_pinned on messages (app_no, conversation, id) where pinned_at is not null;
+-- With reactions: for whoever looks for those alone. Reactions that were all taken back leave the mark.
+create index messages_reacted on messages (app_no, conversation, seq) where reacted;
+
+alter table users add column bot boolean not null default false;
+create index users_bots on users (app_no, uid) where bot;
+
+/* Blocks act between two: neither reaches the other. */
+create function check_blocks(p_app_no int, p_uid text, h conversations) returns void
+language plpgsql as $$
+declare
+  v_other text := case when p_uid = h.one then h.other else h.one end;
+begin
+  if h.kind <> 'user' then return; end if;
+  if exists (select from blocks
+    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
+  then
+    perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
+  elsif exists (select from blocks
+    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+  then
+    perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
+  end if;
+end $$;
+
+/* Keeps a message from being deleted, and a user from being thrown out, until the transaction ends. */
+create function hold_message(
+  p_app_no int, p_id bigint, p_uid text,
+  out conversation bigint, out category text, out deleted boolean
+)
+language plpgsql as $$
+begin
+  select m.conversation, m.category, m.deleted_at is not null
+  into hold_message.conversation, hold_message.category, deleted
+  from messages m where m.app_no = p_app_no and m.id = p_id for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  perform from inbox i
+  where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
+    and (i.kind = 'user' or i.scope is not null)
+  for share;
+  if not found then perform refuse('ERR_MESSAGE_NO_ACCESS'); end if;
+end $$;
+
+/* Tells of a reaction that came or went. */
+create function announce_reaction(p_type text, h conversations, r reactions) returns void
+language sql as $$
+  insert into outbox (app_no, type, key, payload)
+  select r.app_no, p_type, 'conversation:' || h.no, concat(
+    '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
+    ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
+    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',
+    ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+    ',"receiverType":"', h.kind, '","receiver":', to_json(receiver_of(m, h)),
+    ',"parentMessageId":"' || m.parent_id || '"', '}')::json
+  from users u, messages m
+  where u.app_no = r.app_no and u.uid = r.uid and m.app_no = r.app_no and m.id = r.message_id
+$$;
+
+/*
+ * The first reaction marks its message, under the lock of the conversation as every change of a
+ * message: sweeps rely on that.
+ */
+create function mark_reacted(p_app_no int, p_id bigint) returns void
+language plpgsql as $$
+declare
+  v_conversation bigint;
+begin
+  select conversation into v_conversation from messages
+  where app_no = p_app_no and id = p_id and not reacted;
+  if not found then return; end if;
+  perform from conversations where app_no = p_app_no and no = v_conversation for no key update;
+  update messages set reacted = true where app_no = p_app_no and id = p_id and deleted_at is null;
+end $$;
+
+/*
+ * Adds a user's reaction to a message that can have p_most different ones; one that is there stays.
+ * All who react to one message stand in line: if they waited for its row, each change would wake up
+ * all of them. Nobody else takes this lock, so whoever has the head need not wait for it.
+ */
+create function add_reaction(
+  p_app_no int, p_id bigint, p_uid text, p_reaction text, p_most int
+) returns void
+language plpgsql as $$
+declare
+  m record;
+  h conversations;
+  r reactions;
+begin
+  perform pg_advisory_xact_lock(p_id);
+  perform mark_reacted(p_app_no, p_id);
+  m := hold_message(p_app_no, p_id, p_uid);
+  if m.deleted or m.category not in ('message', 'custom') then
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED');
+  end if;
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  perform check_blocks(p_app_no, p_uid, h);
+
+  insert into reactions (app_no, uid, message_id, reaction)
+  values (p_app_no, p_uid, p_id, p_reaction)
+  on conflict do nothing
+  returning * into r;
+  if not found then return; end if;
+  update reaction_counts set count = count + 1
+  where app_no = p_app_no and message_id = p_id and reaction = p_reaction;
+  if not found then
+    if (select count(*) from reaction_counts where app_no = p_app_no and message_id = p_id) >= p_most
+    then
+      perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
+        jsonb_build_object('limit', p_most, 'what', 'different reactions to a message'));
+    end if;
+    insert into reaction_counts (app_no, message_id, reaction, count, first_id)
+    values (p_app_no, p_id, p_reaction, 1, r.id);
+  end if;
+  perform announce_reaction('message.reaction.added', h, r);
+end $$;
+
+/* One user less has reacted so. */
+create function uncount_reaction(r reactions) returns void
+language plpgsql as $$
+declare
+  v_left int;
+begin
+  update reaction_counts c set count = c.count - 1
+  where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction
+  returning c.count into v_left;
+  if v_left = 0 then
+    delete from reaction_counts c
+    where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction;
+  end if;
+end $$;
+
+/* Takes a user's reaction back, if there is one. */
+create function remove_reaction(p_app_no int, p_id bigint, p_uid text, p_reaction text) returns void
+language plpgsql as $$
+declare
+  m record;
+  h conversations;
+  r reactions;
+begin
+  perform pg_advisory_xact_lock(p_id);
+  m := hold_message(p_app_no, p_id, p_uid);
+  if m.deleted then return; end if;
+  delete from reactions
+  where app_no = p_app_no and uid = p_uid and message_id = p_id and reaction = p_reaction
+  returning * into r;
+  if not found then return; end if;
+  perform uncount_reaction(r);
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  perform announce_reaction('message.reaction.removed', h, r);
+end $$;
+
+/* Removes at most p_limit reactions and saves of a removed user, and returns how many. */
+create function sweep_reactions(p_app_no int, p_uid text, p_limit int) returns int
+language plpgsql as $$
+declare
+  r reactions;
+  v_done int := 0;
+  v_part int;
+begin
+  for r in
+    delete from reactions where ctid = any (array(
+      select ctid from reactions where app_no = p_app_no and uid = p_uid
+      order by message_id limit p_limit))
+    returning *
+  loop
+    perform uncount_reaction(r);
+    v_done := v_done + 1;
+  end loop;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and uid = p_uid limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  return v_done + v_part;
+end $$;
+
+/* Removes at most p_limit rows of what users left at a message that is gone; returns whether all is. */
+create function sweep_gone_message(p_app_no int, p_id bigint, p_limit int) returns boolean
+language plpgsql as $$
+declare
+  v_done int;
+  v_part int;
+begin
+  delete from reaction_counts where app_no = p_app_no and message_id = p_id;
+  delete from reactions where ctid = any (array(
+    select ctid from reactions where app_no = p_app_no and message_id = p_id limit p_limit));
+  get diagnostics v_done = row_count;
+  delete from saves where ctid = any (array(
+    select ctid from saves where app_no = p_app_no and message_id = p_id limit p_limit - v_done));
+  get diagnostics v_part = row_count;
+  if v_done + v_part >= p_limit then return false; end if;
+  delete from gone_messages where app_no = p_app_no and id = p_id;
+  return true;
+end $$;

@@ -1,0 +1,52 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { limitOf } from '../settings/settings.ts'
+import { lockSeen } from './actions.ts'
+import { checkBlocks, countPinned, updatePinned } from './pins.queries.ts'
+import type { MessageRow, Standing } from './queries.ts'
+import { SYSTEM_UID, toMessages } from './record.ts'
+
+/** Pins a message for all who take part, or no longer; what is so already stays. */
+export function pinMessage(deps: Deps, actor: Actor, id: string, pinned: boolean) {
+  const { app, uid: by = SYSTEM_UID } = actor
+  return write(deps, actor, async (tx) => {
+    const row = await lockSeen(tx, actor, id)
+    checkRight(actor, row)
+    if (pinned && row.pinned_at === null) await checkPin(tx, actor, row)
+    const changed = await updatePinned.maybeOne(tx, { appNo: app.no, id: row.id, by, pinned })
+    if (changed) {
+      const [shown] = await toMessages(tx, app.no, [{ ...row, ...changed }])
+      const { receipts: _receipts, ...message } = shown as MessageRecord
+      await announce(tx, {
+        appNo: app.no,
+        type: pinned ? 'message.pinned' : 'message.unpinned',
+        key: `conversation:${row.conversation}`,
+        payload: { message },
+      })
+    }
+    return null
+  })
+}
+
+/** Each of two may, in groups admins and moderators, and the app. */
+function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
+  if (uid === undefined) return
+  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  const leads = row.scope === 'admin' || row.scope === 'moderator'
+  if (row.kind === 'group' && !leads) throw fail('ERR_PERMISSION_DENIED')
+}
+
+/** The head is locked: nobody else pins meanwhile. */
+async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow): Promise<void> {
+  if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  const conversation = { appNo: app.no, conversation: row.conversation }
+  if (uid !== undefined) await checkBlocks.many(tx, { ...conversation, uid })
+  const limit = limitOf(settings, 'limits.pinnedMessages')
+  const { count } = await countPinned.one(tx, conversation)
+  if (count >= limit) throw fail('ERR_PINNED_MESSAGES_LIMIT_EXCEEDED', { limit })
+}

@@ -1,0 +1,21 @@
+import type { Deps } from '../../deps.ts'
+import type { Actor } from '../access/actor.ts'
+import { writeCall } from '../access/write.ts'
+import { limitOf } from '../settings/settings.ts'
+import { readMessage } from './actions.ts'
+import { addReaction, removeReaction } from './reactions.queries.ts'
+
+/** Adds a reaction of the acting user, or takes it back; what is so already stays. */
+export async function react(
+  deps: Deps,
+  actor: Actor,
+  { id, reaction, added }: { id: string; reaction: string; added: boolean },
+): Promise<void> {
+  await readMessage(actor, id)
+  const one = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction }
+  const most = limitOf(actor.settings, 'limits.reactionsPerMessage')
+  await writeCall(deps, actor, async (db) => {
+    await (added ? addReaction.many(db, { ...one, most }) : removeReaction.many(db, one))
+    return null
+  })
+}

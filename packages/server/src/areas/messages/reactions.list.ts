@@ -1,0 +1,55 @@
+import type { ReactionRecord, UserRecord } from '@loquat/protocol'
+import type { Actor } from '../access/actor.ts'
+import { seconds } from '../users/record.ts'
+import { cutPage, idRange } from './id-page.ts'
+import { findEntities, type MessageRow } from './queries.ts'
+import {
+  listReactionsDown,
+  listReactionsUp,
+  listValueDown,
+  listValueUp,
+  type ReactionRow,
+} from './reactions.queries.ts'
+import type { ReactionQuery } from './reactions.schema.ts'
+
+/** Who reacted to a message, in the order in which they did; with one value, where that is given. */
+export async function reactionsOf(
+  actor: Actor,
+  message: MessageRow,
+  query: ReactionQuery,
+  reaction?: string,
+) {
+  const { no: appNo, cell } = actor.app
+  const rows = message.reacted ? await readRows(actor, message.id, query, reaction) : []
+  const { shown, meta } = cutPage(rows, query)
+  const uids = [...new Set(shown.map(({ uid }) => uid))]
+  const users = await findEntities.many(cell.db, { appNo, uids, guids: [], system: false })
+  const known = new Map(users.map((user) => [user.id, JSON.parse(user.record) as UserRecord]))
+  const data = shown.flatMap((row) => {
+    const reactedBy = known.get(row.uid)
+    return reactedBy ? [toReaction(row, reactedBy)] : []
+  })
+  return { data, meta }
+}
+
+function readRows(
+  { app: { no: appNo, cell } }: Actor,
+  id: number,
+  query: ReactionQuery,
+  reaction?: string,
+): Promise<ReactionRow[]> {
+  const { down, ...range } = { ...idRange(query), appNo, id }
+  if (reaction === undefined) {
+    return (down ? listReactionsDown : listReactionsUp).many(cell.db, range)
+  }
+  return (down ? listValueDown : listValueUp).many(cell.db, { ...range, reaction })
+}
+
+const toReaction = (row: ReactionRow, reactedBy: UserRecord): ReactionRecord => ({
+  id: String(row.id),
+  messageId: String(row.message_id),
+  reaction: row.reaction,
+  uid: row.uid,
+  reactedAt: seconds(row.reacted_at),
+  reactedBy,
+})

@@ -1,0 +1,90 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { MessageRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { Data } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { readMessage, showMessage } from './actions.ts'
+import { READ_ERRORS } from './errors.ts'
+import { react } from './reactions.actions.ts'
+import { reactionsOf } from './reactions.list.ts'
+import { ReactionParams, ReactionQuery, Reactions } from './reactions.schema.ts'
+import { MessageParams } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['messages']
+
+const ADD_ERRORS = [
+  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+  'ERR_BLOCKED_RECEIVER',
+  'ERR_BLOCKED_SENDER',
+  'ERR_PLAN_QUOTA_RESTRICTION',
+] as const
+
+export const reactionRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/messages/:id/reactions',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listMessageReactions',
+          tags,
+          summary: 'List the reactions to a message',
+          params: MessageParams,
+          querystring: ReactionQuery,
+          response: { 200: Reactions },
+        },
+      },
+      async ({ actor, params, query }) =>
+        reactionsOf(actor, await readMessage(actor, params.id), query),
+    )
+
+    app.get(
+      '/messages/:id/reactions/:reaction',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listMessageReactionsByValue',
+          tags,
+          summary: 'List the reactions to a message with one value',
+          params: ReactionParams,
+          querystring: ReactionQuery,
+          response: { 200: Reactions },
+        },
+      },
+      async ({ actor, params, query }) =>
+        reactionsOf(actor, await readMessage(actor, params.id), query, params.reaction),
+    )
+
+    for (const [method, added] of [
+      ['POST', true],
+      ['DELETE', false],
+    ] as const) {
+      app.route({
+        method,
+        url: '/messages/:id/reactions/:reaction',
+        config: {
+          ...access,
+          onBehalfOf: 'required',
+          errors: added ? [...READ_ERRORS, ...ADD_ERRORS] : READ_ERRORS,
+        },
+        schema: {
+          operationId: `${added ? 'add' : 'remove'}MessageReaction`,
+          tags,
+          summary: added ? 'React to a message' : 'Take a reaction back',
+          params: ReactionParams,
+          response: { 200: Data(MessageRecord) },
+        },
+        async handler({ actor, params: { id, reaction } }) {
+          await react(deps, actor, { id, reaction, added })
+          return { data: await showMessage(actor, id) }
+        },
+      })
+    }
+  }

@@ -1,0 +1,57 @@
+import type { EventType } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { limitOf } from '../settings/settings.ts'
+import { lockUsers } from '../users/queries.ts'
+import { readMessage } from './actions.ts'
+import { lockHead } from './queries.ts'
+import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './saves.queries.ts'
+
+/** Puts a message on the acting user's own list; one that is there stays as it is. */
+export async function saveMessage(deps: Deps, actor: Actor, id: string) {
+  const { app, settings, uid = '' } = actor
+  const row = await readMessage(actor, id)
+  if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  return write(deps, actor, async (tx) => {
+    const message = { appNo: app.no, id: row.id }
+    // Whoever saves two at once waits here: both are counted.
+    const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })
+    if (!user) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (!row.saved) {
+      await lockHead.maybeOne(tx, { appNo: app.no, conversation: row.conversation })
+      await markSaved.many(tx, message)
+    }
+    if (!(await holdMessage.maybeOne(tx, message))) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+    if (await insertSave.maybeOne(tx, { ...message, uid })) {
+      const limit = limitOf(settings, 'limits.savedMessages')
+      const { count } = await countSaved.one(tx, { appNo: app.no, uid })
+      if (count > limit) throw fail('ERR_SAVED_MESSAGES_LIMIT_EXCEEDED', { limit })
+      await announceSave(tx, app.no, 'message.saved', { uid, messageId: String(row.id) })
+    }
+    return null
+  })
+}
+
+export async function unsaveMessage(deps: Deps, actor: Actor, id: string) {
+  const { app, uid = '' } = actor
+  const row = await readMessage(actor, id)
+  return write(deps, actor, async (tx) => {
+    if (await removeSave.maybeOne(tx, { appNo: app.no, id: row.id, uid })) {
+      await announceSave(tx, app.no, 'message.unsaved', { uid, messageId: String(row.id) })
+    }
+    return null
+  })
+}
+
+type SaveEvent = Extract<EventType, 'message.saved' | 'message.unsaved'>
+
+const announceSave = (
+  tx: Tx,
+  appNo: number,
+  type: SaveEvent,
+  payload: { uid: string; messageId: string },
+) => announce(tx, { appNo, type, key: `user:${payload.uid}`, payload })
