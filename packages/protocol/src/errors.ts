@@ -118,6 +118,18 @@ export const errors = {
     message: 'There already is a user "{uid}".',
     when: 'The uid of the new user is taken, also by one that is deactivated.',
   },
+  ERR_BOT_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no bot "{uid}".',
+    when: 'The user is unknown or no bot; to send, also when it is deactivated.',
+  },
+  ERR_BOT_ALREADY_EXISTS: {
+    status: 409,
+    retry: false,
+    message: 'There already is a bot "{uid}".',
+    when: 'The uid of the new bot is that of another bot.',
+  },
   ERR_ALREADY_FRIEND: {
     status: 409,
     retry: false,

@@ -550,6 +550,120 @@ export type UpdateAuthTokenBody = {
   appInfo?: Record<string, unknown> | undefined
 }
 
+export type CreateBotBody = {
+  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  uid: string
+  /** What others see. */
+  name: string
+  /** Address of a picture. */
+  avatar?: string | undefined
+  /** Address of a profile page. */
+  link?: string | undefined
+  /** A role that exists. */
+  role?: string | undefined
+  /** A text about mood or state. */
+  statusMessage?: string | undefined
+  /** Free data; what stands under `@private` other users never see. */
+  metadata?: Record<string, unknown> | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+}
+
+export type ListBotsQuery = {
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type DeleteBotBody = {
+  /** Wipe the user; else it is deactivated. */
+  permanent?: boolean | undefined
+}
+
+export type SendBotMessageAnswer =
+  | Message
+  | {
+      uids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
+            message: string
+          }
+          data?: Message
+        }
+      >
+      guids: Record<
+        string,
+        {
+          success: boolean
+          message?: string
+          error?: {
+            code:
+              | 'ERR_UID_NOT_FOUND'
+              | 'ERR_GUID_NOT_FOUND'
+              | 'ERR_GROUP_NOT_JOINED'
+              | 'ERR_BANNED_GROUPMEMBER'
+              | 'ERR_BLOCKED_RECEIVER'
+              | 'ERR_BLOCKED_SENDER'
+              | 'ERR_PERMISSION_DENIED'
+              | 'ERR_MESSAGE_ID_NOT_FOUND'
+              | 'ERR_WRONG_MESSAGE_THREAD'
+              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+              | 'ERR_MESSAGE_THREAD_NESTING'
+              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+              | 'ERR_BAD_REQUEST'
+            message: string
+          }
+          data?: Message
+        }
+      >
+    }
+
+export type SendBotMessageBody = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** `user` or `group`; required with `receiver`. */
+  receiverType?: unknown | undefined
+  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  multipleReceivers?:
+    | {
+        uids?: string[] | undefined
+        guids?: string[] | undefined
+      }
+    | undefined
+  /** `message` (so unless given), `custom` or `interactive`. */
+  category?: unknown | undefined
+  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  type?: unknown | undefined
+  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  data?: unknown | undefined
+  /** The caller's own id: a second send with it finds the first message. */
+  muid?: string | undefined
+  /** Makes it a reply in the thread of this message, whose receiver is the default then. */
+  parentMessageId?: number | string | undefined
+  /** A message of the same conversation to show with it. */
+  quotedMessageId?: number | string | undefined
+  /** Labels, up to 25. */
+  tags?: string[] | undefined
+}
+
 export type AddFriendsAnswer = {
   accepted: Record<
     string,
@@ -2151,6 +2265,53 @@ export class AuthTokensMethods {
   }
 }
 
+/** `client.bots` */
+export class BotsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a bot. */
+  async create(body: CreateBotBody, options?: CallOptions): Promise<User> {
+    return this.#transport.data({ method: 'POST', path: '/v3/bots', body }, options)
+  }
+
+  /** List bots: one page. */
+  async list(query?: ListBotsQuery, options?: CallOptions): Promise<Page<User>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/bots', query }, options)
+  }
+
+  /** List bots: every record, read page by page. */
+  all(
+    query?: Omit<ListBotsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<User, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** Deactivate a bot, or remove it for good. */
+  async delete(uid: string, body?: DeleteBotBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/bots/${segment(uid)}`, body },
+      options,
+    )
+  }
+
+  /** Send a message as a bot. */
+  async sendMessage(
+    uid: string,
+    body: SendBotMessageBody,
+    options?: CallOptions,
+  ): Promise<SendBotMessageAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/bots/${segment(uid)}/messages`, body },
+      options,
+    )
+  }
+}
+
 /** `client.friends` */
 export class FriendsMethods {
   readonly #transport: Transport
@@ -2891,6 +3052,7 @@ export class Operations {
   readonly roles: RolesMethods
   readonly users: UsersMethods
   readonly authTokens: AuthTokensMethods
+  readonly bots: BotsMethods
   readonly friends: FriendsMethods
   readonly blockedUsers: BlockedUsersMethods
   readonly groups: GroupsMethods
@@ -2906,6 +3068,7 @@ export class Operations {
     this.roles = new RolesMethods(transport)
     this.users = new UsersMethods(transport)
     this.authTokens = new AuthTokensMethods(transport)
+    this.bots = new BotsMethods(transport)
     this.friends = new FriendsMethods(transport)
     this.blockedUsers = new BlockedUsersMethods(transport)
     this.groups = new GroupsMethods(transport)

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { botRoutes } from './areas/bots/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
 import { conversationRoutes } from './areas/conversations/routes.ts'
@@ -26,6 +27,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   roleRoutes,
   userRoutes,
   authTokenRoutes,
+  botRoutes,
   relationRoutes,
   groupRoutes,
   memberRoutes,

@@ -80,10 +80,10 @@ suite('dependency direction', () => {
     assert.deepEqual(outside, [])
   })
 
-  test('an area uses only queries, events, schemas, records and actions of another', () => {
+  test('an area uses only queries, events, schemas, records, errors and actions of another', () => {
     // Every area stands on access: the actor, and the transaction it writes in.
     const open =
-      /^areas\/access\/|\/([a-z-]+\.)?(queries|events|actions|schema|settings|record)\.ts$/
+      /^areas\/access\/|\/([a-z-]+\.)?(queries|events|actions|schema|settings|record|errors)\.ts$/
     const wrong = imports.filter(
       ({ from, to }) =>
         layerOf(from) === 'areas' &&

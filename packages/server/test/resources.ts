@@ -149,6 +149,13 @@ export const resources: Record<string, Resource> = {
     },
     unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
   },
+  'bots.uid': {
+    async make(app) {
+      const body = { uid: newId(), name: 'Helper' }
+      return (await app.call('POST', '/v3/bots', { body })).body.data.uid
+    },
+    unknown: newId,
+  },
   reaction: { make: async () => '\u{1F44D}', unknown: newId, free: true },
   authToken: {
     async make(app, { uid }) {
@@ -289,6 +296,12 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   markUserConversationRead: talk,
   markUserConversationUnread: talk,
   listEvents: () => ({ query: { after: '0', limit: '10', types: 'app.created,user.created' } }),
+  createBot: () => ({ body: { uid: newId(), name: 'Helper', tags: ['help'] } }),
+  listBots: () => ({ query: { perPage: '10', page: '1' } }),
+  deleteBot: () => ({ body: { permanent: true } }),
+  sendBotMessage: async (app) => ({
+    body: { receiver: await user.make(app, {}), receiverType: 'user', data: { text: 'Hello' } },
+  }),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

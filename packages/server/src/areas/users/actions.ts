@@ -27,24 +27,26 @@ const SYSTEM_UID = 'app_system'
 /** What goes in the action's own transaction; more is left to the sweep. */
 const SWEEP_AT_ONCE = 1_000
 
-export function createUser(deps: Deps, actor: Actor, user: NewUser): Promise<CreatedUser> {
-  const { app } = actor
+export const createUser = (deps: Deps, actor: Actor, user: NewUser): Promise<CreatedUser> =>
+  write(deps, actor, (tx) => addUser(tx, deps, { appNo: actor.app.no, user, bot: false }))
+
+export async function addUser(
+  tx: Tx,
+  deps: Deps,
+  { appNo, user, bot }: { appNo: number; user: NewUser; bot: boolean },
+): Promise<CreatedUser> {
   const { uid, name, role = 'default', tags = [], withAuthToken = false } = user
   const { avatar = null, link = null, statusMessage = null } = user
   const metadata = user.metadata ? JSON.stringify(user.metadata) : null
-  return write(deps, actor, async (tx) => {
-    await checkRole(tx, app.no, role)
-    const fields = { name, avatar, link, role, statusMessage, metadata, tags }
-    const row =
-      uid === SYSTEM_UID
-        ? undefined
-        : await insertUser.maybeOne(tx, { appNo: app.no, uid, ...fields })
-    if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
-    const token = withAuthToken ? await addAuthToken(tx, deps, app.no, uid) : undefined
-    await addToTotal(tx, app.no, 'users.active', 1)
-    await announceUser(tx, app.no, 'user.created', row)
-    return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }
-  })
+  await checkRole(tx, appNo, role)
+  const fields = { name, avatar, link, role, statusMessage, metadata, tags, bot }
+  const row =
+    uid === SYSTEM_UID ? undefined : await insertUser.maybeOne(tx, { appNo, uid, ...fields })
+  if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
+  const token = withAuthToken ? await addAuthToken(tx, deps, appNo, uid) : undefined
+  await addToTotal(tx, appNo, 'users.active', 1)
+  await announceUser(tx, appNo, 'user.created', row)
+  return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }
 }
 
 export function editUser(

@@ -68,14 +68,16 @@ export const insertUser = query<
     statusMessage: string | null
     metadata: string | null
     tags: string[]
+    bot: boolean
   },
   UserRow
 >(
   'users.insert',
   `insert into users
-     (app_no, uid, name, avatar, link, role, status_message, metadata, tags)
+     (app_no, uid, name, avatar, link, role, status_message, metadata, tags, bot)
    values
-     (:appNo, :uid, :name, :avatar, :link, :role, :statusMessage, :metadata::jsonb, :tags::text[])
+     (:appNo, :uid, :name, :avatar, :link, :role, :statusMessage, :metadata::jsonb, :tags::text[],
+      :bot)
    on conflict do nothing
    returning ${USER_COLUMNS}`,
 )

@@ -1,0 +1,31 @@
+import type { UserRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { addUser } from '../users/actions.ts'
+import { findBot, listBots, lockBots } from './queries.ts'
+import type { NewBot } from './schema.ts'
+
+const BOTS_PER_APP = 25
+
+export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRecord> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockBots.many(tx, { appNo })
+    if (await findBot.maybeOne(tx, { appNo, uid: bot.uid })) {
+      throw fail('ERR_BOT_ALREADY_EXISTS', { uid: bot.uid })
+    }
+    if ((await listBots.many(tx, { appNo })).length >= BOTS_PER_APP) {
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: BOTS_PER_APP, what: 'bots' })
+    }
+    return addUser(tx, deps, { appNo, user: { ...bot, withAuthToken: false }, bot: true })
+  })
+}
+
+/** The actor as whom a bot acts. */
+export async function asBot(actor: Actor, uid: string): Promise<Actor> {
+  const bot = await findBot.maybeOne(actor.app.cell.db, { appNo: actor.app.no, uid })
+  if (!bot || bot.deactivated_at) throw fail('ERR_BOT_NOT_FOUND', { uid })
+  return { ...actor, kind: 'user', uid }
+}

@@ -1,0 +1,21 @@
+import { query } from '../../platform/db/query.ts'
+import { USER_COLUMNS, type UserRow } from '../users/queries.ts'
+
+/** By uid, with those that are deactivated. An app has at most 25, so all are read and paged together. */
+export const listBots = query<{ appNo: number }, UserRow>(
+  'bots.list',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and bot and removed_at is null order by uid`,
+)
+
+export const findBot = query<{ appNo: number; uid: string }, { deactivated_at: Date | null }>(
+  'bots.find',
+  `select deactivated_at from users
+   where app_no = :appNo and uid = :uid and bot and removed_at is null`,
+)
+
+/** Creators of bots of one app come one after the other: their number is then exact. */
+export const lockBots = query<{ appNo: number }>(
+  'bots.lock',
+  'select from apps where app_no = :appNo for no key update',
+)

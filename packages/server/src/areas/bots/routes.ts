@@ -1,0 +1,110 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { UserRecord } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { Acknowledged, Data, pageOf } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { send } from '../messages/actions.ts'
+import { SEND_ERRORS } from '../messages/errors.ts'
+import { MESSAGE_BYTES, NewMessage, SendAnswer } from '../messages/schema.ts'
+import { deleteUser } from '../users/actions.ts'
+import { toUser, withTags } from '../users/record.ts'
+import { Removal, UidParams } from '../users/schema.ts'
+import { asBot, createBot } from './actions.ts'
+import { findBot, listBots } from './queries.ts'
+import { BotListQuery, Bots, NewBot } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+const core: Access = { ...access, rate: 'core' }
+const tags = ['bots']
+
+export const botRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/bots',
+      {
+        config: {
+          ...core,
+          errors: [
+            'ERR_BOT_ALREADY_EXISTS',
+            'ERR_UID_ALREADY_EXISTS',
+            'ERR_ROLE_NOT_FOUND',
+            'ERR_PLAN_QUOTA_RESTRICTION',
+          ],
+        },
+        schema: {
+          operationId: 'createBot',
+          tags,
+          summary: 'Create a bot',
+          body: NewBot,
+          response: { 200: Data(UserRecord) },
+        },
+      },
+      async ({ actor, body }) => ({ data: await createBot(deps, actor, body) }),
+    )
+
+    app.get(
+      '/bots',
+      {
+        config: access,
+        schema: {
+          operationId: 'listBots',
+          tags,
+          summary: 'List bots',
+          querystring: BotListQuery,
+          response: { 200: Bots },
+        },
+      },
+      async ({ actor: { app }, query }) =>
+        pageOf(query, await listBots.many(app.cell.db, { appNo: app.no }), (row) =>
+          withTags(toUser(row), row),
+        ),
+    )
+
+    app.delete(
+      '/bots/:uid',
+      {
+        config: { ...core, errors: ['ERR_BOT_NOT_FOUND', 'ERR_UID_NOT_FOUND'] },
+        schema: {
+          operationId: 'deleteBot',
+          tags,
+          summary: 'Deactivate a bot, or remove it for good',
+          params: UidParams,
+          body: Removal,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params: { uid }, body }) => {
+        const { app } = actor
+        const bot = await findBot.maybeOne(app.cell.db, { appNo: app.no, uid })
+        if (!bot) throw fail('ERR_BOT_NOT_FOUND', { uid })
+        return { data: await deleteUser(deps, actor, uid, body?.permanent ?? false) }
+      },
+    )
+
+    app.post(
+      '/bots/:uid/messages',
+      {
+        bodyLimit: MESSAGE_BYTES,
+        config: { ...access, errors: ['ERR_BOT_NOT_FOUND', ...SEND_ERRORS] },
+        schema: {
+          operationId: 'sendBotMessage',
+          tags,
+          summary: 'Send a message as a bot',
+          params: UidParams,
+          body: NewMessage,
+          response: { 200: SendAnswer },
+        },
+      },
+      async ({ actor, params, body }, reply) => {
+        const answer = await send(await asBot(actor, params.uid), body)
+        return reply.type('application/json; charset=utf-8').send(answer as never)
+      },
+    )
+  }
