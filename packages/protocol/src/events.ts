@@ -183,6 +183,22 @@ export const events = {
       follows: Type.Boolean(),
     }),
   },
+  'message.interacted': {
+    summary: 'A user used elements of an interactive message for the first time.',
+    payload: Type.Object({
+      uid: Type.String(),
+      messageId: Type.String(),
+      messageSender: Type.String(),
+      conversationId: Type.String(),
+      receiverType: Type.Enum(['user', 'group']),
+      interactions: Type.Array(
+        Type.Object({
+          elementId: Type.String(),
+          interactedAt: Type.Integer({ description: 'Unix seconds.' }),
+        }),
+      ),
+    }),
+  },
   'message.edited': {
     summary: 'A message was edited. Holds the action message that tells of it.',
     trigger: 'message_edited',

@@ -1291,6 +1291,11 @@ export type DeleteMessageBody = {
   permanent?: boolean | undefined
 }
 
+export type MarkInteractionsBody = {
+  /** Ids of elements of the message. */
+  interactions: string[]
+}
+
 export type ListMessageReceiptsAnswer = {
   data: {
     /** UID of who received it. */
@@ -2004,6 +2009,7 @@ export type ListEventsQuery = {
         | 'message.sent'
         | 'user.mentioned'
         | 'thread.followed'
+        | 'message.interacted'
         | 'message.edited'
         | 'message.deleted'
         | 'message.reaction.added'
@@ -2754,6 +2760,23 @@ export class MessagesMethods {
   }
 }
 
+/** `client.interactions` */
+export class InteractionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Mark elements of an interactive message as used. */
+  async mark(id: string, body: MarkInteractionsBody, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/messages/${segment(id)}/interacted`, body },
+      options,
+    )
+  }
+}
+
 /** `client.threads` */
 export class ThreadsMethods {
   readonly #transport: Transport
@@ -3059,6 +3082,7 @@ export class Operations {
   readonly groupMembers: GroupMembersMethods
   readonly bannedUsers: BannedUsersMethods
   readonly messages: MessagesMethods
+  readonly interactions: InteractionsMethods
   readonly threads: ThreadsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
@@ -3075,6 +3099,7 @@ export class Operations {
     this.groupMembers = new GroupMembersMethods(transport)
     this.bannedUsers = new BannedUsersMethods(transport)
     this.messages = new MessagesMethods(transport)
+    this.interactions = new InteractionsMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)

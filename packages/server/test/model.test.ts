@@ -36,7 +36,9 @@ import {
   sideOf,
   TAGS,
   type Talk,
+  type ThreadView,
   talkOf,
+  threadsOf,
   USERS,
   type View,
   type World,
@@ -102,8 +104,11 @@ const codeOf = (given: Step, { body }: Answer): string | undefined =>
 async function run(app: TestApp, world: World, given: Step): Promise<Answer | undefined> {
   if (given.do === 'setting') {
     await setSettings(server.deps, app, {
-      'core.conversations.updateOnGroupActions': given.groupActions,
-      'core.conversations.updateOnMessageActions': given.messageActions,
+      'core.conversations.updateOnGroupActions': given.settings.groupActions,
+      'core.conversations.updateOnMessageActions': given.settings.messageActions,
+      'core.threads.updateOnMessageActions': given.settings.threadActions,
+      'core.conversations.updateOnReplies': given.settings.replies,
+      'core.conversations.updateOnCallActivity': given.settings.calls,
     })
     return { status: 200, body: {} }
   }
@@ -142,7 +147,7 @@ async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]>
     const talk = talkOf(world, given.by, given.to)
     found.set(talk.parties.join(' '), await newMessages(app, talk, all))
   }
-  const find: Find = (talk, { sender, action, says, on }) => {
+  const find: Find = (talk, { sender, action, says, on, text, parent }) => {
     const known = new Set(talk.messages.map(({ id }) => id))
     const message = found
       .get(talk.parties.join(' '))
@@ -151,7 +156,7 @@ async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]>
           !known.has(id) &&
           rest.sender === sender &&
           (rest.category === 'action') === action &&
-          (!action || data.action === says) &&
+          (action ? data.action === says : data.text === text && rest.parentId === parent) &&
           (!action || (data.entities.on.entity.uid ?? data.entities.on.entity.id) === on) &&
           rest.conversationId === idOf(talk),
       )
@@ -209,18 +214,20 @@ interface Listed {
   uid?: string
   conversationId: string
   unreadMessageCount: string
+  unreadMentionsCount: number
   lastMessage?: { id: string }
   updatedAt: number
   createdAt: number
 }
 
-const toView = ({ uid, conversationId, unreadMessageCount, lastMessage, ...times }: Listed) => ({
+const toView = ({ uid, conversationId, lastMessage, ...rest }: Listed) => ({
   ...(uid !== undefined && { uid }),
   conversationId,
-  unread: unreadMessageCount,
+  unread: rest.unreadMessageCount,
+  unreadMentions: rest.unreadMentionsCount,
   lastId: lastMessage?.id,
-  updatedAt: times.updatedAt,
-  createdAt: times.createdAt,
+  updatedAt: rest.updatedAt,
+  createdAt: rest.createdAt,
 })
 
 /** Where nobody can tell when a view began, what the service says is right. */
@@ -283,6 +290,37 @@ async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: 
   assert.deepEqual(views, withCreatedAt(must, views), asked)
   assert.deepEqual(totals, [must.length], asked)
 }
+
+/** The threads that each user sees, page by page. */
+async function checkThreads(app: TestApp, world: World) {
+  for (const uid of USERS) {
+    for (const own of [false, true]) {
+      const threads: ThreadView[] = []
+      let cursor = ''
+      do {
+        const counts = `withUnreadReplyCount=true&withMentionCount=true&participatedByMe=${own}`
+        const url = `/v3/threads?limit=${PAGE}&${counts}${cursor}`
+        const { status, body } = await get(app, url, uid)
+        assert.equal(status, 200, JSON.stringify(body))
+        threads.push(...body.data.map(toThreadView))
+        const { next } = body.meta
+        cursor = next && `&updatedAt=${next.updatedAt}&id=${next.id}`
+      } while (cursor)
+      assert.deepEqual({ uid, own, threads }, { uid, own, threads: threadsOf(world, uid, own) })
+    }
+  }
+}
+
+const toThreadView = ({
+  lastReply,
+  ...thread
+}: ThreadView & { lastReply?: { id: string } }): ThreadView => ({
+  id: thread.id,
+  replyCount: thread.replyCount,
+  lastReplyId: lastReply?.id,
+  unreadReplyCount: thread.unreadReplyCount,
+  mentionCount: thread.mentionCount,
+})
 
 const tag = fc.constantFrom('x', 'y', 'z')
 const yes = fc.constant(true)
@@ -355,6 +393,7 @@ suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
             page: { size: PAGE, by: 'cursor' },
           })
           for (const one of asked) await checkFiltered(app, world, one)
+          await checkThreads(app, world)
           assert.deepEqual(await verify(app.cell, app.no), [])
           done++
         }),

@@ -121,6 +121,7 @@ export const resources: Record<string, Resource> = {
   },
   'messages.onBehalfOf': senderOrAdmin,
   'threads.onBehalfOf': senderOrAdmin,
+  'interactions.onBehalfOf': senderOrAdmin,
   'conversations.onBehalfOf': {
     async make(app, ids) {
       const [one] = ids.conversationId?.split('_user_') ?? []
@@ -157,6 +158,20 @@ export const resources: Record<string, Resource> = {
     unknown: newId,
   },
   reaction: { make: async () => '\u{1F44D}', unknown: newId, free: true },
+  'interactions.id': {
+    async make(app) {
+      const interactiveData = {
+        text: 'Come?',
+        cardActions: [{ elementType: 'button', elementId: 'yes' }],
+      }
+      const data = { interactiveData, allowSenderInteraction: true }
+      const body = { receiver: await user.make(app, {}), receiverType: 'user' }
+      const headers = { onbehalfof: await user.make(app, {}) }
+      const message = { ...body, category: 'interactive', data }
+      return (await app.call('POST', '/v3/messages', { body: message, headers })).body.data.id
+    },
+    unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
+  },
   authToken: {
     async make(app, { uid }) {
       const path = `/v3/users/${uid}/auth_tokens`
@@ -254,6 +269,7 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listThreads: () => ({
     query: { limit: '10', affix: 'prepend', updatedAt: '1900000000', id: '1' },
   }),
+  markInteractions: () => ({ body: { interactions: ['yes'] } }),
   deleteMessage: () => ({ body: { permanent: true } }),
   listMessageReceipts: () => ({ query: { limit: '10' } }),
   listMessageReactions: reacted,

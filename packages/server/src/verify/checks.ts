@@ -1,27 +1,11 @@
-/**
- * What must hold in an app's data whatever happened: each check recounts something from its origin
- * and selects what differs. `$1` is the app.
- */
-export interface Check {
-  what: string
-  /** Selects `id`, `stored` and `counted` of each difference. */
-  sql: string
-}
+import { type Check, HEADS } from './heads.ts'
+import { threadChecks } from './thread-checks.ts'
 
 /** Counting messages in their order: those that are there, and those that were removed for good. */
 const COUNTING = `counting as (
   select m.conversation, m.seq from messages m where m.app_no = $1 and m.counts
   union
   select u.conversation, u.seq from uncounted u where u.app_no = $1
-)`
-
-/** Conversations that are not being swept away. */
-const HEADS = `heads as (
-  select h.* from conversations h where h.app_no = $1
-    and not (h.kind = 'group' and h.one = any (array(
-      select guid from groups where app_no = $1 and removed_at is not null)))
-    and not (h.kind = 'user' and array[h.one, h.other] && array(
-      select uid from users where app_no = $1 and removed_at is not null))
 )`
 
 /** What users left at messages that are gone is still being swept. */
@@ -280,6 +264,7 @@ export const checks: Check[] = [
      where i.app_no = $1 and i.kind = 'group' and i.scope is not null
        and h.shown_seq > i.cleared_seq and g.removed_at is null`,
   ),
+  ...threadChecks,
   {
     what: 'positions of events are dense',
     sql: `select 'events' as id, count(*) as stored, max(position) - min(position) + 1 as counted

@@ -1,5 +1,6 @@
 import type { Cell } from '../platform/cells/directory.ts'
-import { type Check, checks } from './checks.ts'
+import { checks } from './checks.ts'
+import type { Check } from './heads.ts'
 
 export interface Difference {
   what: string

@@ -11,6 +11,7 @@ import {
   type Message,
   OWNER,
   outsideCode,
+  type Settings,
   sideOf,
   type Talk,
   takesPart,
@@ -21,25 +22,36 @@ import {
 
 /** `message` counts from the newest; where there are none the step does nothing. */
 export type Step =
-  | { do: 'send'; by: string; to: string }
+  | { do: 'send'; by: string; to: string; mention: string | undefined }
+  | { do: 'reply'; by: string; to: string; message: number; mention: string | undefined }
+  | { do: 'edit'; by: string; to: string; message: number; mention: string | undefined }
   | { do: 'delete'; by: string; to: string; message: number; permanent: boolean }
   | { do: 'delivered' | 'read' | 'unread'; by: string; to: string; message: number | undefined }
   | { do: 'reset'; by: string; to: string; forAll: boolean }
   | { do: 'block' | 'unblock'; by: string; to: string }
   | { do: 'join' | 'leave' | 'add' | 'kick' | 'ban' | 'unban'; by: string; to: string }
-  | { do: 'setting'; by: string; to: string; groupActions: boolean; messageActions: boolean }
+  | { do: 'setting'; by: string; to: string; settings: Settings }
 
 const user = fc.constantFrom(...USERS)
 const group = fc.constantFrom(...GROUPS)
 const anyone = fc.oneof({ weight: 3, arbitrary: user }, { weight: 4, arbitrary: group })
 const sender = fc.oneof({ weight: 6, arbitrary: user }, { weight: 1, arbitrary: fc.constant(APP) })
 const message = fc.nat({ max: 6 })
+const mention = fc.option(user, { nil: undefined, freq: 2 })
 
 const named = <T extends string>(...names: T[]) => fc.constantFrom(...names)
 
 /** Leaving and reading more often than their share would leave nothing to read. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ do: named('send'), by: sender, to: anyone }) },
+  { weight: 8, arbitrary: fc.record({ do: named('send'), by: sender, to: anyone, mention }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: named('reply'), by: sender, to: anyone, message, mention }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: named('edit'), by: sender, to: anyone, message, mention }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -78,8 +90,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       do: named('setting'),
       by: fc.constant(APP),
       to: fc.constant(APP),
-      groupActions: fc.boolean(),
-      messageActions: fc.boolean(),
+      settings: fc.record({
+        groupActions: fc.boolean(),
+        messageActions: fc.boolean(),
+        threadActions: fc.boolean(),
+        replies: fc.boolean(),
+        calls: fc.boolean(),
+      }),
     }),
   },
 )
@@ -91,6 +108,17 @@ function placeOf(talk: Talk, { message }: { message: number | undefined }): numb
     ? undefined
     : talk.messages.length - 1 - (message % talk.messages.length)
 }
+
+/** Its id. */
+function idIn(world: World, given: Step & { message: number }): string | undefined {
+  const talk = talkOf(world, given.by, given.to)
+  return talk.messages[placeOf(talk, given) ?? -1]?.id
+}
+
+const textOf = ({ mention }: { mention: string | undefined }) =>
+  mention === undefined ? 'Hello' : `Hello <@uid:${mention}>`
+const mentionsOf = ({ mention }: { mention: string | undefined }) =>
+  mention === undefined ? [] : [mention]
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -108,15 +136,31 @@ export function requestOf(world: World, given: Step): Request | undefined {
   switch (given.do) {
     case 'send': {
       const receiverType = isGroup(to) ? 'group' : 'user'
-      const body = { receiver: to, receiverType, data: { text: 'Hello' } }
+      const body = { receiver: to, receiverType, data: { text: textOf(given) } }
       return { method: 'POST', url: '/v3/messages', ...me, body }
     }
+    case 'reply': {
+      const parentMessageId = idIn(world, given)
+      if (parentMessageId === undefined) return undefined
+      const receiverType = isGroup(to) ? 'group' : 'user'
+      const body = { receiver: to, receiverType, parentMessageId, data: { text: textOf(given) } }
+      return { method: 'POST', url: '/v3/messages', ...me, body }
+    }
+    case 'edit': {
+      const id = idIn(world, given)
+      if (id === undefined) return undefined
+      return {
+        method: 'PUT',
+        url: `/v3/messages/${id}`,
+        ...me,
+        body: { data: { text: textOf(given) } },
+      }
+    }
     case 'delete': {
-      const talk = talkOf(world, by, to)
-      const place = placeOf(talk, given)
-      if (place === undefined) return undefined
-      const url = `/v3/messages/${talk.messages[place]?.id}`
-      return { method: 'DELETE', url, ...me, body: { permanent: given.permanent } }
+      const id = idIn(world, given)
+      if (id === undefined) return undefined
+      const body = { permanent: given.permanent }
+      return { method: 'DELETE', url: `/v3/messages/${id}`, ...me, body }
     }
     case 'delivered':
     case 'read':
@@ -157,7 +201,15 @@ export function requestOf(world: World, given: Step): Request | undefined {
 }
 
 /** The message that a step adds, as far as the model can tell. */
-export type Expected = Pick<Message, 'sender' | 'action'> & { says?: string; on?: string }
+export type Expected = Pick<Message, 'sender' | 'action'> & {
+  /** Of an action: which, and on what. */
+  says?: string
+  on?: string
+  /** Of others: what stands there, and where. */
+  text?: string
+  parent?: string | undefined
+  mentions?: string[]
+}
 
 /** A message that was sent meanwhile and is the expected one; its id and time are the service's. */
 export type Find = (talk: Talk, expected: Expected) => { id: string; at: number } | undefined
@@ -169,22 +221,27 @@ export type Find = (talk: Talk, expected: Expected) => { id: string; at: number 
 export function take(world: World, before: World, given: Step, find: Find): string | undefined {
   const { by, to } = given
   const talk = talkOf(world, by, to)
-  const add = (expected: Expected, moves: boolean) => {
+  const add = (expected: Expected, moves: boolean, counts = moves) => {
     const found = find(talk, expected)
     const last = talk.messages.at(-1)
     if (!found || (last && Number(last.id) > Number(found.id))) throw new Mismatch(expected)
-    const { sender, action } = expected
-    talk.messages.push({ ...found, sender, action, moves, deleted: false, gone: false })
+    const { sender, action, parent, mentions = [] } = expected
+    const state = { deleted: false, gone: false }
+    talk.messages.push({ ...found, sender, action, parent, mentions, moves, counts, ...state })
   }
   switch (given.do) {
     case 'send': {
       const refused = refuseSending(world, talk, by, to)
       if (refused) return refused
-      add({ sender: by, action: false }, true)
+      const says = { text: textOf(given), mentions: mentionsOf(given) }
+      add({ sender: by, action: false, ...says }, true)
       return undefined
     }
+    case 'reply':
+      return answer(world, before, given, add)
+    case 'edit':
     case 'delete':
-      return remove(world, before, given, add)
+      return change(world, before, given, add)
     case 'delivered':
     case 'read':
     case 'unread':
@@ -206,7 +263,7 @@ export function take(world: World, before: World, given: Step, find: Find): stri
       world.blocks = world.blocks.filter((block) => block !== `${by}>${to}`)
       return undefined
     case 'setting':
-      world.settings = { groupActions: given.groupActions, messageActions: given.messageActions }
+      world.settings = given.settings
       return undefined
     default:
       return changeMember(world, talk, given, add)
@@ -219,7 +276,7 @@ export class Mismatch extends Error {
   }
 }
 
-type Add = (expected: Expected, moves: boolean) => void
+type Add = (expected: Expected, moves: boolean, counts?: boolean) => void
 
 function refuseSending(world: World, talk: Talk, by: string, to: string): string | undefined {
   if (by === APP) return undefined
@@ -229,13 +286,35 @@ function refuseSending(world: World, talk: Talk, by: string, to: string): string
   return world.blocks.includes(`${to}>${by}`) ? 'ERR_BLOCKED_SENDER' : undefined
 }
 
-function remove(
+function answer(
   world: World,
   before: World,
-  given: Extract<Step, { do: 'delete' }>,
+  given: Extract<Step, { do: 'reply' }>,
   add: Add,
 ): string | undefined {
-  const { by, to, permanent } = given
+  const { by, to } = given
+  const talk = talkOf(world, by, to)
+  const refused = refuseSending(world, talk, by, to)
+  if (refused) return refused
+  const place = placeOf(talkOf(before, by, to), given) ?? 0
+  const parent = talk.messages[place]
+  const cleared = place < (talk.sides[by]?.cleared ?? 0)
+  if (!parent || parent.gone || (by !== APP && cleared)) return 'ERR_MESSAGE_ID_NOT_FOUND'
+  if (parent.parent !== undefined) return 'ERR_MESSAGE_THREAD_NESTING'
+  if (parent.action) return 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+  const says = { text: textOf(given), mentions: mentionsOf(given), parent: parent.id }
+  add({ sender: by, action: false, ...says }, world.settings.replies, false)
+  return undefined
+}
+
+function change(
+  world: World,
+  before: World,
+  given: Extract<Step, { do: 'edit' | 'delete' }>,
+  add: Add,
+): string | undefined {
+  const { by, to } = given
+  const permanent = given.do === 'delete' && given.permanent
   const talk = talkOf(world, by, to)
   // Which message was meant was decided before anything happened.
   const place = placeOf(talkOf(before, by, to), given) ?? 0
@@ -246,9 +325,15 @@ function remove(
   const leads = talk.group && by === OWNER
   if (by !== APP && message.sender !== by && !leads) return 'ERR_MESSAGE_NOT_A_SENDER'
   if (message.action || (message.deleted && !permanent)) return 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-  message.deleted = true
-  message.gone = permanent
-  add({ sender: by, action: true, says: 'deleted', on: message.id }, world.settings.messageActions)
+  if (given.do === 'edit') message.mentions = mentionsOf(given)
+  else {
+    message.deleted = true
+    message.gone = permanent
+  }
+  const { messageActions, threadActions } = world.settings
+  const says = given.do === 'edit' ? 'edited' : 'deleted'
+  const moves = message.parent === undefined ? messageActions : threadActions
+  add({ sender: by, action: true, says, on: message.id }, moves)
   return undefined
 }
 

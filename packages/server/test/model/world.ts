@@ -12,7 +12,11 @@ export interface Message {
   at: number
   sender: string
   action: boolean
-  /** As decided when it was sent. */
+  /** The message that it replies to. */
+  parent: string | undefined
+  mentions: string[]
+  /** Whether it counts as unread, and moves views: as decided when it was sent. */
+  counts: boolean
   moves: boolean
   deleted: boolean
   /** Removed for good. */
@@ -40,14 +44,26 @@ export interface World {
   blocks: string[]
   /** `g:a`: a is banned from g. */
   bans: string[]
-  settings: { groupActions: boolean; messageActions: boolean }
+  settings: Settings
+}
+
+/** Which messages move views, beside plain ones. */
+export interface Settings {
+  groupActions: boolean
+  messageActions: boolean
+  threadActions: boolean
+  replies: boolean
+  calls: boolean
 }
 
 export const newWorld = (): World => ({
   talks: {},
   blocks: [],
   bans: [],
-  settings: { groupActions: true, messageActions: false },
+  settings: {
+    ...{ groupActions: true, messageActions: false, threadActions: false },
+    ...{ replies: true, calls: false },
+  },
 })
 
 export const cloneWorld = (world: World): World => structuredClone(world)
@@ -87,24 +103,28 @@ export const isVisible = (talk: Talk, uid: string): boolean =>
 export interface View {
   conversationId: string
   unread: string
+  unreadMentions: number
   lastId: string | undefined
   updatedAt: number
   /** undefined where the first message is gone, and nobody can tell. */
   createdAt: number | undefined
 }
 
+const isThere = ({ deleted, gone }: Message) => !deleted && !gone
+
 /** What a user sees of a conversation in its list; undefined when there is no view. */
 export function viewOf(talk: Talk, uid: string): View | undefined {
   if (!isVisible(talk, uid)) return undefined
   const { read, cleared } = sideOf(talk, uid)
-  const unread = talk.messages
+  const others = talk.messages
     .slice(read)
-    .filter(({ sender, moves, deleted, gone }) => moves && !deleted && !gone && sender !== uid)
+    .filter((message) => isThere(message) && message.sender !== uid)
   const last = talk.messages[lastMoving(talk)] as Message
   const first = talk.messages.slice(cleared).find(({ moves }) => moves)
   return {
     conversationId: idOf(talk),
-    unread: String(unread.length),
+    unread: String(others.filter(({ counts }) => counts).length),
+    unreadMentions: others.filter(({ mentions }) => mentions.includes(uid)).length,
     lastId: last.deleted || last.gone ? undefined : last.id,
     updatedAt: last.at,
     createdAt: first?.gone ? undefined : first?.at,
@@ -175,3 +195,41 @@ export const historyOf = (talk: Talk, uid: string): string[] | undefined =>
         .slice(talk.sides[uid]?.cleared ?? 0)
         .filter(({ gone }) => !gone)
         .map(({ id }) => id)
+
+export interface ThreadView {
+  id: string
+  replyCount: number
+  lastReplyId: string | undefined
+  unreadReplyCount: number
+  mentionCount: number
+}
+
+/** The threads that a user can see, newest first; or of those the ones in which it wrote. */
+export function threadsOf(world: World, uid: string, own: boolean): ThreadView[] {
+  return Object.values(world.talks)
+    .filter((talk) => takesPart(talk, uid))
+    .flatMap((talk) => threadsIn(talk, uid, own))
+    .sort((one, two) => two.at - one.at || Number(two.view.id) - Number(one.view.id))
+    .map(({ view }) => view)
+}
+
+function threadsIn(talk: Talk, uid: string, own: boolean) {
+  const { read, cleared } = sideOf(talk, uid)
+  return talk.messages.slice(cleared).flatMap((parent) => {
+    const replies = talk.messages.filter((message) => message.parent === parent.id)
+    const last = replies.at(-1)
+    if (parent.gone || !last) return []
+    if (own && ![parent, ...replies].some(({ sender }) => sender === uid)) return []
+    const unread = talk.messages
+      .slice(read)
+      .filter((one) => one.parent === parent.id && isThere(one) && one.sender !== uid)
+    const view: ThreadView = {
+      id: parent.id,
+      replyCount: replies.filter(isThere).length,
+      lastReplyId: isThere(last) ? last.id : undefined,
+      unreadReplyCount: unread.length,
+      mentionCount: unread.filter(({ mentions }) => mentions.includes(uid)).length,
+    }
+    return [{ at: last.at, view }]
+  })
+}

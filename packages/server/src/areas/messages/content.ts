@@ -1,4 +1,5 @@
 import { fail } from '../../platform/http/fail.ts'
+import { checkInteractive } from './interactive.ts'
 import { mentionedIn } from './mentions.ts'
 import { DATA_BYTES, type NewMessage } from './schema.ts'
 
@@ -62,7 +63,7 @@ function readData(category: string, type: string, data: Json): Json {
     return data
   }
   if (category === 'interactive') {
-    if (!isObject(data.interactiveData)) throw fail('ERR_INVALID_MESSAGE_DATA')
+    checkInteractive(type, data)
     return data
   }
   checkText(data.text, type === 'text')

@@ -256,6 +256,19 @@ export const editMessage = query<
      :appNo, :id, :by, :data::jsonb, :tags::text[], nullif(:mentions, 'null')::jsonb) uid`,
 )
 
+/** Those that the user had not used before. */
+export const insertInteractions = query<
+  { appNo: number; id: number; uid: string; elementIds: string[] },
+  { element_id: string; at: Date }
+>(
+  'messages.insertInteractions',
+  `insert into interactions (app_no, message_id, uid, element_id)
+   select distinct :appNo::int, :id::bigint, :uid, element_id
+   from unnest(:elementIds::text[]) element_id
+   on conflict do nothing
+   returning element_id, at`,
+)
+
 export const appendMessageAction = query<
   { appNo: number; conversation: number; sender: string; data: string; moves: boolean },
   { message: Json }

@@ -2,17 +2,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { MessageRecord, ReceiptRecord } from '@loquat/protocol'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { Data, Id } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data, Id } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
 import { UidParams } from '../users/schema.ts'
 import { readMessage, removeMessage, send, showMessage } from './actions.ts'
 import { changeMessage } from './edit.actions.ts'
 import { CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
 import { historyOfGroup, historyWithUser, receiptsOf } from './history.ts'
+import { markInteracted } from './interactive.actions.ts'
 import {
   History,
   HistoryQuery,
   IdPage,
+  Interactions,
   MESSAGE_BYTES,
   MessageEdit,
   MessageParams,
@@ -84,6 +86,28 @@ export const messageRoutes =
       },
       async ({ actor, params, body }) => ({
         data: await changeMessage(deps, actor, params.id, body),
+      }),
+    )
+
+    app.patch(
+      '/messages/:id/interacted',
+      {
+        config: {
+          ...access,
+          onBehalfOf: 'required',
+          errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED'],
+        },
+        schema: {
+          operationId: 'markInteractions',
+          tags: ['interactions'],
+          summary: 'Mark elements of an interactive message as used',
+          params: MessageParams,
+          body: Interactions,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await markInteracted(deps, actor, params.id, body.interactions),
       }),
     )
 

@@ -111,6 +111,14 @@ export const MessageEdit = Type.Object({
 })
 export type MessageEdit = Static<typeof MessageEdit>
 
+export const Interactions = Type.Object({
+  interactions: Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+    minItems: 1,
+    maxItems: 100,
+    description: 'Ids of elements of the message.',
+  }),
+})
+
 /** Of lists that go by an id. */
 export const IdCursor = (what: string, limit: number) => ({
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: limit, description: 'Page size.' }),

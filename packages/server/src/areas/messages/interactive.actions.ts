@@ -1,0 +1,52 @@
+import type { Deps } from '../../deps.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { write } from '../access/write.ts'
+import { conversationIdOf, seconds } from '../users/record.ts'
+import { findSeen } from './actions.ts'
+import { elementIdsOf } from './interactive.ts'
+import { insertInteractions, lockHead, type MessageRow, type Standing } from './queries.ts'
+
+/** Notes that the actor used elements of an interactive message. What was used before is told as success. */
+export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds: string[]) {
+  const { app, uid = '' } = actor
+  const appNo = app.no
+  return write(deps, actor, async (tx) => {
+    const seen = await findSeen(tx, actor, id)
+    await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
+    const row = await findSeen(tx, actor, id)
+    checkInteraction(uid, row, elementIds)
+    const added = await insertInteractions.many(tx, { appNo, id: row.id, uid, elementIds })
+    if (added.length > 0) {
+      const interactions = added.map(({ element_id: elementId, at }) => ({
+        ...{ elementId, interactedAt: seconds(at) },
+      }))
+      const payload = { uid, ...placeOf(row), messageId: String(row.id), interactions }
+      const key = `conversation:${row.conversation}`
+      await announce(tx, { appNo, type: 'message.interacted', key, payload })
+    }
+    return { success: true as const, message: 'The elements are marked as used.' }
+  })
+}
+
+/** Whoever takes part may; the sender only where the message says so. */
+function checkInteraction(uid: string, row: MessageRow & Standing, elementIds: string[]): void {
+  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  const own = row.sender === uid && row.data.allowSenderInteraction !== true
+  if (row.category !== 'interactive' || row.deleted_at || own) {
+    throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  }
+  const known = elementIdsOf(row.data)
+  const unknown = elementIds.find((elementId) => !known.has(elementId))
+  if (unknown === undefined) return
+  throw badRequest({ interactions: [`the message has no element "${unknown.slice(0, 100)}"`] })
+}
+
+function placeOf({ kind, one, other, sender }: MessageRow) {
+  return {
+    conversationId: kind === 'group' ? `group_${one}` : conversationIdOf(one, other),
+    receiverType: kind,
+    messageSender: sender,
+  }
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+
+const server = useServer()
+
+const as = (uid: string) => ({ headers: { onbehalfof: uid } })
+
+async function newApp(): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of ['a', 'b', 'out']) {
+    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  }
+  return app
+}
+
+const say = (app: TestApp, type: string | undefined, data: object, category = 'interactive') =>
+  app.call('POST', '/v3/messages', {
+    ...as('a'),
+    body: { receiver: 'b', receiverType: 'user', category, ...(type && { type }), data },
+  })
+
+const yes = {
+  elementType: 'button',
+  elementId: 'yes',
+  buttonText: 'Yes',
+  disableAfterInteracted: true,
+  action: { actionType: 'apiAction', url: 'https://x.example', method: 'POST', payload: {} },
+}
+const name = { elementType: 'textInput', elementId: 'name', label: 'Name', maxLines: 2 }
+const form = { title: 'Survey', formFields: [name], submitElement: yes }
+const card = { text: 'Come?', imageUrl: 'https://x.example/i.png', cardActions: [yes] }
+const scheduler = {
+  title: 'Meet',
+  avatarUrl: 'https://x.example/a.png',
+  bufferTime: 15,
+  icsFileUrl: 'https://x.example/a.ics',
+  availability: { monday: { from: '0900', to: '1700' }, friday: [{ from: '0900', to: '1200' }] },
+  timezoneCode: 'Europe/Vienna',
+  duration: 30,
+  scheduleElement: yes,
+  goalCompletionText: 'Done',
+  dateRangeStart: '2026-01-01',
+  dateRangeEnd: '2026-02-01',
+}
+
+suite('interactive messages', () => {
+  const good: [string | undefined, object][] = [
+    [undefined, { interactiveData: card }],
+    ['card', { interactiveData: { text: 'Only text' } }],
+    ['form', { interactiveData: form, interactionGoal: { type: 'anyOf', elementIds: ['yes'] } }],
+    ['scheduler', { interactiveData: scheduler, interactionGoal: { type: 'anyAction' } }],
+    ['customInteractive', { interactiveData: { any: [1] }, allowSenderInteraction: true }],
+  ]
+  const bad: [string, object][] = [
+    ['form', { interactiveData: { title: 'No fields' } }],
+    ['form', { interactiveData: { ...form, formFields: [{ elementType: 'slider' }] } }],
+    ['form', { interactiveData: { ...form, submitElement: { elementType: 'button' } } }],
+    ['card', { interactiveData: { text: 5 } }],
+    ['card', { interactiveData: { cardActions: [{ ...yes, action: { actionType: 'eval' } }] } }],
+    ['card', { interactiveData: card, interactionGoal: { type: 'anyAction' } }],
+    ['card', { interactiveData: card, interactionGoal: { type: 'oneOf', elementIds: [1] } }],
+    ['card', { interactiveData: card, allowSenderInteraction: 'yes' }],
+    ['scheduler', { interactiveData: { ...scheduler, duration: undefined } }],
+    ['scheduler', { interactiveData: { ...scheduler, availability: { monday: { from: '9' } } } }],
+    ['customInteractive', { interactiveData: 'x' }],
+    ['customInteractive', {}],
+  ]
+  test('are taken where their parts fit', async () => {
+    const app = await newApp()
+    for (const [type, data] of good) {
+      const { status, body } = await say(app, type, data)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal(body.data.type, type ?? 'card')
+    }
+    for (const [type, data] of bad) {
+      const { body } = await say(app, type, data)
+      assert.equal(body.error?.code, 'ERR_INVALID_MESSAGE_DATA', JSON.stringify(data))
+    }
+  })
+})
+
+suite('marking elements as used', () => {
+  const mark = (app: TestApp, uid: string, id: string, ...interactions: string[]) =>
+    app.call('PATCH', `/v3/messages/${id}/interacted`, { ...as(uid), body: { interactions } })
+
+  test('is told once, and goes with the message', async () => {
+    const app = await newApp()
+    const data = { interactiveData: form, interactionGoal: { type: 'none', elementIds: ['own'] } }
+    const { id } = (await say(app, 'form', data)).body.data
+    assert.equal((await mark(app, 'b', id, 'name', 'name', 'own')).body.data.success, true)
+    assert.equal((await mark(app, 'b', id, 'name')).body.data.success, true)
+    assert.equal((await mark(app, 'b', id, 'name', 'yes')).status, 200)
+    const told = (await app.announced()).filter((type) => type === 'message.interacted')
+    assert.equal(told.length, 2)
+    const rows = async () =>
+      (
+        await app.cell.db.query<{ element_id: string }>({
+          ...{ name: '', values: [app.no] },
+          text: 'select element_id from interactions where app_no = $1 order by element_id',
+        })
+      ).rows.map(({ element_id }) => element_id)
+    assert.deepEqual(await rows(), ['name', 'own', 'yes'])
+    await app.call('DELETE', `/v3/messages/${id}`)
+    assert.deepEqual(await rows(), [])
+  })
+
+  test('takes part, another than the sender, and an element', async () => {
+    const app = await newApp()
+    const { id } = (await say(app, 'card', { interactiveData: card })).body.data
+    const own = { interactiveData: card, allowSenderInteraction: true }
+    const open = (await say(app, 'card', own)).body.data
+    const text = (await say(app, 'text', { text: 'Hi' }, 'message')).body.data
+    const codeOf = async (uid: string, message: string, element = 'yes') =>
+      (await mark(app, uid, message, element)).body.error?.code
+    assert.equal(await codeOf('a', id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    assert.equal(await codeOf('a', open.id), undefined)
+    assert.equal(await codeOf('b', id, 'no'), 'ERR_BAD_REQUEST')
+    assert.equal(await codeOf('b', text.id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    assert.equal(await codeOf('out', id), 'ERR_MESSAGE_NO_ACCESS')
+    assert.equal(await codeOf('b', '99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await app.call('DELETE', `/v3/messages/${id}`)
+    assert.equal(await codeOf('b', id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  })
+})
