@@ -1279,6 +1279,109 @@ export type SendMessageBody = {
   tags?: string[] | undefined
 }
 
+export type ListMessagesAnswer = {
+  data:
+    | Message[]
+    | {
+        entityType: 'user' | 'group'
+        /** The other user, or the group. */
+        entityId: string
+        /** How many messages are unread. */
+        count: number
+      }[]
+  meta?: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt?: number
+    }
+  }
+}
+
+export type ListMessagesQuery = {
+  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  searchKey?: string | undefined
+  /** Only of this category. */
+  category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
+  /** Only of these categories. */
+  categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
+  /** Only of this type. */
+  type?: string | undefined
+  /** Only of these types. */
+  types?: string[] | undefined
+  /** Only of this author. */
+  sender?: string | undefined
+  /** Only of these authors. */
+  senders?: string[] | undefined
+  /** Only with attachments. */
+  hasAttachments?: boolean | undefined
+  /** Only with an attachment of one of these kinds. */
+  attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
+  /** Only with a link in the text. */
+  hasLinks?: boolean | undefined
+  /** Only with mentions. */
+  hasMentions?: boolean | undefined
+  /** Only those that mention one of these users. */
+  mentionedUids?: string[] | undefined
+  /** Only with reactions. */
+  hasReactions?: boolean | undefined
+  /** Without authors whom the acting user blocks. */
+  hideMessagesFromBlockedUsers?: boolean | undefined
+  /** Without deleted ones. */
+  hideDeleted?: boolean | undefined
+  /** Only deleted ones. */
+  onlyDeleted?: boolean | undefined
+  /** Without replies in threads. */
+  hideReplies?: boolean | undefined
+  /** Only with one of these tags. */
+  tags?: string[] | undefined
+  /** Only what the acting user has not read. */
+  unread?: boolean | undefined
+  /** Sent in this second or later. */
+  fromTimestamp?: number | undefined
+  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  toTimestamp?: number | undefined
+  /** Sent in this second or later. */
+  'sentAt[from]'?: number | undefined
+  /** Sent in this second or before. */
+  'sentAt[to]'?: number | undefined
+  /** Changed after it was sent, in this second or later. */
+  'updatedAt[from]'?: number | undefined
+  /** Changed after it was sent, in this second or before. */
+  'updatedAt[to]'?: number | undefined
+  /** Edited in this second or later. */
+  'editedAt[from]'?: number | undefined
+  /** Edited in this second or before. */
+  'editedAt[to]'?: number | undefined
+  /** Show tags. */
+  withTags?: boolean | undefined
+  /** Leave out the messages that are quoted. */
+  hideQuotedMessages?: boolean | undefined
+  /** Show blocks between mentioned users and the acting one. */
+  mentionsWithBlockedInfo?: boolean | undefined
+  /** Show tags of mentioned users. */
+  mentionswithTagInfo?: boolean | undefined
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
+  /** Only in conversations of this kind. */
+  receiverType?: 'user' | 'group' | undefined
+  /** Only in this conversation. */
+  conversationId?: string | undefined
+  /** How many messages are unread instead, by conversation. */
+  count?: boolean | undefined
+}
+
 export type UpdateMessageBody = {
   /** What changes of the content: given keys replace those before, null removes one, `attachments` stay. */
   data?: unknown | undefined
@@ -1323,62 +1426,6 @@ export type ListMessageReceiptsQuery = {
   limit?: number | undefined
   /** Cursor: the receivers after this one. */
   id?: string | undefined
-}
-
-export type ListUserMessagesAnswer = {
-  data: Message[]
-  meta: {
-    current: {
-      limit: number
-      count: number
-    }
-    /** What to ask for to go on in the same direction. */
-    next?: {
-      affix: string
-      id: string
-      sentAt: number
-    }
-  }
-}
-
-export type ListUserMessagesQuery = {
-  /** Page size. */
-  limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
-  affix?: 'append' | 'prepend' | undefined
-  /** Cursor: the id of a message. */
-  id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
-  sentAt?: number | undefined
-  /** Page size without `onBehalfOf`. */
-  perPage?: number | undefined
-}
-
-export type ListGroupMessagesAnswer = {
-  data: Message[]
-  meta: {
-    current: {
-      limit: number
-      count: number
-    }
-    /** What to ask for to go on in the same direction. */
-    next?: {
-      affix: string
-      id: string
-      sentAt: number
-    }
-  }
-}
-
-export type ListGroupMessagesQuery = {
-  /** Page size. */
-  limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
-  affix?: 'append' | 'prepend' | undefined
-  /** Cursor: the id of a message. */
-  id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
-  sentAt?: number | undefined
 }
 
 export type SendThreadReplyAnswer =
@@ -1473,7 +1520,7 @@ export type ListThreadRepliesAnswer = {
     next?: {
       affix: string
       id: string
-      sentAt: number
+      sentAt?: number
     }
   }
 }
@@ -1820,6 +1867,194 @@ export type ListSavedMessagesQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
+}
+
+export type ListUserMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt?: number
+    }
+  }
+}
+
+export type ListUserMessagesQuery = {
+  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  searchKey?: string | undefined
+  /** Only of this category. */
+  category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
+  /** Only of these categories. */
+  categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
+  /** Only of this type. */
+  type?: string | undefined
+  /** Only of these types. */
+  types?: string[] | undefined
+  /** Only of this author. */
+  sender?: string | undefined
+  /** Only of these authors. */
+  senders?: string[] | undefined
+  /** Only with attachments. */
+  hasAttachments?: boolean | undefined
+  /** Only with an attachment of one of these kinds. */
+  attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
+  /** Only with a link in the text. */
+  hasLinks?: boolean | undefined
+  /** Only with mentions. */
+  hasMentions?: boolean | undefined
+  /** Only those that mention one of these users. */
+  mentionedUids?: string[] | undefined
+  /** Only with reactions. */
+  hasReactions?: boolean | undefined
+  /** Without authors whom the acting user blocks. */
+  hideMessagesFromBlockedUsers?: boolean | undefined
+  /** Without deleted ones. */
+  hideDeleted?: boolean | undefined
+  /** Only deleted ones. */
+  onlyDeleted?: boolean | undefined
+  /** Without replies in threads. */
+  hideReplies?: boolean | undefined
+  /** Only with one of these tags. */
+  tags?: string[] | undefined
+  /** Only what the acting user has not read. */
+  unread?: boolean | undefined
+  /** Sent in this second or later. */
+  fromTimestamp?: number | undefined
+  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  toTimestamp?: number | undefined
+  /** Sent in this second or later. */
+  'sentAt[from]'?: number | undefined
+  /** Sent in this second or before. */
+  'sentAt[to]'?: number | undefined
+  /** Changed after it was sent, in this second or later. */
+  'updatedAt[from]'?: number | undefined
+  /** Changed after it was sent, in this second or before. */
+  'updatedAt[to]'?: number | undefined
+  /** Edited in this second or later. */
+  'editedAt[from]'?: number | undefined
+  /** Edited in this second or before. */
+  'editedAt[to]'?: number | undefined
+  /** Show tags. */
+  withTags?: boolean | undefined
+  /** Leave out the messages that are quoted. */
+  hideQuotedMessages?: boolean | undefined
+  /** Show blocks between mentioned users and the acting one. */
+  mentionsWithBlockedInfo?: boolean | undefined
+  /** Show tags of mentioned users. */
+  mentionswithTagInfo?: boolean | undefined
+  /** Only what the acting user has not received. */
+  undelivered?: boolean | undefined
+  /** Only what mentions the acting user. */
+  myMentionsOnly?: boolean | undefined
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
+  /** Page size without `onBehalfOf`. */
+  perPage?: number | undefined
+}
+
+export type ListGroupMessagesAnswer = {
+  data: Message[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** What to ask for to go on in the same direction. */
+    next?: {
+      affix: string
+      id: string
+      sentAt?: number
+    }
+  }
+}
+
+export type ListGroupMessagesQuery = {
+  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  searchKey?: string | undefined
+  /** Only of this category. */
+  category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
+  /** Only of these categories. */
+  categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
+  /** Only of this type. */
+  type?: string | undefined
+  /** Only of these types. */
+  types?: string[] | undefined
+  /** Only of this author. */
+  sender?: string | undefined
+  /** Only of these authors. */
+  senders?: string[] | undefined
+  /** Only with attachments. */
+  hasAttachments?: boolean | undefined
+  /** Only with an attachment of one of these kinds. */
+  attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
+  /** Only with a link in the text. */
+  hasLinks?: boolean | undefined
+  /** Only with mentions. */
+  hasMentions?: boolean | undefined
+  /** Only those that mention one of these users. */
+  mentionedUids?: string[] | undefined
+  /** Only with reactions. */
+  hasReactions?: boolean | undefined
+  /** Without authors whom the acting user blocks. */
+  hideMessagesFromBlockedUsers?: boolean | undefined
+  /** Without deleted ones. */
+  hideDeleted?: boolean | undefined
+  /** Only deleted ones. */
+  onlyDeleted?: boolean | undefined
+  /** Without replies in threads. */
+  hideReplies?: boolean | undefined
+  /** Only with one of these tags. */
+  tags?: string[] | undefined
+  /** Only what the acting user has not read. */
+  unread?: boolean | undefined
+  /** Sent in this second or later. */
+  fromTimestamp?: number | undefined
+  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  toTimestamp?: number | undefined
+  /** Sent in this second or later. */
+  'sentAt[from]'?: number | undefined
+  /** Sent in this second or before. */
+  'sentAt[to]'?: number | undefined
+  /** Changed after it was sent, in this second or later. */
+  'updatedAt[from]'?: number | undefined
+  /** Changed after it was sent, in this second or before. */
+  'updatedAt[to]'?: number | undefined
+  /** Edited in this second or later. */
+  'editedAt[from]'?: number | undefined
+  /** Edited in this second or before. */
+  'editedAt[to]'?: number | undefined
+  /** Show tags. */
+  withTags?: boolean | undefined
+  /** Leave out the messages that are quoted. */
+  hideQuotedMessages?: boolean | undefined
+  /** Show blocks between mentioned users and the acting one. */
+  mentionsWithBlockedInfo?: boolean | undefined
+  /** Show tags of mentioned users. */
+  mentionswithTagInfo?: boolean | undefined
+  /** Only what the acting user has not received. */
+  undelivered?: boolean | undefined
+  /** Only what mentions the acting user. */
+  myMentionsOnly?: boolean | undefined
+  /** Page size. */
+  limit?: number | undefined
+  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Cursor: Unix seconds, where no `id` is given. */
+  sentAt?: number | undefined
 }
 
 export type ListConversationsQuery = {
@@ -2597,6 +2832,11 @@ export class MessagesMethods {
     return this.#transport.data({ method: 'POST', path: '/v3/messages', body }, options)
   }
 
+  /** List or search messages. */
+  async list(query?: ListMessagesQuery, options?: CallOptions): Promise<ListMessagesAnswer> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/messages', query }, options)
+  }
+
   /** Get a message. */
   async get(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data({ method: 'GET', path: `/v3/messages/${segment(id)}` }, options)
@@ -2626,30 +2866,6 @@ export class MessagesMethods {
   ): Promise<ListMessageReceiptsAnswer> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/messages/${segment(id)}/receipts`, query },
-      options,
-    )
-  }
-
-  /** List the messages with a user. */
-  async listUser(
-    uid: string,
-    query?: ListUserMessagesQuery,
-    options?: CallOptions,
-  ): Promise<ListUserMessagesAnswer> {
-    return this.#transport.answer(
-      { method: 'GET', path: `/v3/users/${segment(uid)}/messages`, query },
-      options,
-    )
-  }
-
-  /** List the messages of a group. */
-  async listGroup(
-    guid: string,
-    query?: ListGroupMessagesQuery,
-    options?: CallOptions,
-  ): Promise<ListGroupMessagesAnswer> {
-    return this.#transport.answer(
-      { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
       options,
     )
   }
@@ -2755,6 +2971,30 @@ export class MessagesMethods {
   async unsave(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/messages/${segment(id)}/save` },
+      options,
+    )
+  }
+
+  /** List the messages with a user. */
+  async listUser(
+    uid: string,
+    query?: ListUserMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListUserMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/users/${segment(uid)}/messages`, query },
+      options,
+    )
+  }
+
+  /** List the messages of a group. */
+  async listGroup(
+    guid: string,
+    query?: ListGroupMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListGroupMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
       options,
     )
   }

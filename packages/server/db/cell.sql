@@ -251,6 +251,16 @@ begin
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
 end $$;
 
+CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select array_agg(case when kind in ('image', 'video', 'audio') then kind else 'file' end)
+  from (
+    select coalesce(split_part(a ->> 'mimeType', '/', 1), p_type) as kind
+    from jsonb_path_query(p_data, '$.attachments[*]') a
+  ) attachments
+$_$;
+
 CREATE FUNCTION public.check_blocks(p_app_no integer, p_uid text, h public.conversations) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -525,6 +535,10 @@ CREATE FUNCTION public.fold_name(name text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
 
+CREATE FUNCTION public.fold_text(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
+
 CREATE FUNCTION public.forget_messages(p_app_no integer, p_ids bigint[]) RETURNS void
     LANGUAGE sql
     AS $$
@@ -568,6 +582,10 @@ CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (public.group_json(g))::jsonb;
 
+CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN COALESCE(((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text), false);
+
 CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS jsonb
     LANGUAGE sql
     AS $$
@@ -594,6 +612,35 @@ begin
   for share;
   if not found then perform refuse('ERR_MESSAGE_NO_ACCESS'); end if;
 end $$;
+
+CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_low bigint := 0;
+  v_high bigint;
+  v_middle bigint;
+  m record;
+begin
+  select last_seq + 1 into v_high from conversations
+  where app_no = p_app_no and no = p_conversation;
+  while v_high - v_low > 1 loop
+    v_middle := (v_low + v_high) / 2;
+    select seq, id, sent_at into m from messages
+    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
+    order by seq limit 1;
+    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
+      v_low := m.seq;
+    else
+      v_high := v_middle;
+    end if;
+  end loop;
+  return v_low;
+end $$;
+
+CREATE FUNCTION public.id_upto(p_app_no integer, p_conversation bigint, p_second bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN COALESCE((SELECT messages.id FROM public.messages WHERE ((messages.app_no = id_upto.p_app_no) AND (messages.conversation = id_upto.p_conversation) AND (messages.seq <= public.seq_upto(id_upto.p_app_no, id_upto.p_conversation, NULL::bigint, id_upto.p_second))) ORDER BY messages.seq DESC LIMIT 1), (0)::bigint);
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -704,6 +751,7 @@ declare
   v_shown_seq bigint;
   v_hidden int;
   v_now timestamptz;
+  v_xid xid8;
 begin
   if p_kind = 'group' and p_shows then
     select shown_seq, hidden into v_shown_seq, v_hidden from conversations
@@ -714,6 +762,8 @@ begin
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
+  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/messages/indexing.ts).
+  v_xid := pg_current_xact_id();
   v_now := clock_timestamp();
   loop
     update conversations set
@@ -740,6 +790,14 @@ begin
   end if;
   h.hidden := coalesce(v_hidden, 0);
   return h;
+end $$;
+
+CREATE FUNCTION public.note_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into search_changes (app_no, id) values (new.app_no, new.id) on conflict do nothing;
+  return null;
 end $$;
 
 CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
@@ -934,6 +992,17 @@ begin
   perform announce_reaction('message.reaction.removed', h, r);
 end $$;
 
+CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select concat_ws(E'\n', p_data ->> 'text', string_agg(a ->> 'name', E'\n'))
+  from jsonb_path_query(p_data, '$.attachments[*]') a
+$_$;
+
+CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_data ? 'attachments'::text) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
+
 CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_replies_show boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -1052,31 +1121,6 @@ begin
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
   end if;
   return p_found;
-end $$;
-
-CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  v_low bigint := 0;
-  v_high bigint;
-  v_middle bigint;
-  m record;
-begin
-  select last_seq + 1 into v_high from conversations
-  where app_no = p_app_no and no = p_conversation;
-  while v_high - v_low > 1 loop
-    v_middle := (v_low + v_high) / 2;
-    select seq, id, sent_at into m from messages
-    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
-    order by seq limit 1;
-    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
-      v_low := m.seq;
-    else
-      v_high := v_middle;
-    end if;
-  end loop;
-  return v_low;
 end $$;
 
 CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint, OUT live text) RETURNS record
@@ -1754,6 +1798,25 @@ CREATE TABLE public.saves (
     saved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.search_changes (
+    app_no integer NOT NULL,
+    id bigint NOT NULL
+);
+
+CREATE TABLE public.search_grams (
+    app_no integer NOT NULL,
+    gram text NOT NULL COLLATE pg_catalog."C",
+    upto_id bigint NOT NULL,
+    ids bytea NOT NULL
+);
+
+CREATE TABLE public.search_segments (
+    app_no integer NOT NULL,
+    upto_id bigint NOT NULL,
+    after_id bigint NOT NULL,
+    messages integer NOT NULL
+);
+
 CREATE TABLE public.thread_users (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -1889,6 +1952,15 @@ ALTER TABLE ONLY public.roles
 ALTER TABLE ONLY public.saves
     ADD CONSTRAINT saves_pkey PRIMARY KEY (app_no, uid, message_id);
 
+ALTER TABLE ONLY public.search_changes
+    ADD CONSTRAINT search_changes_pkey PRIMARY KEY (app_no, id);
+
+ALTER TABLE ONLY public.search_grams
+    ADD CONSTRAINT search_grams_pkey PRIMARY KEY (app_no, gram, upto_id);
+
+ALTER TABLE ONLY public.search_segments
+    ADD CONSTRAINT search_segments_pkey PRIMARY KEY (app_no, upto_id);
+
 ALTER TABLE ONLY public.thread_users
     ADD CONSTRAINT thread_users_pkey PRIMARY KEY (app_no, uid, parent_id);
 
@@ -1956,17 +2028,33 @@ CREATE UNIQUE INDEX mentions_message ON public.mentions USING btree (app_no, mes
 
 CREATE INDEX mentions_user ON public.mentions USING btree (app_no, uid, message_id);
 
+CREATE INDEX messages_attached ON public.messages USING btree (app_no, id) WHERE (data ? 'attachments'::text);
+
+CREATE INDEX messages_category ON public.messages USING btree (app_no, category, id) WHERE (category <> 'message'::text);
+
+CREATE INDEX messages_changed ON public.messages USING btree (app_no, id) WHERE (updated_at > sent_at);
+
+CREATE INDEX messages_conversation ON public.messages USING btree (app_no, conversation, id);
+
 CREATE INDEX messages_from ON public.messages USING btree (app_no, sender, id);
+
+CREATE INDEX messages_linked ON public.messages USING btree (app_no, id) WHERE public.has_link(data);
+
+CREATE INDEX messages_mentioning ON public.messages USING btree (app_no, id) WHERE (data ? 'mentions'::text);
 
 CREATE INDEX messages_pinned ON public.messages USING btree (app_no, conversation, id) WHERE (pinned_at IS NOT NULL);
 
 CREATE INDEX messages_reacted ON public.messages USING btree (app_no, conversation, seq) WHERE reacted;
+
+CREATE INDEX messages_reacting ON public.messages USING btree (app_no, id) WHERE reacted;
 
 CREATE INDEX messages_replies ON public.messages USING btree (app_no, parent_id, seq) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
 
 CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, conversation, seq);
+
+CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (tags <> '{}'::text[]);
 
 CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);
 
@@ -1999,6 +2087,8 @@ CREATE INDEX users_search ON public.users USING gin (app_no, substr(name_key, 2)
 CREATE INDEX users_tags ON public.users USING gin (app_no, tags) WHERE (tags <> '{}'::text[]);
 
 CREATE INDEX users_updated_at ON public.users USING btree (app_no, updated_at) WHERE (updated_at IS NOT NULL);
+
+CREATE TRIGGER messages_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.note_change();
 
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
 

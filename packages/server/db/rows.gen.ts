@@ -268,6 +268,22 @@ export interface CellRows {
     message_id: number
     saved_at: Date
   }
+  search_changes: {
+    app_no: number
+    id: number
+  }
+  search_grams: {
+    app_no: number
+    gram: string
+    upto_id: number
+    ids: Buffer
+  }
+  search_segments: {
+    app_no: number
+    upto_id: number
+    after_id: number
+    messages: number
+  }
   thread_users: {
     app_no: number
     uid: string

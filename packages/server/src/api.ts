@@ -8,6 +8,7 @@ import { conversationRoutes } from './areas/conversations/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
+import { messageListRoutes } from './areas/messages/list.routes.ts'
 import { pinnedMessageRoutes } from './areas/messages/pins.routes.ts'
 import { reactionRoutes } from './areas/messages/reactions.routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
@@ -36,6 +37,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   reactionRoutes,
   pinnedMessageRoutes,
   savedMessageRoutes,
+  messageListRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,

@@ -277,6 +277,9 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listUserMessagesPinned: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessagesPinned: () => ({ query: { limit: '10', affix: 'append', id: '1' } }),
   listSavedMessages: () => ({ query: { limit: '10', affix: 'append', id: '1' } }),
+  listMessages: () => ({
+    query: { searchKey: 'hel', limit: '10', affix: 'prepend', id: '100000' },
+  }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),
   listConversations: async (app, { onBehalfOf = '' }) => {

@@ -404,6 +404,7 @@ declare
   v_shown_seq bigint;
   v_hidden int;
   v_now timestamptz;
+  v_xid xid8;
 begin
   if p_kind = 'group' and p_shows then
     select shown_seq, hidden into v_shown_seq, v_hidden from conversations
@@ -414,6 +415,8 @@ begin
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
+  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/messages/indexing.ts).
+  v_xid := pg_current_xact_id();
   v_now := clock_timestamp();
   loop
     update conversations set

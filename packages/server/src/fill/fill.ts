@@ -56,6 +56,8 @@ export async function fillApp(
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin')
+  // Before ids of messages are drawn, as in a send: whoever indexes them waits for us.
+  await client.query('select pg_current_xact_id()')
   // A failure ends the command and closes the connection, which rolls back.
   const result = await work()
   await client.query('commit')

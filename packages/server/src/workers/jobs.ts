@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
+import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
@@ -19,6 +20,7 @@ const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
   sweeps: runSweeps,
+  search: runSearchIndex,
 }
 
 const RETRY_MS = 500

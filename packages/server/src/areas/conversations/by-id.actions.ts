@@ -3,6 +3,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
+import { splitsOf } from '../messages/printed-id.record.ts'
 import { enterView, idOf, type Place } from './actions.ts'
 import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
@@ -34,17 +35,6 @@ function placesOf(uid: string, id: string): Place[] {
   if (id.startsWith('group_'))
     places.push({ uid, kind: 'group', withId: id.slice('group_'.length) })
   return places
-}
-
-const BETWEEN = '_user_'
-
-/** Every way to read an id as two uids. */
-function splitsOf(id: string): [string, string][] {
-  const splits: [string, string][] = []
-  for (let at = id.indexOf(BETWEEN); at >= 0; at = id.indexOf(BETWEEN, at + 1)) {
-    splits.push([id.slice(0, at), id.slice(at + BETWEEN.length)])
-  }
-  return splits
 }
 
 /** Clears the views of both, or of all members of a group, which takes an admin. */

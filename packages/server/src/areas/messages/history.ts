@@ -1,6 +1,9 @@
 import type { Executor } from '../../platform/db/query.ts'
 import type { Actor } from '../access/actor.ts'
+import { conditionsOf } from './filter.ts'
 import { checkKnown, findHeadWith, getHeadOf, type Readable } from './heads.ts'
+import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './list.schema.ts'
+import { checkQuery, ofTalks, pageOfStreams, toAnswer } from './list.ts'
 import {
   findSeq,
   listMessagesDown,
@@ -11,18 +14,31 @@ import {
   type MessageRow,
   type Range,
 } from './queries.ts'
-import { toMessages, toReceipt } from './record.ts'
-import type { HistoryQuery, UserHistoryQuery } from './schema.ts'
+import { toReceipt } from './record.ts'
+import { ofSenders, talksNamed } from './streams.ts'
 
 /** Messages between the actor and a user; without an actor all that the user sent. */
 export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
+  checkQuery(actor, query)
   if (actor.uid === undefined) return historyOfSender(actor, uid, query)
   const head = await findHeadWith(actor, uid)
-  return head ? pageOf(actor, head, query) : answer(actor, query, [], false)
+  return head ? historyOf(actor, head, query) : toAnswer(actor, query, [])
 }
 
 export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
-  return pageOf(actor, await getHeadOf(actor, guid), query)
+  checkQuery(actor, query)
+  return historyOf(actor, await getHeadOf(actor, guid), query)
+}
+
+/** Whether all messages are wanted, but for where the page begins. */
+function isWhole({ app, uid = '' }: Actor, { sentAt: _cursor, ...query }: MessageFilters) {
+  return conditionsOf(app.no, uid, query).length === 0
+}
+
+function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {
+  if (isWhole(actor, query)) return pageOf(actor, head, query)
+  const talks = talksNamed(actor.app.no, actor.uid ?? '', [head.no])
+  return pageOfStreams(actor, ofTalks(actor.app.no, talks, [head], query, actor.uid), query)
 }
 
 /** Oldest first in both directions; `prepend` gives the block that is nearest before the cursor. */
@@ -41,7 +57,7 @@ export async function pageOf(
     else range.after = Math.max(range.after, cursor)
   }
   const rows = await rowsOf(cell.db, { ...range, limit: query.limit + 1 })
-  return answer(actor, query, rows, down)
+  return toAnswer(actor, query, rows)
 }
 
 const listMessages = ({ affix }: HistoryQuery) =>
@@ -63,8 +79,12 @@ async function seqOfCursor(
   return (await findSeq.one(cell.db, { appNo, conversation, ...place })).seq
 }
 
-async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQuery) {
+async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
   await checkKnown(actor, sender)
+  const query = { ...given, limit: given.perPage }
+  if (!isWhole(actor, query) || (query.id === undefined && query.sentAt !== undefined)) {
+    return pageOfStreams(actor, { ...ofSenders([sender]), where: [], count: 1 }, query)
+  }
   const { no: appNo, cell } = actor.app
   const down = query.affix === 'prepend'
   const cursor = query.id === undefined ? undefined : Number(query.id)
@@ -74,29 +94,9 @@ async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQ
     sender,
     after: down ? 0 : (cursor ?? 0),
     before: down ? (cursor ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER,
-    limit: query.perPage + 1,
+    limit: query.limit + 1,
   })
-  return answer(actor, { ...query, limit: query.perPage }, rows, down)
-}
-
-/** `rows` hold one more than asked for, where there is one. */
-async function answer(actor: Actor, query: HistoryQuery, rows: MessageRow[], down: boolean) {
-  const { limit } = query
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  if (down) shown.reverse()
-  const { no: appNo, cell } = actor.app
-  const data = await toMessages(cell.db, appNo, shown, { viewer: actor.uid })
-  const next = rows.length > limit && last && data[down ? 0 : data.length - 1]
-  return {
-    data,
-    meta: {
-      current: { limit, count: data.length },
-      ...(next && {
-        next: { affix: down ? 'prepend' : 'append', id: next.id, sentAt: next.sentAt },
-      }),
-    },
-  }
+  return toAnswer(actor, query, rows)
 }
 
 /** Who received and read a message, by uid. */

@@ -157,6 +157,65 @@ export const listSentDown = query<SentRange, MessageRow>(
   `${sentBy} order by m.id desc limit :limit`,
 )
 
+/** How many conversations a user has, and how many messages there are to read in them. */
+export const countTalks = query<
+  { appNo: number; uid: string },
+  { talks: number; messages: number }
+>(
+  'messages.countTalks',
+  `select count(*) as talks,
+     coalesce(sum(h.last_seq - greatest(h.purged_seq, i.cleared_seq)), 0)::bigint as messages
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
+     and h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
+)
+
+/** Conversations by the two, or the group, that their printed id can mean. */
+export const listTalks = query<
+  { appNo: number; ones: string[]; others: string[]; guid: string },
+  { no: number; last_seq: number }
+>(
+  'messages.listTalks',
+  `select h.no, h.last_seq from unnest(:ones::text[], :others::text[]) as pair (one, other)
+     join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
+       and h.other = pair.other
+   union all
+   select h.no, h.last_seq from conversations h
+   where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''`,
+)
+
+/** What of a user's conversations is unread; without what blocked users wrote, if so wanted. */
+export const countUnread = query<
+  { appNo: number; uid: string; kinds: string[]; nos: number[] | null; hideBlocked: boolean },
+  { kind: ConversationKind; with_id: string; unread: number }
+>(
+  'messages.countUnread',
+  `select * from (
+     select i.kind, i.with_id, h.counted - i.read_counted - i.own_since - (
+         select count(*) from uncounted u
+         where u.app_no = :appNo and u.conversation = h.no and u.seq > i.read_seq)
+       - case when :hideBlocked then (
+         select count(*) from messages m
+         where m.app_no = :appNo and m.conversation = h.no and m.seq > i.read_seq
+           and m.sender = any (array(select b.blocked_uid from blocks b
+             where b.app_no = :appNo and b.uid = :uid))
+           and m.counts and m.deleted_at is null) else 0 end as unread
+     from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+     where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
+       and h.shown_seq > greatest(h.purged_seq, i.cleared_seq)
+       and i.kind = any(:kinds::text[])
+       and (:nos::bigint[] is null or i.conversation = any(:nos::bigint[]))
+       and i.with_id <> all (array(
+         select uid from users where app_no = :appNo and removed_at is not null
+           and i.kind = 'user'
+         union all
+         select guid from groups where app_no = :appNo and removed_at is not null
+           and i.kind = 'group'))
+   ) counted
+   where unread > 0
+   order by kind, with_id`,
+)
+
 /** The conversation of a user with another, as far as that user may read it. */
 export const findDirect = query<
   { appNo: number; uid: string; other: string },

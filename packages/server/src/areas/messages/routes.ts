@@ -1,18 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { MessageRecord, ReceiptRecord } from '@loquat/protocol'
-import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { Acknowledged, Data, Id } from '../../platform/http/schemas.ts'
+import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
-import { UidParams } from '../users/schema.ts'
 import { readMessage, removeMessage, send, showMessage } from './actions.ts'
 import { changeMessage } from './edit.actions.ts'
 import { CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
-import { historyOfGroup, historyWithUser, receiptsOf } from './history.ts'
+import { receiptsOf } from './history.ts'
 import { markInteracted } from './interactive.actions.ts'
 import {
-  History,
-  HistoryQuery,
   IdPage,
   Interactions,
   MESSAGE_BYTES,
@@ -22,7 +18,6 @@ import {
   NewMessage,
   ReceiptQuery,
   SendAnswer,
-  UserHistoryQuery,
 } from './schema.ts'
 
 const access: Access = {
@@ -146,40 +141,5 @@ export const messageRoutes =
         const message = await readMessage(actor, params.id)
         return receiptsOf(actor, message, query.id ?? '', query.limit)
       },
-    )
-
-    app.get(
-      '/users/:uid/messages',
-      {
-        config: access,
-        schema: {
-          operationId: 'listUserMessages',
-          tags,
-          summary: 'List the messages with a user',
-          params: UidParams,
-          querystring: UserHistoryQuery,
-          response: { 200: History },
-        },
-      },
-      async ({ actor, params, query }) => historyWithUser(actor, params.uid, query),
-    )
-
-    app.get(
-      '/groups/:guid/messages',
-      {
-        config: {
-          ...access,
-          errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
-        },
-        schema: {
-          operationId: 'listGroupMessages',
-          tags,
-          summary: 'List the messages of a group',
-          params: Type.Object({ guid: Id('The group.') }),
-          querystring: HistoryQuery,
-          response: { 200: History },
-        },
-      },
-      async ({ actor, params, query }) => historyOfGroup(actor, params.guid, query),
     )
   }

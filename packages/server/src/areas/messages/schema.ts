@@ -1,5 +1,5 @@
 import { MessageRecord } from '@loquat/protocol'
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
 
 /** Whole message as JSON; `data` alone is held to DATA_BYTES. */
@@ -133,7 +133,8 @@ export const IdCursor = (what: string, limit: number) => ({
   ),
 })
 
-const Cursor = {
+/** Where a list of messages goes on. */
+export const Cursor = {
   ...IdCursor('a message', 10),
   sentAt: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds, where no `id` is given.' }),
@@ -145,21 +146,7 @@ export const ReplyQuery = Type.Object(Cursor)
 /** Of pinned and of saved messages. */
 export const MarkedQuery = Type.Object(IdCursor('a message', 100))
 
-export const HistoryQuery = Type.Object(Cursor)
-export type HistoryQuery = Static<typeof HistoryQuery>
-
-export const UserHistoryQuery = Type.Object({
-  ...Cursor,
-  perPage: Type.Integer({
-    minimum: 1,
-    maximum: 1000,
-    default: 100,
-    description: 'Page size without `onBehalfOf`.',
-  }),
-})
-export type UserHistoryQuery = Static<typeof UserHistoryQuery>
-
-const Next = (cursor: Record<string, ReturnType<typeof Type.String | typeof Type.Integer>>) =>
+const Next = <T extends TProperties>(cursor: T) =>
   Type.Object(
     { affix: Type.String(), ...cursor },
     { additionalProperties: false, description: 'What to ask for to go on in the same direction.' },
@@ -176,7 +163,7 @@ export const History = Type.Object(
     meta: Type.Object(
       {
         current: Current,
-        next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Integer() })),
+        next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
       },
       { additionalProperties: false },
     ),

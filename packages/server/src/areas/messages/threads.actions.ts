@@ -5,9 +5,9 @@ import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { findSeen, readMessage } from './actions.ts'
 import { pageOf } from './history.ts'
+import type { HistoryQuery } from './list.schema.ts'
 import { lockHead } from './queries.ts'
 import { toMessages } from './record.ts'
-import type { HistoryQuery } from './schema.ts'
 import {
   insertFollower,
   listRepliesDown,

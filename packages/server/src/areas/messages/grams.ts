@@ -1,0 +1,82 @@
+/**
+ * The index of texts, apart from where it is kept: which three characters a text holds at each of its
+ * places, and lists of messages as bytes.
+ */
+
+/** Three characters from each place on; the last two places have fewer. */
+export function gramsOf(text: string): Set<string> {
+  const grams = new Set<string>()
+  const characters = Array.from(text)
+  for (let n = 0; n < characters.length; n++) {
+    grams.add((characters[n] as string) + (characters[n + 1] ?? '') + (characters[n + 2] ?? ''))
+  }
+  return grams
+}
+
+/** More would find little less, and each is a look. */
+const MOST_GRAMS = 8
+
+/** How a folded key is looked up: all of `grams`, or whatever begins with `start`. */
+export type KeyGrams = { grams: string[] } | { start: string }
+
+/** Grams of a key, spread over it. Keys of one or two characters are beginnings of grams. */
+export function keyGrams(key: string): KeyGrams {
+  const whole = [...gramsOf(key)].filter((gram) => Array.from(gram).length === 3)
+  if (whole.length === 0) return { start: key }
+  const step = Math.max(1, (whole.length - 1) / (MOST_GRAMS - 1))
+  const picked = new Set<string>()
+  for (let n = 0; Math.round(n) < whole.length; n += step)
+    picked.add(whole[Math.round(n)] as string)
+  return { grams: [...picked] }
+}
+
+/** Ascending ids as the distances between them, seven bits a byte, the first one from `base`. */
+export function encodeIds(ids: readonly number[], base: number): Buffer {
+  const bytes: number[] = []
+  let last = base
+  for (const id of ids) {
+    let left = id - last
+    last = id
+    while (left > 127) {
+      bytes.push((left % 128) + 128)
+      left = Math.floor(left / 128)
+    }
+    bytes.push(left)
+  }
+  return Buffer.from(bytes)
+}
+
+export function decodeIds(bytes: Uint8Array, base: number): number[] {
+  const ids: number[] = []
+  let last = base
+  let distance = 0
+  let scale = 1
+  for (const byte of bytes) {
+    distance += (byte & 127) * scale
+    if (byte > 127) {
+      scale *= 128
+      continue
+    }
+    last += distance
+    ids.push(last)
+    distance = 0
+    scale = 1
+  }
+  return ids
+}
+
+/** What all of these ascending lists have in common. */
+export function intersect(lists: readonly number[][]): number[] {
+  const [shortest = [], ...others] = lists.toSorted((a, b) => a.length - b.length)
+  return others.reduce((common, list) => {
+    let at = 0
+    return common.filter((id) => {
+      while ((list[at] ?? Number.POSITIVE_INFINITY) < id) at++
+      return list[at] === id
+    })
+  }, shortest)
+}
+
+/** What any of them has, ascending. */
+export const unite = (lists: readonly number[][]): number[] =>
+  [...new Set(lists.flat())].sort((a, b) => a - b)

@@ -1,0 +1,172 @@
+import { sql } from '../../platform/db/sql.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import type { Actor } from '../access/actor.ts'
+import { conditionsOf, isReadableBy, isThere, sendersOf } from './filter.ts'
+import type { MessageFilters, MessageListQuery } from './list.schema.ts'
+import { guidOf, splitsOf } from './printed-id.record.ts'
+import { countTalks, countUnread, listTalks, type MessageRow } from './queries.ts'
+import { toMessages } from './record.ts'
+import { search } from './search.ts'
+import {
+  type Listed,
+  streamsOfApp,
+  streamsOfTalks,
+  type Talks,
+  talksNamed,
+  talksOf,
+} from './streams.ts'
+import { NEWEST, WALK, walk } from './walk.ts'
+
+/** A page of the app's messages, or of the acting user's conversations. */
+export async function listMessages(actor: Actor, query: MessageListQuery) {
+  checkQuery(actor, query)
+  const { conversationId } = query
+  const named = conversationId === undefined ? undefined : await talksWithId(actor, conversationId)
+  if (query.count) return unreadCounts(actor, query, named)
+  if (named) return pageOfStreams(actor, ofNamed(actor, named, query), query)
+  if (actor.uid === undefined) return pageOfStreams(actor, ofApp(actor.app.no, '', query), query)
+  return pageOfStreams(actor, await ofUser(actor.app, actor.uid, query), query)
+}
+
+const ofApp = (appNo: number, reader: string, query: MessageFilters): Listed => ({
+  ...streamsOfApp(appNo, reader, query),
+  count: Math.max(sendersOf(query).length, 1),
+  among: reader === '' ? [] : [isReadableBy(appNo, reader)],
+})
+
+/** Of all conversations of a user; of one who has many messages, authors are looked up first. */
+async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFilters) {
+  const { talks, messages } = await countTalks.one(cell.db, { appNo: no, uid })
+  const many = messages > WALK && !query.unread
+  if (many && sendersOf(query).length > 0) return ofApp(no, uid, query)
+  return {
+    ...streamsOfTalks(no, talksOf(no, uid, query), query),
+    count: Math.max(talks, 1),
+    ...(many && { among: [isReadableBy(no, uid)] }),
+  }
+}
+
+interface Talk {
+  no: number
+  last_seq: number
+}
+
+/** Of these conversations, as far as the acting user takes part in them. */
+function ofNamed({ app, uid }: Actor, named: Talk[], query: MessageFilters): Listed {
+  const nos = named.map(({ no }) => no)
+  const own = uid === undefined ? undefined : talksOf(app.no, uid, query)
+  const talks = own
+    ? { from: own.from, where: [...own.where, sql`h.no = any(${nos}::bigint[])`] }
+    : talksNamed(app.no, '', nos)
+  return ofTalks(app.no, talks, named, query, uid)
+}
+
+/** Of conversations that the reader may read. */
+export function ofTalks(
+  appNo: number,
+  talks: Talks,
+  named: Talk[],
+  query: MessageFilters,
+  reader: string | undefined,
+): Listed {
+  const nos = named.map(({ no }) => no)
+  const length = Math.max(...named.map(({ last_seq }) => last_seq))
+  const many = length > WALK && !query.unread && !query.undelivered
+  const among = [
+    sql`m.conversation = any(${nos}::bigint[])`,
+    ...(reader === undefined ? [] : [isReadableBy(appNo, reader)]),
+  ]
+  return { ...streamsOfTalks(appNo, talks, query), count: 1, ...(many && { among }) }
+}
+
+/** What asks for somebody's marks or blocks needs somebody. */
+export function checkQuery({ uid }: Actor, query: MessageFilters): void {
+  if (query.hideDeleted && query.onlyDeleted) {
+    throw badRequest({ onlyDeleted: ['onlyDeleted and hideDeleted ask for opposites'] })
+  }
+  for (const field of ['unread', 'undelivered', 'myMentionsOnly', 'count'] as const) {
+    if (query[field] && uid === undefined) {
+      throw badRequest({ [field]: [`${field} needs the header onBehalfOf`] })
+    }
+  }
+}
+
+function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
+  const pairs = splitsOf(conversationId)
+  return listTalks.many(app.cell.db, {
+    appNo: app.no,
+    ones: pairs.map(([one]) => one),
+    others: pairs.map(([, other]) => other),
+    guid: guidOf(conversationId),
+  })
+}
+
+async function unreadCounts(actor: Actor, query: MessageListQuery, named: Talk[] | undefined) {
+  const { receiverType, hideMessagesFromBlockedUsers = false } = query
+  const rows = await countUnread.many(actor.app.cell.db, {
+    appNo: actor.app.no,
+    uid: actor.uid ?? '',
+    kinds: receiverType ? [receiverType] : ['user', 'group'],
+    nos: named?.map(({ no }) => no) ?? null,
+    hideBlocked: hideMessagesFromBlockedUsers,
+  })
+  const data = rows.map((row) => ({
+    entityType: row.kind,
+    entityId: row.with_id,
+    count: row.unread,
+  }))
+  return { data }
+}
+
+/** A page of what passes in these streams. */
+export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
+  const { no: appNo, cell } = actor.app
+  const down = query.affix === 'prepend'
+  const cursor = query.id === undefined ? undefined : Number(query.id)
+  const conditions = [isThere(appNo), ...conditionsOf(appNo, actor.uid ?? '', query)]
+  const range = {
+    after: down ? 0 : (cursor ?? 0),
+    before: down ? (cursor ?? NEWEST) : NEWEST,
+    down,
+    limit: query.limit + 1,
+  }
+  const { rows, walkedTo } =
+    query.searchKey && streams.among
+      ? await search({ db: cell.db, appNo, streams, conditions }, query.searchKey, range)
+      : await walk(cell.db, appNo, streams, conditions, range)
+  return toAnswer(actor, query, rows, walkedTo)
+}
+
+/**
+ * `rows` hold one more than asked for, where there is one, in the direction of the list; the answer
+ * has the oldest first in both. `walkedTo`: how far was looked, where that was not to the end.
+ */
+export async function toAnswer(
+  actor: Actor,
+  query: MessageFilters,
+  rows: MessageRow[],
+  walkedTo?: number,
+) {
+  const { limit } = query
+  const down = query.affix === 'prepend'
+  const shown = rows.slice(0, limit)
+  if (down) shown.reverse()
+  const data = await toMessages(actor.app.cell.db, actor.app.no, shown, {
+    viewer: actor.uid,
+    mentionBlocks: query.mentionsWithBlockedInfo,
+    mentionTags: query.mentionswithTagInfo,
+    hideQuoted: query.hideQuotedMessages,
+  })
+  if (!query.withTags) for (const message of data) delete message.tags
+  const last = rows.length > limit ? data[down ? 0 : data.length - 1] : undefined
+  const next = last
+    ? { id: last.id, sentAt: last.sentAt }
+    : walkedTo !== undefined && { id: String(walkedTo) }
+  return {
+    data,
+    meta: {
+      current: { limit, count: data.length },
+      ...(next && { next: { affix: down ? 'prepend' : 'append', ...next } }),
+    },
+  }
+}

@@ -1,0 +1,15 @@
+const BETWEEN = '_user_'
+
+/** Every way to read the printed id of a conversation as two uids. */
+export function splitsOf(id: string): [string, string][] {
+  const splits: [string, string][] = []
+  for (let at = id.indexOf(BETWEEN); at >= 0; at = id.indexOf(BETWEEN, at + 1)) {
+    splits.push([id.slice(0, at), id.slice(at + BETWEEN.length)])
+  }
+  return splits
+}
+
+const OF_GROUP = 'group_'
+
+/** The group that a printed id can mean, or ''. */
+export const guidOf = (id: string) => (id.startsWith(OF_GROUP) ? id.slice(OF_GROUP.length) : '')

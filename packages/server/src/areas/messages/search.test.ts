@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import fc from 'fast-check'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { seeded } from '../../../test/seed.ts'
+import { until } from '../../../test/until.ts'
+import { Indexer } from './indexing.ts'
+import { WALK } from './walk.ts'
+
+const server = useServer()
+
+const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
+
+async function appWithUsers(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  return app
+}
+
+const run = (app: TestApp, text: string, values: unknown[] = []) =>
+  app.cell.db.query<Record<string, number>>({ name: '', text, values: [app.no, ...values] })
+
+/** Adds texts to the conversation of two who have one, as sends would, but at once. */
+const addTexts = (app: TestApp, one: string, other: string, texts: string[]) =>
+  run(
+    app,
+    `with head as (
+       update conversations set last_seq = last_seq + cardinality($4::text[])
+       where app_no = $1 and one = $2 and other = $3
+       returning no, last_seq - cardinality($4::text[]) as before, last_at)
+     insert into messages (app_no, id, conversation, seq, sender, category, type, data,
+       counts, shows, counted, sent_at, updated_at)
+     select $1, nextval('message_ids'), no, before + n, $2, 'message', 'text',
+       jsonb_build_object('text', text), false, false, 1, last_at, last_at
+     from head, unnest($4::text[]) with ordinality as t (text, n) order by n`,
+    [one, other, texts],
+  )
+
+async function send(app: TestApp, sender: string, receiver: string, text: string) {
+  const body = { receiver, receiverType: 'user', data: { text } }
+  return String((await app.call('POST', '/v3/messages', { ...as(sender), body })).body.data.id)
+}
+
+const indexed = async (app: TestApp) =>
+  (
+    await run(
+      app,
+      `select count(*) as stretches, coalesce(sum(messages), 0)::int as messages,
+         coalesce(max(upto_id), 0) as upto from search_segments where app_no = $1`,
+    )
+  ).rows[0] as { stretches: number; messages: number; upto: number }
+
+/** Until at least so many messages are: whoever still writes anywhere holds it up. */
+async function index(app: TestApp, messages: number, stretch: number) {
+  const indexer = new Indexer(app.cell.db, stretch)
+  await until('texts are indexed', async () => {
+    await indexer.round()
+    return (await indexed(app)).messages >= messages
+  })
+}
+
+/** All pages of a search. */
+async function find(
+  app: TestApp,
+  query: Record<string, string>,
+  uid?: string,
+  path = '/v3/messages',
+) {
+  const pages: string[][] = []
+  let next: Record<string, string> | undefined = {}
+  while (next) {
+    const asked = new URLSearchParams({ limit: '7', ...query, ...next })
+    const { body } = await app.call('GET', `${path}?${asked}`, as(uid))
+    pages.push(body.data.map(({ id }: { id: string }) => id))
+    next = body.meta.next && { id: body.meta.next.id }
+  }
+  return { pages, ids: query.affix === 'prepend' ? pages.toReversed().flat() : pages.flat() }
+}
+
+suite('indexed texts', () => {
+  const LETTERS = ['a', 'b', 'ß', '東', '京', 'ไ', ' ', '%', 'é', '🙂']
+  let app: TestApp
+  let texts: { id: string; text: string }[]
+
+  before(async () => {
+    app = await appWithUsers('a', 'b')
+    await send(app, 'a', 'b', 'first')
+    const made = fc.sample(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), {
+      numRuns: 400,
+      ...seeded,
+    })
+    await addTexts(app, 'a', 'b', made)
+    await index(app, 384, 64)
+    assert.equal((await indexed(app)).stretches, 6)
+    const { rows } = await run(
+      app,
+      `select id, data ->> 'text' as text from messages where app_no = $1 order by id`,
+    )
+    texts = rows.map(({ id, text }) => ({ id: String(id), text: String(text) }))
+  })
+
+  const fold = (text: string) =>
+    text
+      .normalize('NFKD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .toLowerCase()
+
+  test('are found as a look at every message finds them', async () => {
+    const key = fc.string({ unit: fc.constantFrom(...LETTERS), minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(key, fc.constantFrom('append', 'prepend'), async (searchKey, affix) => {
+        const wanted = texts.filter(({ text }) => fold(text).includes(fold(searchKey)))
+        const { ids } = await find(app, { searchKey, affix, limit: '20' })
+        assert.deepEqual(
+          ids,
+          wanted.map(({ id }) => id),
+          JSON.stringify(searchKey),
+        )
+      }),
+      { numRuns: 80, ...seeded },
+    )
+  })
+
+  test('edits and deletions are followed, and indexed when they are many', async () => {
+    const edit = (id: string | undefined, text: string) =>
+      run(app, `select edit_message($1, $2, 'a', $3::jsonb, '{}', null)`, [
+        id,
+        JSON.stringify({ text }),
+      ])
+    const [one, two] = [texts[10]?.id, texts[100]?.id]
+    await edit(one, 'platypus')
+    assert.deepEqual((await find(app, { searchKey: 'PLATYPUS' })).ids, [one])
+    await edit(two, 'platypus too')
+    assert.deepEqual((await find(app, { searchKey: 'typus' })).ids, [one, two])
+    await app.call('DELETE', `/v3/messages/${one}`, as('a'))
+    assert.deepEqual((await find(app, { searchKey: 'platypus' })).ids, [two])
+    const { rows } = await run(app, 'select count(*) as n from search_changes where app_no = $1')
+    assert.ok(rows[0]?.n)
+  })
+})
+
+suite('a search in much', () => {
+  const words = Array.from({ length: WALK + 6_000 }, (_, n) => `hay ${n % 977}`)
+  let app: TestApp
+  let needles: string[]
+
+  before(async () => {
+    app = await appWithUsers('a', 'b', 'c')
+    await send(app, 'c', 'b', 'a needle of others')
+    needles = [await send(app, 'a', 'b', 'the first needle')]
+    await addTexts(app, 'a', 'b', words)
+    needles.push(await send(app, 'a', 'b', 'the last needle'))
+    await index(app, 20_000, 5_000)
+  })
+
+  for (const [what, path, uid, more] of [
+    ['of a user', '/v3/messages', 'a', {}],
+    ['of a conversation', '/v3/users/b/messages', 'a', {}],
+    ['of a conversation by id', '/v3/messages', undefined, { conversationId: 'a_user_b' }],
+  ] as const) {
+    test(`${what} is one page, and has nothing of others`, async () => {
+      for (const affix of ['append', 'prepend']) {
+        const query = { searchKey: 'needle', affix, ...more }
+        const { pages } = await find(app, query as Record<string, string>, uid, path)
+        assert.deepEqual(pages, [needles])
+      }
+    })
+  }
+
+  test('of the app has all, and a common word goes on page by page', async () => {
+    assert.equal((await find(app, { searchKey: 'needle' })).ids.length, 3)
+    const { ids } = await find(app, { searchKey: 'hay 97', limit: '1000', affix: 'prepend' })
+    assert.equal(ids.length, words.filter((word) => word.startsWith('hay 97')).length)
+  })
+
+  test('another app has an index of its own', async () => {
+    const other = await appWithUsers('a')
+    assert.deepEqual((await find(other, { searchKey: 'needle' })).ids, [])
+    assert.equal((await indexed(other)).stretches, 0)
+  })
+
+  test('waits for ids that are drawn and not yet there', async () => {
+    const late = await appWithUsers('a', 'b')
+    await send(late, 'a', 'b', 'first')
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let drawn = () => {}
+    const started = new Promise<void>((resolve) => {
+      drawn = resolve
+    })
+    const sending = late.cell.db.tx(async (tx) => {
+      const text = `select message_id from send_message($1, 'user', 'b', 'b', 'message', 'text',
+        '{"text": "the late one"}', '{}', null, '', '\\xab', null, null)`
+      await tx.query({ name: '', text, values: [late.no] })
+      drawn()
+      await held
+    })
+    await started
+    await addTexts(
+      late,
+      'a',
+      'b',
+      Array.from({ length: 50 }, () => 'filler'),
+    )
+    const indexer = new Indexer(late.cell.db, 32)
+    for (let round = 0; round < 3; round++) await indexer.round()
+    assert.equal((await indexed(late)).stretches, 0)
+    release()
+    await sending
+    await until('texts are indexed', async () => {
+      await indexer.round()
+      return (await indexed(late)).stretches > 0
+    })
+    assert.equal((await find(late, { searchKey: 'late one' })).ids.length, 1)
+  })
+})

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Indexer } from '../areas/messages/indexing.ts'
+import type { JobContext } from './jobs.ts'
+
+const EVERY_MS = 2_000
+
+/** Indexes the texts of messages, for searches. */
+export async function runSearchIndex({ cell, signal }: JobContext): Promise<void> {
+  const indexer = new Indexer(cell.db)
+  while (!signal.aborted) {
+    const done = await indexer.round()
+    if (done === 0) await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+  }
+}
