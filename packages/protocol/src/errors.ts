@@ -52,6 +52,24 @@ export const errors = {
     message: 'An API key can neither change nor remove itself.',
     when: 'The key in the path is the one in the header.',
   },
+  ERR_WEBHOOK_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no webhook "{id}".',
+    when: 'The webhook is unknown.',
+  },
+  ERR_WEBHOOK_ALREADY_EXISTS: {
+    status: 409,
+    retry: false,
+    message: 'There is a webhook "{id}" already.',
+    when: 'The id is taken.',
+  },
+  ERR_TRIGGER_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no trigger "{trigger}".',
+    when: 'No event is told under this name.',
+  },
   ERR_POSITION_TOO_OLD: {
     status: 410,
     retry: false,

@@ -6,6 +6,7 @@ import {
   RoleRecord,
   SCOPES,
   UserRecord,
+  WebhookRecord,
 } from './records.ts'
 
 interface EventDefinition {
@@ -13,6 +14,9 @@ interface EventDefinition {
   summary: string
   /** The name by which webhooks subscribe to it. */
   trigger?: string
+  /** What webhooks are sent of the payload, where that is not the payload itself. */
+  // biome-ignore lint/suspicious/noExplicitAny: each takes the payload of its own type
+  triggerData?: (payload: any) => object
   payload: TSchema
 }
 
@@ -50,6 +54,19 @@ const Mark = Type.Object({
   messageId: Type.String({ description: 'The message that the mark stands at.' }),
   at: Type.Integer({ description: 'Unix seconds.' }),
 })
+
+/** As webhooks tell of a mark. */
+const receipt =
+  (action: 'delivered' | 'read') =>
+  ({ uid, receiver, receiverType, messageId, at }: Static<typeof Mark>) => ({
+    receiver,
+    receiverType,
+    type: 'receipts',
+    sender: uid,
+    body: { action, messageId, user: { uid }, timestamp: at },
+  })
+
+const OneWebhook = Type.Object({ webhook: WebhookRecord })
 
 const ApiKey = Type.Object({ name: Type.String(), scope: Type.String() })
 
@@ -238,11 +255,13 @@ export const events = {
   'conversation.delivered': {
     summary: 'A user received the messages of a conversation up to one.',
     trigger: 'message_delivery_receipt',
+    triggerData: receipt('delivered'),
     payload: Mark,
   },
   'conversation.read': {
     summary: 'A user read the messages of a conversation up to one.',
     trigger: 'message_read_receipt',
+    triggerData: receipt('read'),
     payload: Mark,
   },
   'conversation.unread': {
@@ -277,7 +296,30 @@ export const events = {
       forAll: Type.Boolean(),
     }),
   },
+  'webhook.created': { summary: 'A webhook was created.', payload: OneWebhook },
+  'webhook.updated': {
+    summary: 'A webhook, its triggers or its secret changed. Secrets are in no event.',
+    payload: OneWebhook,
+  },
+  'webhook.deleted': { summary: 'A webhook was removed.', payload: OneWebhook },
+  'webhook.disabled': {
+    summary: 'A webhook was disabled: for five days nothing could be delivered.',
+    payload: OneWebhook,
+  },
 } satisfies Record<string, EventDefinition>
 
 export type EventType = keyof typeof events
 export type EventPayload<T extends EventType> = Static<(typeof events)[T]['payload']>
+
+/** What webhooks can subscribe to: triggers with the type of event that pulls each. */
+export const triggers: ReadonlyMap<string, { type: EventType; summary: string }> = new Map(
+  Object.entries<EventDefinition>(events).flatMap(([type, { trigger, summary }]) =>
+    trigger === undefined ? [] : [[trigger, { type: type as EventType, summary }] as const],
+  ),
+)
+
+/** What a webhook is sent of an event's payload. */
+export function triggerDataOf(type: EventType, payload: unknown): unknown {
+  const { triggerData }: EventDefinition = events[type]
+  return triggerData ? triggerData(payload) : payload
+}

@@ -1,5 +1,5 @@
 export { type ErrorCode, errors, impossibleErrors } from './errors.ts'
-export { type EventPayload, type EventType, events } from './events.ts'
+export { type EventPayload, type EventType, events, triggerDataOf, triggers } from './events.ts'
 export {
   GROUP_TYPES,
   GroupRecord,
@@ -11,5 +11,6 @@ export {
   SCOPES,
   type Scope,
   UserRecord,
+  WebhookRecord,
 } from './records.ts'
 export { type Region, regions } from './regions.ts'

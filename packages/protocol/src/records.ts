@@ -170,3 +170,21 @@ export const ReactionRecord = Type.Object(
 )
 export type ReactionRecord = Static<typeof ReactionRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>
+
+/** A webhook, as answers and events show it. */
+export const WebhookRecord = Type.Object(
+  {
+    id: Type.String({ description: 'Unique within the app.' }),
+    name: Type.String(),
+    webhookURL: Type.String({ description: 'Where events are sent.' }),
+    useBasicAuth: Type.Boolean({ description: 'Whether it is called with a name and password.' }),
+    username: Type.Optional(Type.String()),
+    enabled: Type.Boolean({ description: 'Whether events are sent.' }),
+    retryOnFailure: Type.Boolean({ description: 'Whether what failed is tried again.' }),
+    triggers: Type.Array(Type.String(), { description: 'What it is called for.' }),
+    createdAt: Seconds('When it was created, in Unix seconds.'),
+    updatedAt: Seconds('When it last changed, in Unix seconds.'),
+  },
+  { additionalProperties: false },
+)
+export type WebhookRecord = Static<typeof WebhookRecord>

@@ -314,6 +314,27 @@ export type UserConversation = {
   conversationWith: User | Group
 }
 
+export type Webhook = {
+  /** Unique within the app. */
+  id: string
+  name: string
+  /** Where events are sent. */
+  webhookURL: string
+  /** Whether it is called with a name and password. */
+  useBasicAuth: boolean
+  username?: string
+  /** Whether events are sent. */
+  enabled: boolean
+  /** Whether what failed is tried again. */
+  retryOnFailure: boolean
+  /** What it is called for. */
+  triggers: string[]
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt: number
+}
+
 export type CreateApiKeyBody = {
   /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
   name: string
@@ -2260,10 +2281,196 @@ export type ListEventsQuery = {
         | 'conversation.pinned'
         | 'app.conversations.pinned'
         | 'conversation.cleared'
+        | 'webhook.created'
+        | 'webhook.updated'
+        | 'webhook.deleted'
+        | 'webhook.disabled'
       )[]
     | undefined
   /** Seconds to wait for an event when there is none. */
   wait?: number | undefined
+}
+
+export type CreateWebhookAnswer = {
+  /** Unique within the app. */
+  id: string
+  name: string
+  /** Where events are sent. */
+  webhookURL: string
+  /** Whether it is called with a name and password. */
+  useBasicAuth: boolean
+  username?: string
+  /** Whether events are sent. */
+  enabled: boolean
+  /** Whether what failed is tried again. */
+  retryOnFailure: boolean
+  /** What it is called for. */
+  triggers: string[]
+  /** When it was created, in Unix seconds. */
+  createdAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt: number
+  /** Signs each delivery, as Standard Webhooks has it: `whsec_` and base64. */
+  secret: string
+}
+
+export type CreateWebhookBody = {
+  /** Chosen by the caller; letters and digits, unique within the app. */
+  id: string
+  /** What people call it. */
+  name: string
+  /** Where events are sent: `https://`, and no private address. */
+  webhookURL: string
+  /** Whether to send `username` and `password`. */
+  useBasicAuth?: boolean | undefined
+  /** Letters and digits. */
+  username?: string | undefined
+  /** Letters and digits. Never shown. */
+  password?: string | undefined
+  /** Whether events are sent; true unless given. */
+  enabled?: boolean | undefined
+  /** Whether what failed is tried again, for three days; true unless given. */
+  retryOnFailure?: boolean | undefined
+}
+
+export type ListWebhooksQuery = {
+  /** Text to look for in the name. */
+  searchKey?: string | undefined
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type UpdateWebhookBody = {
+  /** What people call it. */
+  name?: string | undefined
+  /** Where events are sent: `https://`, and no private address. */
+  webhookURL?: string | undefined
+  /** Whether to send `username` and `password`. */
+  useBasicAuth?: boolean | undefined
+  /** Letters and digits. */
+  username?: string | undefined
+  /** Letters and digits. Never shown. */
+  password?: string | undefined
+  /** Whether events are sent; true unless given. */
+  enabled?: boolean | undefined
+  /** Whether what failed is tried again, for three days; true unless given. */
+  retryOnFailure?: boolean | undefined
+}
+
+export type AddWebhookTriggersAnswer = Record<
+  string,
+  {
+    success: boolean
+    message?: string
+    error?: {
+      code: 'ERR_TRIGGER_NOT_FOUND'
+      message: string
+    }
+  }
+>
+
+export type AddWebhookTriggersBody = {
+  /** Names of triggers: docs/events.md. */
+  triggerIds: string[]
+}
+
+export type ListWebhookTriggersItem = {
+  id: string
+  description: string
+}
+
+export type ListWebhookTriggersQuery = {
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
+export type DeleteWebhookTriggersBody = {
+  /** Names of triggers: docs/events.md. */
+  triggerIds: string[]
+}
+
+export type RotateWebhookSecretAnswer = {
+  /** Signs each delivery, as Standard Webhooks has it: `whsec_` and base64. */
+  secret: string
+  /** Until when the one before it signs too, in Unix seconds. */
+  oldSecretUntil: number
+}
+
+export type ListWebhookDeliveriesAnswer = {
+  data: {
+    id: string
+    /** The position of the event in the log. */
+    position: number
+    /** The type of the event. */
+    type: string
+    /** 1 for the first. */
+    try: number
+    success: boolean
+    /** Of the answer. */
+    status?: number
+    /** Why there was no answer. */
+    error?: string
+    durationMs: number
+    /** The beginning of the answer. */
+    answer?: string
+    /** When, in Unix seconds. */
+    at: number
+  }[]
+  meta: {
+    /** Where the next page begins; none: this is the last one. */
+    next?: number
+  }
+}
+
+export type ListWebhookDeliveriesQuery = {
+  /** Records per request. */
+  limit?: number | undefined
+  /** Only tries before this one: `meta.next` of the page before. */
+  before?: number | undefined
+  /** Only those that failed. */
+  failed?: boolean | undefined
+}
+
+export type ListWebhookDeadLettersAnswer = {
+  data: {
+    /** The position of the event, or of the first of several. */
+    position: number
+    /** How many positions in a row. */
+    count: number
+    /** The type of the event, where it is known. */
+    type?: string
+    /** `exhausted`: all retries failed; `noRetry`: it failed, and `retryOnFailure` is off; `expired`: the log no longer held it. */
+    reason: 'exhausted' | 'noRetry' | 'expired'
+    /** When it was given up, in Unix seconds. */
+    at: number
+  }[]
+  meta: {
+    /** Where the next page begins; none: this is the last one. */
+    next?: number
+  }
+}
+
+export type ListWebhookDeadLettersQuery = {
+  /** Records per request. */
+  limit?: number | undefined
+  /** Only those past this position: `meta.next` of the page before. */
+  after?: number | undefined
+}
+
+export type ReplayWebhookEventsAnswer = {
+  /** How many will be sent: those of its triggers. */
+  events: number
+}
+
+export type ReplayWebhookEventsBody = {
+  /** The first position to send again. */
+  from: number
+  /** The last one; the same unless given. */
+  to?: number | undefined
 }
 
 /** `client.apiKeys` */
@@ -3309,6 +3516,150 @@ export class EventsMethods {
   }
 }
 
+/** `client.webhooks` */
+export class WebhooksMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a webhook. */
+  async create(body: CreateWebhookBody, options?: CallOptions): Promise<CreateWebhookAnswer> {
+    return this.#transport.data({ method: 'POST', path: '/v3/webhooks', body }, options)
+  }
+
+  /** List webhooks: one page. */
+  async list(query?: ListWebhooksQuery, options?: CallOptions): Promise<Page<Webhook>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/webhooks', query }, options)
+  }
+
+  /** List webhooks: every record, read page by page. */
+  all(
+    query?: Omit<ListWebhooksQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Webhook, void, undefined> {
+    return everyRecord((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** Get a webhook. */
+  async get(webhookId: string, options?: CallOptions): Promise<Webhook> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}` },
+      options,
+    )
+  }
+
+  /** Change a webhook; one that is enabled goes on where it stopped. */
+  async update(
+    webhookId: string,
+    body: UpdateWebhookBody,
+    options?: CallOptions,
+  ): Promise<Webhook> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/webhooks/${segment(webhookId)}`, body },
+      options,
+    )
+  }
+
+  /** Remove a webhook. */
+  async delete(webhookId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/webhooks/${segment(webhookId)}` },
+      options,
+    )
+  }
+
+  /** Subscribe a webhook to triggers. */
+  async addTriggers(
+    webhookId: string,
+    body: AddWebhookTriggersBody,
+    options?: CallOptions,
+  ): Promise<AddWebhookTriggersAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/webhooks/${segment(webhookId)}/triggers`, body },
+      options,
+    )
+  }
+
+  /** List the triggers that a webhook is subscribed to: one page. */
+  async listTriggers(
+    webhookId: string,
+    query?: ListWebhookTriggersQuery,
+    options?: CallOptions,
+  ): Promise<Page<ListWebhookTriggersItem>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}/triggers`, query },
+      options,
+    )
+  }
+
+  /** List the triggers that a webhook is subscribed to: every record, read page by page. */
+  allTriggers(
+    webhookId: string,
+    query?: Omit<ListWebhookTriggersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListWebhookTriggersItem, void, undefined> {
+    return everyRecord((place) => this.listTriggers(webhookId, { ...query, ...place }, options))
+  }
+
+  /** End subscriptions of a webhook. */
+  async deleteTriggers(
+    webhookId: string,
+    body: DeleteWebhookTriggersBody,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/webhooks/${segment(webhookId)}/triggers`, body },
+      options,
+    )
+  }
+
+  /** Give a webhook a new secret; the one before it signs too for a day. */
+  async rotateSecret(webhookId: string, options?: CallOptions): Promise<RotateWebhookSecretAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/webhooks/${segment(webhookId)}/secret` },
+      options,
+    )
+  }
+
+  /** List what was tried to deliver in the last seven days, newest first. */
+  async listDeliveries(
+    webhookId: string,
+    query?: ListWebhookDeliveriesQuery,
+    options?: CallOptions,
+  ): Promise<ListWebhookDeliveriesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}/deliveries`, query },
+      options,
+    )
+  }
+
+  /** List the events that were given up in the last 30 days, by position. */
+  async listDeadLetters(
+    webhookId: string,
+    query?: ListWebhookDeadLettersQuery,
+    options?: CallOptions,
+  ): Promise<ListWebhookDeadLettersAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}/dead_letters`, query },
+      options,
+    )
+  }
+
+  /** Send an event, or a range of events, again. */
+  async replayEvents(
+    webhookId: string,
+    body: ReplayWebhookEventsBody,
+    options?: CallOptions,
+  ): Promise<ReplayWebhookEventsAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/webhooks/${segment(webhookId)}/replays`, body },
+      options,
+    )
+  }
+}
+
 /** Every operation, by area. */
 export class Operations {
   readonly apiKeys: ApiKeysMethods
@@ -3326,6 +3677,7 @@ export class Operations {
   readonly threads: ThreadsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
+  readonly webhooks: WebhooksMethods
 
   constructor(transport: Transport) {
     this.apiKeys = new ApiKeysMethods(transport)
@@ -3343,5 +3695,6 @@ export class Operations {
     this.threads = new ThreadsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
+    this.webhooks = new WebhooksMethods(transport)
   }
 }

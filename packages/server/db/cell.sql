@@ -944,6 +944,92 @@ begin
       'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
 end $$;
 
+CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_news json, OUT hopeless boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_failures int := (p_news ->> 'failures')::int;
+  v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
+  v_waiting boolean := (p_news ->> 'waiting')::boolean;
+  v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
+  v_waited boolean;
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  select waits_until is not null into v_waited from webhook_progress
+  where app_no = p_app_no and webhook_no = p_webhook for no key update;
+  if not found then return; end if;
+
+  update webhook_progress set position = greatest(position, p_position),
+    failures = v_failures,
+    failing_since = case when v_failures = 0 then null
+      when v_succeeded then now() else coalesce(failing_since, now()) end,
+    probes = coalesce((p_news ->> 'probes')::int, 0),
+    waits_until = case when v_waiting then coalesce(now() + make_interval(secs => v_wait), waits_until) end
+  where app_no = p_app_no and webhook_no = p_webhook
+  returning failing_since < now() - interval '5 days' into hopeless;
+
+  insert into webhook_deliveries
+    (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
+  select p_app_no, p_webhook, a.position, a.type, a.try, a.status, a.error, a.ms, a.answer,
+    to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
+  from json_to_recordset(p_news -> 'attempts') as a (position bigint, type text, try int,
+    status int, error text, ms int, answer text, at bigint);
+
+  if p_news -> 'queued' is not null then
+    insert into webhook_backlog (app_no, webhook_no, key, position)
+    select p_app_no, p_webhook, q.key, q.position
+    from json_to_recordset(p_news -> 'queued') as q (key text, position bigint)
+    on conflict do nothing;
+    insert into webhook_parked (app_no, webhook_no, key)
+    select distinct p_app_no, p_webhook, q.key
+    from json_to_recordset(p_news -> 'queued') as q (key text)
+    order by q.key
+    on conflict do nothing;
+  end if;
+
+  if p_news -> 'done' is not null then
+    delete from webhook_backlog b
+    using json_to_recordset(p_news -> 'done') as d (key text, position bigint)
+    where b.app_no = p_app_no and b.webhook_no = p_webhook
+      and b.key = d.key and b.position = d.position;
+    -- What was delivered after all is no dead letter any more; what was given up now is added below.
+    delete from webhook_dead_letters l
+    using json_to_recordset(p_news -> 'done') as d (position bigint)
+    where l.app_no = p_app_no and l.webhook_no = p_webhook and l.position = d.position;
+    -- Those that have more are due again, from the first try on.
+    update webhook_parked p set tries = 0, retry_at = now()
+    from (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key;
+    delete from webhook_parked p
+    using (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key
+      and not exists (
+        select from webhook_backlog b
+        where b.app_no = p_app_no and b.webhook_no = p_webhook and b.key = p.key);
+  end if;
+
+  if p_news -> 'dead' is not null then
+    insert into webhook_dead_letters (app_no, webhook_no, position, upto, type, reason)
+    select p_app_no, p_webhook, d.position, d.upto, d.type, d.reason
+    from json_to_recordset(p_news -> 'dead') as d (position bigint, upto bigint, type text, reason text)
+    on conflict (app_no, webhook_no, position) do update
+    set upto = excluded.upto, reason = excluded.reason, at = excluded.at;
+  end if;
+
+  if p_news -> 'parked' is not null then
+    update webhook_parked p
+    set tries = f.tries, retry_at = now() + make_interval(secs => f.seconds)
+    from json_to_recordset(p_news -> 'parked') as f (key text, tries int, seconds double precision)
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = f.key;
+  end if;
+
+  -- It answers again: whoever waited is tried now.
+  if v_waited and not v_waiting then
+    update webhook_parked set retry_at = now()
+    where app_no = p_app_no and webhook_no = p_webhook and retry_at > now();
+  end if;
+end $$;
+
 CREATE FUNCTION public.refuse(p_code text, p_values jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1586,6 +1672,32 @@ begin
   return true;
 end $$;
 
+CREATE FUNCTION public.sweep_webhook(p_app_no integer, p_webhook bigint, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_rows int;
+begin
+  delete from webhook_backlog where ctid = any (array(
+    select ctid from webhook_backlog
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_parked where ctid = any (array(
+    select ctid from webhook_parked
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_dead_letters where ctid = any (array(
+    select ctid from webhook_dead_letters
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_progress where app_no = p_app_no and webhook_no = p_webhook;
+  delete from webhooks where app_no = p_app_no and no = p_webhook;
+  return true;
+end $$;
+
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1860,6 +1972,97 @@ CREATE TABLE public.view_totals (
 )
 WITH (fillfactor='50');
 
+CREATE TABLE public.webhook_backlog (
+    app_no integer NOT NULL,
+    webhook_no bigint NOT NULL,
+    key text NOT NULL,
+    "position" bigint NOT NULL
+);
+
+CREATE TABLE public.webhook_dead_letters (
+    app_no integer NOT NULL,
+    webhook_no bigint NOT NULL,
+    "position" bigint NOT NULL,
+    upto bigint NOT NULL,
+    type text,
+    reason text NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT webhook_dead_letters_reason_check CHECK ((reason = ANY (ARRAY['exhausted'::text, 'noRetry'::text, 'expired'::text])))
+);
+
+CREATE SEQUENCE public.webhook_delivery_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.webhook_deliveries (
+    app_no integer NOT NULL,
+    webhook_no bigint NOT NULL,
+    id bigint DEFAULT nextval('public.webhook_delivery_ids'::regclass) NOT NULL,
+    "position" bigint NOT NULL,
+    type text NOT NULL,
+    try integer NOT NULL,
+    status integer,
+    error text,
+    duration_ms integer NOT NULL,
+    answer text,
+    at timestamp with time zone NOT NULL,
+    day date NOT NULL
+)
+PARTITION BY RANGE (day);
+
+CREATE TABLE public.webhook_parked (
+    app_no integer NOT NULL,
+    webhook_no bigint NOT NULL,
+    key text NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    retry_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.webhook_progress (
+    app_no integer NOT NULL,
+    webhook_no bigint NOT NULL,
+    "position" bigint NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    probes integer DEFAULT 0 NOT NULL,
+    waits_until timestamp with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.webhooks (
+    app_no integer NOT NULL,
+    no bigint NOT NULL,
+    shard integer GENERATED ALWAYS AS (((no % (64)::bigint))::integer) STORED NOT NULL,
+    id text NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    use_basic_auth boolean NOT NULL,
+    username text,
+    password_sealed bytea,
+    enabled boolean NOT NULL,
+    retry_on_failure boolean NOT NULL,
+    triggers text[] DEFAULT '{}'::text[] NOT NULL,
+    types text[] DEFAULT '{}'::text[] NOT NULL,
+    secret_sealed bytea NOT NULL,
+    old_secret_sealed bytea,
+    old_secret_until timestamp with time zone,
+    removed boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.webhooks ALTER COLUMN no ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhooks_no_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.workers (
     worker_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL
@@ -1979,6 +2182,24 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.view_totals
     ADD CONSTRAINT view_totals_pkey PRIMARY KEY (app_no, uid);
 
+ALTER TABLE ONLY public.webhook_backlog
+    ADD CONSTRAINT webhook_backlog_pkey PRIMARY KEY (app_no, webhook_no, key, "position");
+
+ALTER TABLE ONLY public.webhook_dead_letters
+    ADD CONSTRAINT webhook_dead_letters_pkey PRIMARY KEY (app_no, webhook_no, "position");
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (app_no, webhook_no, id, day);
+
+ALTER TABLE ONLY public.webhook_parked
+    ADD CONSTRAINT webhook_parked_pkey PRIMARY KEY (app_no, webhook_no, key);
+
+ALTER TABLE ONLY public.webhook_progress
+    ADD CONSTRAINT webhook_progress_pkey PRIMARY KEY (app_no, webhook_no);
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (app_no, no);
+
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
@@ -2088,6 +2309,18 @@ CREATE INDEX users_tags ON public.users USING gin (app_no, tags) WHERE (tags <> 
 
 CREATE INDEX users_updated_at ON public.users USING btree (app_no, updated_at) WHERE (updated_at IS NOT NULL);
 
+CREATE INDEX webhook_dead_letters_at ON public.webhook_dead_letters USING btree (at);
+
+CREATE INDEX webhook_deliveries_failed ON ONLY public.webhook_deliveries USING btree (app_no, webhook_no, id) WHERE ((COALESCE(status, 0) < 200) OR (COALESCE(status, 0) > 299));
+
+CREATE INDEX webhook_parked_due ON public.webhook_parked USING btree (app_no, webhook_no, retry_at);
+
+CREATE UNIQUE INDEX webhooks_id ON public.webhooks USING btree (app_no, id) WHERE (NOT removed);
+
+CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE removed;
+
+CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
+
 CREATE TRIGGER messages_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.note_change();
 
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
@@ -2097,3 +2330,6 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

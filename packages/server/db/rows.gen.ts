@@ -337,6 +337,72 @@ export interface CellRows {
     visible: number
     unblocked: number
   }
+  webhook_backlog: {
+    app_no: number
+    webhook_no: number
+    key: string
+    position: number
+  }
+  webhook_dead_letters: {
+    app_no: number
+    webhook_no: number
+    position: number
+    upto: number
+    type: string | null
+    reason: string
+    at: Date
+  }
+  webhook_deliveries: {
+    app_no: number
+    webhook_no: number
+    id: number
+    position: number
+    type: string
+    try: number
+    status: number | null
+    error: string | null
+    duration_ms: number
+    answer: string | null
+    at: Date
+    day: string
+  }
+  webhook_parked: {
+    app_no: number
+    webhook_no: number
+    key: string
+    tries: number
+    retry_at: Date
+  }
+  webhook_progress: {
+    app_no: number
+    webhook_no: number
+    position: number
+    failures: number
+    failing_since: Date | null
+    probes: number
+    waits_until: Date | null
+  }
+  webhooks: {
+    app_no: number
+    no: number
+    shard: number
+    id: string
+    name: string
+    url: string
+    use_basic_auth: boolean
+    username: string | null
+    password_sealed: Buffer | null
+    enabled: boolean
+    retry_on_failure: boolean
+    triggers: string[]
+    types: string[]
+    secret_sealed: Buffer
+    old_secret_sealed: Buffer | null
+    old_secret_until: Date | null
+    removed: boolean
+    created_at: Date
+    updated_at: Date
+  }
   workers: {
     worker_id: string
     expires_at: Date

@@ -18,6 +18,8 @@ import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
 import { authTokenRoutes } from './areas/users/tokens.routes.ts'
+import { deliveryRoutes } from './areas/webhooks/deliveries.routes.ts'
+import { webhookRoutes } from './areas/webhooks/routes.ts'
 import type { Deps } from './deps.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
@@ -42,6 +44,8 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   pinRoutes,
   deprecatedConversationRoutes,
   eventRoutes,
+  webhookRoutes,
+  deliveryRoutes,
 ]
 
 export interface ApiOptions {

@@ -39,6 +39,7 @@ suite('configuration', () => {
         publicUrl: 'http://localhost:3000',
         eventRetentionDays: 14,
       },
+      webhooks: { privateTargets: false, nameServers: [] },
       http: {
         host: '127.0.0.1',
         internalHost: '127.0.0.1',

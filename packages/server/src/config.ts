@@ -80,6 +80,16 @@ const oneOf = (env: string, values: string[], details: Details): Option<string> 
   },
 })
 
+const flag = (env: string, details: Details): Option<boolean> => ({
+  env,
+  type: 'true or false',
+  ...details,
+  parse(value) {
+    if (value !== 'true' && value !== 'false') throw new Error('must be true or false')
+    return value === 'true'
+  },
+})
+
 const optional = (option: Option<string>): Option<string> => ({
   ...option,
   default: '',
@@ -152,6 +162,24 @@ export const options = {
       default: '14',
       description: 'Events older than this many days are dropped, a day at a time.',
     }),
+  },
+  webhooks: {
+    privateTargets: flag('LOQUAT_WEBHOOK_PRIVATE_TARGETS', {
+      default: 'false',
+      description:
+        'Lets webhooks call private addresses, and `http://`: for development and tests. `loquat dev` sets it.',
+    }),
+    nameServers: {
+      env: 'LOQUAT_WEBHOOK_NAME_SERVERS',
+      type: 'list of addresses, with or without port',
+      default: '',
+      description:
+        "Who resolves the host names of webhooks; those of the system if empty. The system's hosts file is not read.",
+      parse(value: string): readonly string[] {
+        const servers = value.split(',').map((server) => server.trim())
+        return servers.filter(Boolean)
+      },
+    },
   },
   http: {
     host: text('LOQUAT_HOST', {

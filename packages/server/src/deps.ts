@@ -5,6 +5,7 @@ import { Directory } from './platform/cells/directory.ts'
 import { Revocations } from './platform/cells/revocations.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
+import { Targets } from './platform/net/targets.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
 import { openTracing, type Tracing } from './platform/tracing/tracing.ts'
 
@@ -19,6 +20,8 @@ export interface Deps {
   cache: Cache
   directory: Directory
   revocations: Revocations
+  /** Where webhooks may go. */
+  targets: Targets
 }
 
 /** Opens everything; only the directory is waited for, by `deps.directory.start()`. */
@@ -43,7 +46,8 @@ export function openDeps(config: Config): Deps {
     secrets,
   })
   const revocations = new Revocations(directory, log)
-  return { config, log, metrics, tracing, secrets, bus, cache, directory, revocations }
+  const targets = new Targets(config.webhooks)
+  return { config, log, metrics, tracing, secrets, bus, cache, directory, revocations, targets }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errors, events, impossibleErrors } from '@loquat/protocol'
+import { errors, events, impossibleErrors, triggers } from '@loquat/protocol'
 import pg from 'pg'
 import { Type } from 'typebox'
 import { operationsFile } from '../../sdk/generator/operations.ts'
@@ -44,7 +44,8 @@ export async function generatedFiles(
 /** The schema as pg_dump writes it, less what changes with its version or the day. */
 function dump(url: string): string {
   const { postgres } = findBinaries(process.env.PATH ?? '')
-  const args = ['--schema-only', '--no-owner', '--no-privileges', '--exclude-table=events_*', url]
+  const partitions = ['events_*', 'webhook_deliveries_*'].map((name) => `--exclude-table=${name}`)
+  const args = ['--schema-only', '--no-owner', '--no-privileges', ...partitions, url]
   return execFileSync(join(dirname(postgres), 'pg_dump'), args, { encoding: 'utf8' })
     .split('\n')
     .filter((line) => !/^(--|SET |SELECT pg_catalog\.set_config|\\(un)?restrict )/.test(line))
@@ -170,15 +171,19 @@ function errorsPage(): string {
 }
 
 function eventsPage(): string {
+  const triggerOf = new Map([...triggers].map(([trigger, { type }]) => [type as string, trigger]))
   const rows = Object.entries(events).map(([type, { summary, payload }]) => {
     const fields = Object.keys(payload.properties).map((name) => `\`${name}\``)
-    return `| \`${type}\` | ${summary} | ${fields.join(', ')} |`
+    const trigger = triggerOf.get(type)
+    return `| \`${type}\` | ${summary} | ${fields.join(', ')} | ${trigger ? `\`${trigger}\`` : ''} |`
   })
   return [
     '# Events',
     NOTE,
     'Every change of a fact is one event in the log of its app, with a position: 1, 2, 3 …',
-    ['| type | when | payload |', '| --- | --- | --- |', ...rows].join('\n'),
+    ['| type | when | payload | webhook trigger |', '| --- | --- | --- | --- |', ...rows].join(
+      '\n',
+    ),
   ]
     .join('\n\n')
     .concat('\n')

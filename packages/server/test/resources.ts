@@ -23,6 +23,9 @@ export interface Sample {
   query?: Record<string, string>
 }
 
+/** A public address: no name server needs to be asked. */
+const HOOK_URL = 'https://8.8.8.8/hook'
+
 const newId = () => `id-${randomBytes(6).toString('hex')}`
 
 const user: Resource = {
@@ -75,6 +78,17 @@ async function talk(app: TestApp, { uid, guid, onBehalfOf = '' }: Ids): Promise<
     : await sendText(app, undefined, 'group', guid ?? '')
   await sendText(app, onBehalfOf, uid ? 'user' : 'group', uid ?? guid ?? '')
   return { body: { messageId } }
+}
+
+/** The first event of the app has its position, as if a worker ran. */
+async function sequenced(app: TestApp): Promise<Sample> {
+  const statements = [
+    `insert into positions (app_no, position) values ($1, 1) on conflict do nothing`,
+    `insert into events (app_no, position, type, key, payload, at, day)
+     values ($1, 1, 'app.created', 'app', '{}', now(), now()::date) on conflict do nothing`,
+  ]
+  for (const text of statements) await app.cell.db.query({ name: '', text, values: [app.no] })
+  return { body: { from: 1, to: 1 } }
 }
 
 const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
@@ -171,6 +185,17 @@ export const resources: Record<string, Resource> = {
       return (await app.call('POST', '/v3/messages', { body: message, headers })).body.data.id
     },
     unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
+  },
+  webhookId: {
+    async make(app) {
+      const id = `hook${randomBytes(6).toString('hex')}`
+      const body = { id, name: 'Audit', webhookURL: HOOK_URL }
+      await app.call('POST', '/v3/webhooks', { body })
+      const triggers = { triggerIds: ['message_sent', 'group_created'] }
+      await app.call('POST', `/v3/webhooks/${id}/triggers`, { body: triggers })
+      return id
+    },
+    unknown: () => `hook${randomBytes(6).toString('hex')}`,
   },
   authToken: {
     async make(app, { uid }) {
@@ -321,6 +346,25 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   sendBotMessage: async (app) => ({
     body: { receiver: await user.make(app, {}), receiverType: 'user', data: { text: 'Hello' } },
   }),
+  createWebhook: () => ({
+    body: {
+      id: randomBytes(6).toString('hex'),
+      name: 'Audit',
+      webhookURL: HOOK_URL,
+      useBasicAuth: true,
+      username: 'ana',
+      password: 'secret1',
+      enabled: true,
+      retryOnFailure: false,
+    },
+  }),
+  listWebhooks: () => ({ query: { searchKey: 'au', perPage: '10', page: '1' } }),
+  updateWebhook: () => ({ body: { name: 'Log', webhookURL: HOOK_URL, enabled: false } }),
+  addWebhookTriggers: () => ({ body: { triggerIds: ['message_deleted', 'user_flown'] } }),
+  deleteWebhookTriggers: () => ({ body: { triggerIds: ['message_sent'] } }),
+  listWebhookDeliveries: () => ({ query: { limit: '10', failed: 'true', before: '100' } }),
+  listWebhookDeadLetters: () => ({ query: { limit: '10', after: '1' } }),
+  replayWebhookEvents: (app) => sequenced(app),
   listApiKeys: () => ({ query: { scope: 'authOnly', searchKey: 'key', perPage: '10', page: '1' } }),
 }
 

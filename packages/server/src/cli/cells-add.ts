@@ -2,7 +2,7 @@ import { type Region, regions } from '@loquat/protocol'
 import { listCells, upsertCell } from '../platform/cells/queries.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
-import { keepPartitions } from '../platform/events/partitions.ts'
+import { keepLogs } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
 import { withConnection } from './explain.ts'
@@ -41,7 +41,7 @@ export const cellsAdd: Command = {
       }
       await withConnection(url, 'The new cell', 'Nothing was changed. Is --url right?')
       await migrate(url, 'cell')
-      await keepPartitions(url, config.service.eventRetentionDays)
+      await keepLogs(url, config.service.eventRetentionDays)
       await upsertCell.many(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
     })
     context.print(`Cell ${cellId} is ready.`)

@@ -57,6 +57,7 @@ async function serveDemo(context: Context, port: number, stopped: Promise<void>)
     LOQUAT_PORT: String(port),
     LOQUAT_PUBLIC_URL: context.env.LOQUAT_PUBLIC_URL ?? `http://localhost:${port}`,
     LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
+    LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
     LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'warn',
   })
   context.note('Preparing the databases …')

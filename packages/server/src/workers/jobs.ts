@@ -6,6 +6,7 @@ import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
+import { runWebhooks } from './webhooks/webhooks.ts'
 
 /** What a job is given; it ends when `signal` aborts, and throws when it can't go on. */
 export interface JobContext {
@@ -52,14 +53,13 @@ async function serveCell(deps: Deps, cellId: string, signal: AbortSignal): Promi
   const cell = () => deps.directory.cell(cellId)
   const worker = new Worker(() => cell().db, deps.log)
   worker.start()
-  await Promise.all(
-    Object.keys(jobs).map(async (job) => {
-      while (!signal.aborted) {
-        await tryJob({ deps, cell: cell(), worker, job, signal })
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
-      }
-    }),
-  )
+  const single = Object.keys(jobs).map(async (job) => {
+    while (!signal.aborted) {
+      await tryJob({ deps, cell: cell(), worker, job, signal })
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+    }
+  })
+  await Promise.all([...single, runWebhooks({ deps, cell: cell(), worker, signal })])
   await worker.close()
 }
 

@@ -4,6 +4,7 @@ import { listRemovedGroups, sweepGroup } from '../areas/groups/queries.ts'
 import { listGoneMessages, sweepGoneMessage } from '../areas/messages/reactions.queries.ts'
 import { listRemovedRoles, sweepRole } from '../areas/roles/queries.ts'
 import { listRemoved, sweepUser } from '../areas/users/queries.ts'
+import { listRemovedWebhooks, sweepWebhook } from '../areas/webhooks/queries.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { JobContext } from './jobs.ts'
 
@@ -42,5 +43,8 @@ async function sweepOnce(db: Db): Promise<boolean> {
   }
   // A removed group leaves as many as it had messages: more may be waiting.
   swept.push({ gone: left.length < BATCH })
+  for (const { app_no: appNo, no } of await listRemovedWebhooks.many(db, limit)) {
+    swept.push(await sweepWebhook.one(db, { appNo, no, limit: BATCH }))
+  }
   return swept.every(({ gone }) => gone)
 }

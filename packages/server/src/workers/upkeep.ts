@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removeOldIdempotency } from '../areas/access/queries.ts'
+import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
-import { keepPartitions } from '../platform/events/partitions.ts'
+import { keepLogs } from '../platform/events/partitions.ts'
 import type { JobContext } from './jobs.ts'
 
 const EVERY_MS = 3_600_000
@@ -27,13 +28,14 @@ export async function runUpkeep(context: JobContext): Promise<void> {
 
 /** One round: partitions of the event log, workers that are gone, rows that are past their use. */
 export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>): Promise<void> {
-  const { made, dropped } = await keepPartitions(cell.url, deps.config.service.eventRetentionDays)
+  const { made, dropped } = await keepLogs(cell.url, deps.config.service.eventRetentionDays)
   if (made.length + dropped.length > 0) {
     deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
   }
   await removeDeadWorkers.many(cell.db, {})
   await removeAll(removeOldIdempotency, cell, signal)
   await removeAll(removeOldRevocations, cell, signal)
+  await removeAll(removeOldDeadLetters, cell, signal)
 }
 
 type Removal = Query<{ limit: number }, { removed: number }>

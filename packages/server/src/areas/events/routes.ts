@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { LogWatch } from '../../platform/events/watch.ts'
 import type { ServedApp } from '../access/actor.ts'
-import { readLog, startOfLog } from './log.ts'
+import { readLog, startOfLog } from './record.ts'
 import { EventList, EventListQuery } from './schema.ts'
 
 export const eventRoutes =
@@ -32,8 +32,9 @@ export const eventRoutes =
         },
       },
       async ({ actor, query }, reply) => {
-        const after = query.after ?? (await startOfLog(actor.app))
-        if (query.wait === 0) return readLog(actor.app, after, query)
+        const { no: appNo, cell } = actor.app
+        const after = query.after ?? (await startOfLog(cell.db, appNo))
+        if (query.wait === 0) return readLog(cell.db, appNo, after, query)
         const ended = new AbortController()
         reply.raw.once('close', () => ended.abort())
         const patience = AbortSignal.timeout(query.wait * 1000)
@@ -52,7 +53,7 @@ async function readOrWait(
 ): Promise<EventList> {
   for (let { after } = query; ; ) {
     const grown = watch.grown(app, after, signal)
-    const log = await readLog(app, after, query)
+    const log = await readLog(app.cell.db, app.no, after, query)
     if (log.data.length > 0 || signal.aborted) return log
     // What `types` left out is not looked at again.
     if (log.meta.next.after > after) after = log.meta.next.after

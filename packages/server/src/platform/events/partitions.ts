@@ -4,36 +4,59 @@ import { connectionConfig, sqlState } from '../db/db.ts'
 const DAY_MS = 86_400_000
 const DAYS_AHEAD = 7
 
-const partitionName = (day: string) => `events_${day.replaceAll('-', '')}`
+/** Tables that are partitioned by day, and hold what happened. */
+type Log = 'events' | 'webhook_deliveries'
+
+const DELIVERY_DAYS = 7
+
+const partitionName = (log: Log, day: string) => `${log}_${day.replaceAll('-', '')}`
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 interface Partition {
+  log: Log
   name: string
   /** false: made or detached, and then cut off. */
   attached: boolean
   detaching: boolean
 }
 
+/** Keeps the partitions of every log. */
+export async function keepLogs(url: string, eventDays: number) {
+  const kept = [
+    await keepPartitions(url, eventDays),
+    await keepPartitions(url, DELIVERY_DAYS, Date.now(), 'webhook_deliveries'),
+  ]
+  return {
+    made: kept.flatMap(({ made }) => made),
+    dropped: kept.flatMap(({ dropped }) => dropped),
+  }
+}
+
 /**
- * Makes the event partitions of today and the week ahead, and drops those past the retention.
+ * Makes the partitions of today and the week ahead, and drops those past the retention.
  * Can be repeated, and ended at any point; neither side blocks readers or the sequencer: a
  * partition is attached and detached beside them (`partition of` and a plain detach would lock
  * the whole log).
  */
-export async function keepPartitions(url: string, retentionDays: number, now = Date.now()) {
+export async function keepPartitions(
+  url: string,
+  retentionDays: number,
+  now = Date.now(),
+  log: Log = 'events',
+) {
   const client = new pg.Client(connectionConfig(url))
   await client.connect()
   try {
     await client.query(`set lock_timeout = '2s'`)
-    const known = await listPartitions(client)
+    const known = await listPartitions(client, log)
     const made: string[] = []
     for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
       const day = dayOf(now + ahead * DAY_MS)
-      if (known.some(({ name, attached }) => name === partitionName(day) && attached)) continue
-      await attach(client, day, dayOf(now + (ahead + 1) * DAY_MS))
+      if (known.some(({ name, attached }) => name === partitionName(log, day) && attached)) continue
+      await attach(client, log, day, dayOf(now + (ahead + 1) * DAY_MS))
       made.push(day)
     }
-    const oldest = partitionName(dayOf(now - retentionDays * DAY_MS))
+    const oldest = partitionName(log, dayOf(now - retentionDays * DAY_MS))
     const past = known.filter(({ name }) => name < oldest)
     const dropped: string[] = []
     for (const partition of past) {
@@ -47,34 +70,37 @@ export async function keepPartitions(url: string, retentionDays: number, now = D
   }
 }
 
-async function listPartitions(client: pg.Client): Promise<Partition[]> {
+async function listPartitions(client: pg.Client, log: Log): Promise<Partition[]> {
   const { rows } = await client.query<Partition>(`
-    select c.relname as name, i.inhrelid is not null as attached,
+    select '${log}' as log, c.relname as name, i.inhrelid is not null as attached,
       coalesce(i.inhdetachpending, false) as detaching
     from pg_class c
-    left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = 'events'::regclass
+    left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = '${log}'::regclass
     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-      and c.relname ~ '^events_\\d{8}$'
+      and c.relname ~ '^${log}_\\d{8}$'
     order by c.relname`)
   return rows
 }
 
-async function attach(client: pg.Client, day: string, next: string) {
-  const name = partitionName(day)
-  await client.query(`create table if not exists ${name} (like events including all)`)
+async function attach(client: pg.Client, log: Log, day: string, next: string) {
+  const name = partitionName(log, day)
+  await client.query(`create table if not exists ${name} (like ${log} including all)`)
   await client.query(
-    `alter table events attach partition ${name} for values from ('${day}') to ('${next}')`,
+    `alter table ${log} attach partition ${name} for values from ('${day}') to ('${next}')`,
   )
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Returns whether it is gone: while a backup or a long reader needs it, it waits for the next round. */
-async function drop(client: pg.Client, { name, attached, detaching }: Partition): Promise<boolean> {
+async function drop(
+  client: pg.Client,
+  { log, name, attached, detaching }: Partition,
+): Promise<boolean> {
   try {
-    if (detaching) await client.query(`alter table events detach partition ${name} finalize`)
+    if (detaching) await client.query(`alter table ${log} detach partition ${name} finalize`)
     else if (attached) {
-      await client.query(`alter table events detach partition ${name} concurrently`)
+      await client.query(`alter table ${log} detach partition ${name} concurrently`)
     }
     await client.query(`drop table ${name}`)
     return true

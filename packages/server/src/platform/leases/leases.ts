@@ -4,6 +4,8 @@ import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
 
 const RENEW_MS = 1_000
+/** As long as a worker's row is good after its renewal. */
+const EXPIRY_MS = 3_000
 const LEASE_LOST = 'LQ001'
 
 /** The right to do a job, until another worker has a higher epoch. */
@@ -40,6 +42,13 @@ const takeLease = query<{ job: string; workerId: string }, { epoch: number }>(
    returning epoch`,
 )
 
+/** Nobody's: whoever looks next takes it, with a higher epoch. */
+const releaseLease = query<{ job: string; workerId: string; epoch: number }>(
+  'leases.release',
+  `update leases set worker_id = '00000000-0000-0000-0000-000000000000'
+   where job = :job and worker_id = :workerId::uuid and epoch = :epoch`,
+)
+
 /** Whether the database refused a write because the lease has gone to another worker. */
 export const isLeaseLost = (error: unknown) => sqlState(error) === LEASE_LOST
 
@@ -50,6 +59,7 @@ export class Worker {
   readonly #log: Logger
   #timer: NodeJS.Timeout | undefined
   #renewing: Promise<void> = Promise.resolve()
+  #renewedAt = Number.NEGATIVE_INFINITY
 
   /** `db` is asked each time: a cell can get another address while we run. */
   constructor(db: () => Db, log: Logger) {
@@ -65,12 +75,25 @@ export class Worker {
     this.#timer = setInterval(renew, RENEW_MS)
   }
 
+  /**
+   * Whether the last renewal is so recent that nobody can have taken a lease away. For work outside
+   * the database, which can't be checked inside a transaction: a process that was stopped sees it.
+   */
+  get alive(): boolean {
+    return performance.now() - this.#renewedAt < EXPIRY_MS
+  }
+
   /** Takes the lease on a job if it is free. */
   async take(job: string): Promise<Lease | undefined> {
     // Without a live row of our own, whoever looked next would take the lease away again.
-    await renewWorker.many(this.#db(), { workerId: this.id })
+    await this.#renewNow()
     const row = await takeLease.maybeOne(this.#db(), { job, workerId: this.id })
     return row && { job, workerId: this.id, epoch: row.epoch }
+  }
+
+  /** Gives a lease to whoever wants it. */
+  async release(lease: Lease): Promise<void> {
+    await releaseLease.many(this.#db(), { ...lease })
   }
 
   /** Gives every lease up at once, instead of letting it expire. */
@@ -82,8 +105,15 @@ export class Worker {
   }
 
   async #renew(): Promise<void> {
-    await renewWorker
-      .many(this.#db(), { workerId: this.id })
-      .catch((error: Error) => this.#log.warn({ err: error }, 'leases were not renewed'))
+    await this.#renewNow().catch((error: Error) =>
+      this.#log.warn({ err: error }, 'leases were not renewed'),
+    )
+  }
+
+  async #renewNow(): Promise<void> {
+    // The row is good from some time after this on.
+    const asked = performance.now()
+    await renewWorker.many(this.#db(), { workerId: this.id })
+    this.#renewedAt = Math.max(this.#renewedAt, asked)
   }
 }

@@ -1,5 +1,5 @@
+import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import type { ServedApp } from '../access/actor.ts'
 import { findOldestEvent, findPosition, type LogRow, listEvents } from './queries.ts'
 import type { EventList, EventListQuery } from './schema.ts'
 
@@ -8,16 +8,17 @@ const LOOKED_AT = 10_000
 
 /** What the log of an app holds past a position. */
 export async function readLog(
-  { no: appNo, cell }: ServedApp,
+  db: Executor,
+  appNo: number,
   after: number,
   { limit, types }: Pick<EventListQuery, 'limit' | 'types'>,
 ): Promise<EventList> {
   const upto = after + LOOKED_AT
-  const rows = await listEvents.many(cell.db, { appNo, after, upto, types: types ?? null, limit })
+  const rows = await listEvents.many(db, { appNo, after, upto, types: types ?? null, limit })
   const { last, whole } = rows[0] ?? { last: 0, whole: true }
   if (after > last) throw badRequest({ after: [`after is past the last position, ${last}`] })
   if (!whole) {
-    const oldest = (await oldestPosition(appNo, cell)) ?? last + 1
+    const oldest = (await oldestPosition(db, appNo)) ?? last + 1
     const details = { oldest: [String(oldest)] }
     throw fail('ERR_POSITION_TOO_OLD', { after, oldest }, { details })
   }
@@ -35,12 +36,12 @@ function toEvent(row: LogRow): EventList['data'] {
 }
 
 /** Where a reader begins that has read nothing yet. */
-export async function startOfLog({ no, cell }: ServedApp): Promise<number> {
-  const oldest = await oldestPosition(no, cell)
+export async function startOfLog(db: Executor, appNo: number): Promise<number> {
+  const oldest = await oldestPosition(db, appNo)
   if (oldest !== undefined) return oldest - 1
   // All are gone, or there never was one.
-  return (await findPosition.maybeOne(cell.db, { appNo: no }))?.position ?? 0
+  return (await findPosition.maybeOne(db, { appNo }))?.position ?? 0
 }
 
-const oldestPosition = async (appNo: number, { db }: ServedApp['cell']) =>
+const oldestPosition = async (db: Executor, appNo: number) =>
   (await findOldestEvent.maybeOne(db, { appNo }))?.position

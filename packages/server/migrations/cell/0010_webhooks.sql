@@ -1,0 +1,232 @@
+-- Webhooks read the event log by a cursor each. docs/decisions/0015-webhooks.md tells how nothing
+-- gets lost and the order of each key is kept.
+--
+-- Lock order: lease, webhooks, webhook_progress, webhook_parked, outbox.
+
+create table webhooks (
+  app_no int not null references apps,
+  no bigint generated always as identity,
+  -- Which lease it belongs to: webhooks/<shard>.
+  shard int not null generated always as ((no % 64)::int) stored,
+  id text not null,
+  name text not null,
+  url text not null,
+  use_basic_auth boolean not null,
+  username text,
+  password_sealed bytea,
+  enabled boolean not null,
+  retry_on_failure boolean not null,
+  triggers text[] not null default '{}',
+  -- The types of events that pull them: whoever reads the log goes by what they are then.
+  types text[] not null default '{}',
+  secret_sealed bytea not null,
+  -- The secret before this one, which signs beside it until then.
+  old_secret_sealed bytea,
+  old_secret_until timestamptz,
+  -- Its rows in other tables go with the sweeps, and then this one.
+  removed boolean not null default false,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, no)
+);
+create unique index webhooks_id on webhooks (app_no, id) where not removed;
+create index webhooks_shard on webhooks (shard) where enabled and not removed;
+create index webhooks_removed on webhooks (app_no, no) where removed;
+
+-- How far a webhook has come: every event up to the position was delivered, stands in the backlog
+-- or among the dead letters, or is of a type that it did not ask for.
+create table webhook_progress (
+  app_no int not null,
+  webhook_no bigint not null,
+  position bigint not null,
+  -- Keys that failed one after the other, without a success between them.
+  failures int not null default 0,
+  failing_since timestamptz,
+  -- After too many failures the whole webhook waits, and is probed now and then.
+  probes int not null default 0,
+  waits_until timestamptz,
+  primary key (app_no, webhook_no)
+) with (fillfactor = 50);
+
+-- Keys whose events wait: a delivery failed, or a replay was asked for.
+create table webhook_parked (
+  app_no int not null,
+  webhook_no bigint not null,
+  key text not null,
+  -- Failed tries of the first of its events.
+  tries int not null default 0,
+  retry_at timestamptz not null default now(),
+  primary key (app_no, webhook_no, key)
+);
+create index webhook_parked_due on webhook_parked (app_no, webhook_no, retry_at);
+
+-- Their events. A key has a row in webhook_parked as long as it has one here.
+create table webhook_backlog (
+  app_no int not null,
+  webhook_no bigint not null,
+  key text not null,
+  position bigint not null,
+  primary key (app_no, webhook_no, key, position)
+);
+
+-- Events that were given up; a range of them where the log no longer holds what they were.
+create table webhook_dead_letters (
+  app_no int not null,
+  webhook_no bigint not null,
+  position bigint not null,
+  upto bigint not null,
+  type text,
+  reason text not null check (reason in ('exhausted', 'noRetry', 'expired')),
+  at timestamptz not null default now(),
+  primary key (app_no, webhook_no, position)
+);
+create index webhook_dead_letters_at on webhook_dead_letters (at);
+
+create sequence webhook_delivery_ids;
+
+-- Every try. Partitioned by day: a day is dropped as a whole.
+create table webhook_deliveries (
+  app_no int not null,
+  webhook_no bigint not null,
+  id bigint not null default nextval('webhook_delivery_ids'),
+  position bigint not null,
+  type text not null,
+  try int not null,
+  -- Of the answer; null: there was none, and `error` says why.
+  status int,
+  error text,
+  duration_ms int not null,
+  answer text,
+  at timestamptz not null,
+  day date not null,
+  primary key (app_no, webhook_no, id, day)
+) partition by range (day);
+create index webhook_deliveries_failed on webhook_deliveries (app_no, webhook_no, id)
+where coalesce(status, 0) not between 200 and 299;
+
+/*
+ * Notes what came of some deliveries, and moves the cursor, all or nothing. `p_news`:
+ *   attempts  [{position, type, try, status, error, ms, answer, at}]
+ *   queued    [{key, position}]         events that have to wait
+ *   parked    [{key, tries, seconds}]   keys that failed: when to try again
+ *   done      [{key, position}]         of the backlog: delivered or given up
+ *   dead      [{position, upto, type, reason}]
+ *   succeeded whether any did; failures: in a row since then
+ *   waiting   whether the whole webhook waits; probes: how often it was probed; waitSeconds: how
+ *             long from now on, where that changed
+ * Says whether nothing but failure came for so long that the webhook is to be disabled.
+ */
+create function record_deliveries(
+  p_job text, p_worker uuid, p_epoch bigint,
+  p_app_no int, p_webhook bigint, p_position bigint, p_news json,
+  out hopeless boolean
+)
+language plpgsql as $$
+declare
+  v_failures int := (p_news ->> 'failures')::int;
+  v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
+  v_waiting boolean := (p_news ->> 'waiting')::boolean;
+  v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
+  v_waited boolean;
+begin
+  perform lock_lease(p_job, p_worker, p_epoch);
+  select waits_until is not null into v_waited from webhook_progress
+  where app_no = p_app_no and webhook_no = p_webhook for no key update;
+  if not found then return; end if;
+
+  update webhook_progress set position = greatest(position, p_position),
+    failures = v_failures,
+    failing_since = case when v_failures = 0 then null
+      when v_succeeded then now() else coalesce(failing_since, now()) end,
+    probes = coalesce((p_news ->> 'probes')::int, 0),
+    waits_until = case when v_waiting then coalesce(now() + make_interval(secs => v_wait), waits_until) end
+  where app_no = p_app_no and webhook_no = p_webhook
+  returning failing_since < now() - interval '5 days' into hopeless;
+
+  insert into webhook_deliveries
+    (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
+  select p_app_no, p_webhook, a.position, a.type, a.try, a.status, a.error, a.ms, a.answer,
+    to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
+  from json_to_recordset(p_news -> 'attempts') as a (position bigint, type text, try int,
+    status int, error text, ms int, answer text, at bigint);
+
+  if p_news -> 'queued' is not null then
+    insert into webhook_backlog (app_no, webhook_no, key, position)
+    select p_app_no, p_webhook, q.key, q.position
+    from json_to_recordset(p_news -> 'queued') as q (key text, position bigint)
+    on conflict do nothing;
+    insert into webhook_parked (app_no, webhook_no, key)
+    select distinct p_app_no, p_webhook, q.key
+    from json_to_recordset(p_news -> 'queued') as q (key text)
+    order by q.key
+    on conflict do nothing;
+  end if;
+
+  if p_news -> 'done' is not null then
+    delete from webhook_backlog b
+    using json_to_recordset(p_news -> 'done') as d (key text, position bigint)
+    where b.app_no = p_app_no and b.webhook_no = p_webhook
+      and b.key = d.key and b.position = d.position;
+    -- What was delivered after all is no dead letter any more; what was given up now is added below.
+    delete from webhook_dead_letters l
+    using json_to_recordset(p_news -> 'done') as d (position bigint)
+    where l.app_no = p_app_no and l.webhook_no = p_webhook and l.position = d.position;
+    -- Those that have more are due again, from the first try on.
+    update webhook_parked p set tries = 0, retry_at = now()
+    from (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key;
+    delete from webhook_parked p
+    using (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key
+      and not exists (
+        select from webhook_backlog b
+        where b.app_no = p_app_no and b.webhook_no = p_webhook and b.key = p.key);
+  end if;
+
+  if p_news -> 'dead' is not null then
+    insert into webhook_dead_letters (app_no, webhook_no, position, upto, type, reason)
+    select p_app_no, p_webhook, d.position, d.upto, d.type, d.reason
+    from json_to_recordset(p_news -> 'dead') as d (position bigint, upto bigint, type text, reason text)
+    on conflict (app_no, webhook_no, position) do update
+    set upto = excluded.upto, reason = excluded.reason, at = excluded.at;
+  end if;
+
+  if p_news -> 'parked' is not null then
+    update webhook_parked p
+    set tries = f.tries, retry_at = now() + make_interval(secs => f.seconds)
+    from json_to_recordset(p_news -> 'parked') as f (key text, tries int, seconds double precision)
+    where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = f.key;
+  end if;
+
+  -- It answers again: whoever waited is tried now.
+  if v_waited and not v_waiting then
+    update webhook_parked set retry_at = now()
+    where app_no = p_app_no and webhook_no = p_webhook and retry_at > now();
+  end if;
+end $$;
+
+/* Removes the rest of a removed webhook, at most so many rows; whether all is gone. */
+create function sweep_webhook(p_app_no int, p_webhook bigint, p_limit int) returns boolean
+language plpgsql as $$
+declare
+  v_rows int;
+begin
+  delete from webhook_backlog where ctid = any (array(
+    select ctid from webhook_backlog
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_parked where ctid = any (array(
+    select ctid from webhook_parked
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_dead_letters where ctid = any (array(
+    select ctid from webhook_dead_letters
+    where app_no = p_app_no and webhook_no = p_webhook limit p_limit));
+  get diagnostics v_rows = row_count;
+  if v_rows = p_limit then return false; end if;
+  delete from webhook_progress where app_no = p_app_no and webhook_no = p_webhook;
+  delete from webhooks where app_no = p_app_no and no = p_webhook;
+  return true;
+end $$;

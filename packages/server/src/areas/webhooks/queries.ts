@@ -1,0 +1,174 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { query } from '../../platform/db/query.ts'
+
+export type WebhookRow = Pick<
+  CellRows['webhooks'],
+  | 'no'
+  | 'id'
+  | 'name'
+  | 'url'
+  | 'use_basic_auth'
+  | 'username'
+  | 'enabled'
+  | 'retry_on_failure'
+  | 'triggers'
+  | 'created_at'
+  | 'updated_at'
+>
+
+const COLUMNS = `no, id, name, url, use_basic_auth, username, enabled, retry_on_failure, triggers,
+  created_at, updated_at`
+
+/** Creators of webhooks of one app come one after the other: the count below is then exact. */
+export const lockWebhooks = query<{ appNo: number }>(
+  'webhooks.lock',
+  'select from apps where app_no = :appNo for no key update',
+)
+
+export const countWebhooks = query<{ appNo: number }, { count: number }>(
+  'webhooks.count',
+  'select count(*) from webhooks where app_no = :appNo and not removed',
+)
+
+/** Begins with what is logged from now on. No row: the id is taken. */
+export const insertWebhook = query<
+  {
+    appNo: number
+    id: string
+    name: string
+    url: string
+    useBasicAuth: boolean
+    username: string | null
+    passwordSealed: Buffer | null
+    enabled: boolean
+    retryOnFailure: boolean
+    secretSealed: Buffer
+  },
+  WebhookRow
+>(
+  'webhooks.insert',
+  `with made as (
+     insert into webhooks (app_no, id, name, url, use_basic_auth, username, password_sealed,
+       enabled, retry_on_failure, secret_sealed)
+     values (:appNo, :id, :name, :url, :useBasicAuth, :username, :passwordSealed,
+       :enabled, :retryOnFailure, :secretSealed)
+     on conflict (app_no, id) where not removed do nothing
+     returning ${COLUMNS}
+   ), begun as (
+     insert into webhook_progress (app_no, webhook_no, position)
+     select :appNo, no, coalesce((select position from positions where app_no = :appNo), 0)
+     from made
+   )
+   select ${COLUMNS} from made`,
+)
+
+/** Newest first. An app has at most 25, so all are read and paged together. */
+export const listWebhooks = query<{ appNo: number; searchKey: string | null }, WebhookRow>(
+  'webhooks.list',
+  `select ${COLUMNS} from webhooks
+   where app_no = :appNo and not removed
+     and (:searchKey::text is null or strpos(lower(name), lower(:searchKey)) > 0)
+   order by no desc`,
+)
+
+/** What a webhook is told of, as it is now. */
+export const findTypes = query<{ appNo: number; id: string }, { no: number; types: string[] }>(
+  'webhooks.findTypes',
+  'select no, types from webhooks where app_no = :appNo and id = :id and not removed',
+)
+
+export const findWebhook = query<{ appNo: number; id: string }, WebhookRow>(
+  'webhooks.find',
+  `select ${COLUMNS} from webhooks where app_no = :appNo and id = :id and not removed`,
+)
+
+/** Whoever changes a webhook decides by what it is then. */
+export const lockWebhook = query<
+  { appNo: number; id: string },
+  WebhookRow & { has_password: boolean }
+>(
+  'webhooks.lockOne',
+  `select ${COLUMNS}, password_sealed is not null as has_password from webhooks
+   where app_no = :appNo and id = :id and not removed
+   for no key update`,
+)
+
+export const updateWebhook = query<
+  {
+    appNo: number
+    no: number
+    name: string | null
+    url: string | null
+    useBasicAuth: boolean | null
+    username: string | null
+    passwordSealed: Buffer | null
+    enabled: boolean | null
+    retryOnFailure: boolean | null
+  },
+  WebhookRow
+>(
+  'webhooks.update',
+  `update webhooks set name = coalesce(:name, name), url = coalesce(:url, url),
+     use_basic_auth = coalesce(:useBasicAuth, use_basic_auth),
+     username = coalesce(:username, username),
+     password_sealed = coalesce(:passwordSealed, password_sealed),
+     enabled = coalesce(:enabled, enabled),
+     retry_on_failure = coalesce(:retryOnFailure, retry_on_failure),
+     updated_at = now()
+   where app_no = :appNo and no = :no
+   returning ${COLUMNS}`,
+)
+
+/** What failed before counts no more: it is tried at once. In this order, as deliveries lock them. */
+export const restartProgress = query<{ appNo: number; no: number }>(
+  'webhooks.restartProgress',
+  `update webhook_progress set failures = 0, failing_since = null, probes = 0, waits_until = null
+   where app_no = :appNo and webhook_no = :no`,
+)
+
+export const restartParked = query<{ appNo: number; no: number }>(
+  'webhooks.restartParked',
+  `update webhook_parked set tries = 0, retry_at = now()
+   where app_no = :appNo and webhook_no = :no`,
+)
+
+export const updateTriggers = query<
+  { appNo: number; no: number; triggers: string[]; types: string[] },
+  WebhookRow
+>(
+  'webhooks.updateTriggers',
+  `update webhooks set triggers = :triggers, types = :types, updated_at = now()
+   where app_no = :appNo and no = :no
+   returning ${COLUMNS}`,
+)
+
+/** The secret until now signs beside the new one for a day. */
+export const updateSecret = query<
+  { appNo: number; no: number; secretSealed: Buffer },
+  WebhookRow & { old_secret_until: Date }
+>(
+  'webhooks.updateSecret',
+  `update webhooks set old_secret_sealed = secret_sealed,
+     old_secret_until = now() + interval '1 day',
+     secret_sealed = :secretSealed, updated_at = now()
+   where app_no = :appNo and no = :no
+   returning ${COLUMNS}, old_secret_until`,
+)
+
+/** Its other rows go with the sweeps. */
+export const removeWebhook = query<{ appNo: number; id: string }, WebhookRow>(
+  'webhooks.remove',
+  `update webhooks set removed = true
+   where app_no = :appNo and id = :id and not removed
+   returning ${COLUMNS}`,
+)
+
+export const listRemovedWebhooks = query<{ limit: number }, { app_no: number; no: number }>(
+  'webhooks.listRemoved',
+  'select app_no, no from webhooks where removed order by app_no, no limit :limit',
+)
+
+export const sweepWebhook = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
+  'webhooks.sweep',
+  'select sweep_webhook(:appNo, :no, :limit) as gone',
+)

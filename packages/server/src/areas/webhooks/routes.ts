@@ -1,0 +1,205 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { triggers } from '@loquat/protocol'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
+import type { ServedApp } from '../access/actor.ts'
+import type { Access } from '../access/plugin.ts'
+import {
+  addTriggers,
+  createWebhook,
+  deleteTriggers,
+  deleteWebhook,
+  editWebhook,
+  rotateSecret,
+} from './actions.ts'
+import { findWebhook, listWebhooks, type WebhookRow } from './queries.ts'
+import { toWebhook } from './record.ts'
+import {
+  CreatedWebhook,
+  NewSecret,
+  NewWebhook,
+  Trigger,
+  TriggerIds,
+  TriggerListQuery,
+  TriggerOutcomes,
+  Webhook,
+  WebhookChanges,
+  WebhookListQuery,
+  WebhookParams,
+} from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+const tags = ['webhooks']
+
+async function getWebhook({ no: appNo, cell }: ServedApp, id: string): Promise<WebhookRow> {
+  const row = await findWebhook.maybeOne(cell.db, { appNo, id })
+  if (!row) throw fail('ERR_WEBHOOK_NOT_FOUND', { id })
+  return row
+}
+
+export const webhookRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/webhooks',
+      {
+        config: { ...access, errors: ['ERR_PLAN_QUOTA_RESTRICTION', 'ERR_WEBHOOK_ALREADY_EXISTS'] },
+        schema: {
+          operationId: 'createWebhook',
+          tags,
+          summary: 'Create a webhook',
+          body: NewWebhook,
+          response: { 200: Data(CreatedWebhook) },
+        },
+      },
+      async ({ actor, body }) => ({ data: await createWebhook(deps, actor, body) }),
+    )
+
+    app.get(
+      '/webhooks',
+      {
+        config: access,
+        schema: {
+          operationId: 'listWebhooks',
+          tags,
+          summary: 'List webhooks',
+          querystring: WebhookListQuery,
+          response: { 200: Page(Webhook) },
+        },
+      },
+      async ({ actor, query }) => {
+        const { no: appNo, cell } = actor.app
+        const searchKey = query.searchKey ?? null
+        return pageOf(query, await listWebhooks.many(cell.db, { appNo, searchKey }), toWebhook)
+      },
+    )
+
+    app.get(
+      '/webhooks/:webhookId',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'getWebhook',
+          tags,
+          summary: 'Get a webhook',
+          params: WebhookParams,
+          response: { 200: Data(Webhook) },
+        },
+      },
+      async ({ actor, params }) => ({
+        data: toWebhook(await getWebhook(actor.app, params.webhookId)),
+      }),
+    )
+
+    app.put(
+      '/webhooks/:webhookId',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'updateWebhook',
+          tags,
+          summary: 'Change a webhook; one that is enabled goes on where it stopped',
+          params: WebhookParams,
+          body: WebhookChanges,
+          response: { 200: Data(Webhook) },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await editWebhook(deps, actor, params.webhookId, body),
+      }),
+    )
+
+    app.delete(
+      '/webhooks/:webhookId',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'deleteWebhook',
+          tags,
+          summary: 'Remove a webhook',
+          params: WebhookParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({ data: await deleteWebhook(deps, actor, params.webhookId) }),
+    )
+
+    app.post(
+      '/webhooks/:webhookId/triggers',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'addWebhookTriggers',
+          tags,
+          summary: 'Subscribe a webhook to triggers',
+          params: WebhookParams,
+          body: TriggerIds,
+          response: { 200: TriggerOutcomes },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await addTriggers(deps, actor, params.webhookId, body),
+      }),
+    )
+
+    app.get(
+      '/webhooks/:webhookId/triggers',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'listWebhookTriggers',
+          tags,
+          summary: 'List the triggers that a webhook is subscribed to',
+          params: WebhookParams,
+          querystring: TriggerListQuery,
+          response: { 200: Page(Trigger) },
+        },
+      },
+      async ({ actor, params, query }) => {
+        const row = await getWebhook(actor.app, params.webhookId)
+        return pageOf(query, row.triggers, (id) => ({
+          id,
+          description: triggers.get(id)?.summary ?? '',
+        }))
+      },
+    )
+
+    app.delete(
+      '/webhooks/:webhookId/triggers',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND', 'ERR_TRIGGER_NOT_FOUND'] },
+        schema: {
+          operationId: 'deleteWebhookTriggers',
+          tags,
+          summary: 'End subscriptions of a webhook',
+          params: WebhookParams,
+          body: TriggerIds,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await deleteTriggers(deps, actor, params.webhookId, body),
+      }),
+    )
+
+    app.post(
+      '/webhooks/:webhookId/secret',
+      {
+        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND'] },
+        schema: {
+          operationId: 'rotateWebhookSecret',
+          tags,
+          summary: 'Give a webhook a new secret; the one before it signs too for a day',
+          params: WebhookParams,
+          response: { 200: Data(NewSecret) },
+        },
+      },
+      async ({ actor, params }) => ({ data: await rotateSecret(deps, actor, params.webhookId) }),
+    )
+  }

@@ -1,0 +1,418 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
+import { until } from '../../../test/until.ts'
+import { keepPartitions } from '../../platform/events/partitions.ts'
+
+const DAY_MS = 86_400_000
+const OPEN = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
+
+const server = useServer({ roles: ['api', 'worker'], env: OPEN })
+const receiver = useReceiver()
+
+/** Paths tell the webhooks of the file's one receiver apart. */
+let nth = 0
+
+interface Hooked {
+  app: TestApp
+  path: string
+  secret: string
+  /** The names of groups that the receiver was told of, in order, each once. */
+  told(): string[]
+  calls(): Receiver['received']
+}
+
+async function hooked(options: object = {}, on = server): Promise<Hooked> {
+  const app = await on.newApp()
+  const path = `/hook${++nth}`
+  const webhookURL = receiver.url + path
+  const { secret } = await app.client.webhooks.create({
+    id: 'a',
+    name: 'A',
+    webhookURL,
+    ...options,
+  })
+  await app.client.webhooks.addTriggers('a', { triggerIds: ['group_created', 'group_updated'] })
+  return {
+    app,
+    path,
+    secret,
+    told: () => taken(receiver, path).map(({ json }) => json.data.group.name),
+    calls: () => receiver.received.filter((call) => call.path === path),
+  }
+}
+
+/** What the receiver answers to calls of this webhook about groups of these names. */
+function respondTo({ path }: Hooked, answer: (name: string) => number | null) {
+  const before = receiver.respond
+  receiver.respond = (call) =>
+    call.path === path ? answer(call.json.data.group.name) : before(call)
+}
+
+const groups = async ({ app }: Hooked, ...names: string[]) => {
+  for (const name of names) await app.client.groups.create({ guid: name, name, type: 'public' })
+}
+
+const sql = <R extends object>({ app }: Hooked, text: string) =>
+  rows<R>(app.cell.db, text.replaceAll('$app', String(app.no)))
+
+const parked = (hook: Hooked) =>
+  sql<{ key: string; tries: number; seconds: number }>(
+    hook,
+    `select key, tries, extract(epoch from retry_at - now())::float as seconds
+     from webhook_parked where app_no = $app order by key`,
+  )
+
+/** The clock goes on, as far as the waits of this webhook are concerned. */
+async function pass(hook: Hooked, interval: string) {
+  const earlier = (column: string) => `${column} = ${column} - interval '${interval}'`
+  await sql(
+    hook,
+    `update webhook_progress set ${earlier('waits_until')}, ${earlier('failing_since')}
+     where app_no = $app`,
+  )
+  await sql(hook, `update webhook_parked set ${earlier('retry_at')} where app_no = $app`)
+}
+
+const progress = async (hook: Hooked) => {
+  const [row] = await sql<{ failures: number; probes: number; waiting: boolean; seconds: number }>(
+    hook,
+    `select failures, probes, waits_until is not null as waiting,
+       extract(epoch from waits_until - now())::float as seconds
+     from webhook_progress where app_no = $app`,
+  )
+  assert.ok(row)
+  return row
+}
+
+suite('deliveries', () => {
+  test('an event in its envelope, signed as Standard Webhooks says', async () => {
+    const hook = await hooked({ useBasicAuth: true, username: 'ana', password: 'pass1' })
+    await groups(hook, 'one')
+    await until('it was called', () => hook.told().length === 1)
+    const [call] = hook.calls()
+    assert.ok(call)
+    const { group, members } = call.json.data
+    assert.deepEqual(call.json, {
+      trigger: 'group_created',
+      data: { group, members },
+      appId: hook.app.id,
+      region: 'us',
+      webhook: 'a',
+    })
+    assert.deepEqual(new Webhook(hook.secret).verify(call.body, call.headers), call.json)
+    assert.throws(() => new Webhook(hook.secret).verify(`${call.body} `, call.headers))
+    assert.equal(call.headers.authorization, `Basic ${btoa('ana:pass1')}`)
+    assert.equal(call.headers['content-type'], 'application/json')
+  })
+
+  test('both secrets sign while one is replaced', async () => {
+    const hook = await hooked()
+    const { secret } = await hook.app.client.webhooks.rotateSecret('a')
+    await groups(hook, 'one')
+    await until('it was called', () => hook.told().length === 1)
+    const [call] = hook.calls()
+    assert.ok(call)
+    for (const each of [hook.secret, secret]) new Webhook(each).verify(call.body, call.headers)
+    await sql(hook, `update webhooks set old_secret_until = now() where app_no = $app`)
+    await until('the old one is out of use', async () => {
+      await hook.app.client.groups.update('one', { name: `one${hook.calls().length}` })
+      const last = hook.calls().at(-1)
+      return last?.headers['webhook-signature']?.split(' ').length === 1
+    })
+    const last = hook.calls().at(-1)
+    assert.ok(last)
+    new Webhook(secret).verify(last.body, last.headers)
+    assert.throws(() => new Webhook(hook.secret).verify(last.body, last.headers))
+  })
+
+  test('receipts in the shape that webhooks have', async () => {
+    const { app, path } = await hooked()
+    await app.client.webhooks.addTriggers('a', { triggerIds: ['message_read_receipt'] })
+    for (const uid of ['ana', 'bo']) await app.client.users.create({ uid, name: uid })
+    const ana = app.client.onBehalfOf('ana')
+    const sent = await ana.messages.send({
+      receiver: 'bo',
+      receiverType: 'user',
+      data: { text: 'Hi' },
+    })
+    await app.client.onBehalfOf('bo').conversations.markUserRead('ana', {})
+    const call = await until('it was called', () => taken(receiver, path)[0])
+    assert.equal(call.json.trigger, 'message_read_receipt')
+    const { body, ...data } = call.json.data
+    assert.deepEqual(data, {
+      receiver: 'ana',
+      receiverType: 'user',
+      type: 'receipts',
+      sender: 'bo',
+    })
+    const { timestamp } = body
+    const messageId = (sent as { id: string }).id
+    assert.deepEqual(body, { action: 'read', messageId, user: { uid: 'bo' }, timestamp })
+  })
+
+  test('nothing while disabled; once enabled it goes on where it was', async () => {
+    const hook = await hooked()
+    await groups(hook, 'one')
+    await until('it was called', () => hook.told().length === 1)
+    await hook.app.client.webhooks.update('a', { enabled: false })
+    await groups(hook, 'two', 'three')
+    const other = await hooked()
+    await groups(other, 'else')
+    await until('others are served', () => other.told().length === 1)
+    assert.deepEqual(hook.told(), ['one'])
+    await hook.app.client.webhooks.update('a', { enabled: true })
+    await until('it was called', () => hook.told().length === 3)
+    assert.deepEqual(hook.told().toSorted(), ['one', 'three', 'two'])
+  })
+
+  test('a key that fails waits, with all that follows it; others do not', async () => {
+    const hook = await hooked()
+    let works = false
+    respondTo(hook, (name) => (name.startsWith('bad') && !works ? 500 : 200))
+    await groups(hook, 'bad', 'good')
+    for (const name of ['bad2', 'bad3']) await hook.app.client.groups.update('bad', { name })
+    await hook.app.client.groups.update('good', { name: 'good2' })
+    await until('the others came', () => hook.told().length === 2)
+    assert.deepEqual(hook.told(), ['good', 'good2'])
+    await until('the rest waits', async () => {
+      const [backlog] = await sql<{ n: number }>(
+        hook,
+        'select count(*)::int as n from webhook_backlog where app_no = $app',
+      )
+      return backlog?.n === 3
+    })
+    const failed = hook.calls().filter((call) => !call.taken)
+    assert.deepEqual(
+      failed.map(({ json }) => json.data.group.name),
+      ['bad'],
+    )
+    works = true
+    await pass(hook, '6 seconds')
+    await until('it came', () => hook.told().length === 5)
+    assert.deepEqual(hook.told(), ['good', 'good2', 'bad', 'bad2', 'bad3'])
+    await until('nothing waits', async () => (await parked(hook)).length === 0)
+    const ids = hook.calls().map(({ id }) => id)
+    assert.equal(new Set(ids).size, ids.length - 1, 'the retry has the id of the first try')
+  })
+
+  test('the timetable: nine retries, then it is a dead letter, and the next one is tried', async () => {
+    const hook = await hooked()
+    respondTo(hook, (name) => (name === 'bad' ? 503 : 200))
+    await groups(hook, 'bad')
+    await until('it failed', async () => (await parked(hook)).length === 1)
+    await hook.app.client.groups.update('bad', { name: 'next' })
+    const hours = 3600
+    const table = [
+      5,
+      300,
+      1800,
+      2 * hours,
+      5 * hours,
+      10 * hours,
+      14 * hours,
+      20 * hours,
+      24 * hours,
+    ]
+    for (const [retry, pause] of table.entries()) {
+      const [wait] = await until('it waits', async () => {
+        const waits = await parked(hook)
+        return waits[0]?.tries === retry + 1 && waits
+      })
+      assert.ok(wait)
+      assert.ok(wait.seconds <= pause * 1.1, `retry ${retry + 1} in ${wait.seconds} s`)
+      // The machine may have paused since.
+      assert.ok(wait.seconds > pause * 0.9 - 120, `retry ${retry + 1} in ${wait.seconds} s`)
+      await pass(hook, `${Math.ceil(wait.seconds) + 1} seconds`)
+    }
+    await until('the next came', () => hook.told().length === 1)
+    assert.deepEqual(hook.told(), ['next'])
+    assert.equal(hook.calls().filter((call) => !call.taken).length, 10)
+    const dead = await until('it is dead', async () => {
+      const { data } = await hook.app.client.webhooks.listDeadLetters('a')
+      return data.length > 0 && data
+    })
+    assert.deepEqual(
+      dead.map(({ count, type, reason }) => ({ count, type, reason })),
+      [{ count: 1, type: 'group.created', reason: 'exhausted' }],
+    )
+  })
+
+  test('without retries a failure is a dead letter at once', async () => {
+    const hook = await hooked({ retryOnFailure: false })
+    respondTo(hook, (name) => (name === 'bad' ? 404 : 200))
+    await groups(hook, 'bad')
+    await hook.app.client.groups.update('bad', { name: 'next' })
+    await until('the next came', () => hook.told().length === 1)
+    const { data } = await until('it is dead', async () => {
+      const letters = await hook.app.client.webhooks.listDeadLetters('a')
+      return letters.data.length === 1 && letters
+    })
+    assert.equal(data[0]?.reason, 'noRetry')
+  })
+
+  test('after 20 keys in a row the whole webhook waits, and one probe tells', async () => {
+    const hook = await hooked()
+    let works = false
+    respondTo(hook, () => (works ? 200 : 500))
+    const first = Array.from({ length: 25 }, (_, n) => `g${n}`)
+    await groups(hook, ...first)
+    await until('it waits', async () => (await progress(hook)).waiting)
+    const before = await until('calls under way have ended', async () => {
+      const { length } = hook.calls()
+      const logged = await hook.app.client.webhooks.listDeliveries('a', { limit: 1000 })
+      return logged.data.length === length && length
+    })
+    await groups(hook, 'later')
+    await pass(hook, '6 seconds')
+    await until('it was probed', async () => (await progress(hook)).probes === 2)
+    assert.equal(hook.calls().length, before + 1)
+    assert.ok((await progress(hook)).seconds > 100, 'the second probe comes minutes later')
+    works = true
+    await pass(hook, '6 minutes')
+    await until('all came', () => hook.told().length === 26)
+    await until('it waits no more', async () => !(await progress(hook)).waiting)
+    assert.deepEqual((await hook.app.client.webhooks.listDeadLetters('a')).data, [])
+  })
+
+  test('disabled after five days of nothing but failure, with an event', async () => {
+    const hook = await hooked()
+    let works = false
+    respondTo(hook, () => (works ? 200 : 500))
+    await groups(hook, 'one', 'two')
+    await until('both failed', async () => (await parked(hook)).length === 2)
+    await pass(hook, '4 days')
+    await until('tried again', () => hook.calls().length >= 4)
+    assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
+    await pass(hook, '30 hours')
+    await until('it is off', async () => !(await hook.app.client.webhooks.get('a')).enabled)
+    await until('it was announced', async () =>
+      (await hook.app.announced()).includes('webhook.disabled'),
+    )
+    works = true
+    await hook.app.client.webhooks.update('a', { enabled: true })
+    await until('all came', () => hook.told().length === 2)
+  })
+
+  test('a connection that is cut, and a redirect, are failures; nobody follows', async () => {
+    const hook = await hooked()
+    respondTo(hook, (name) => ({ cut: 0, moved: 302 })[name] ?? 200)
+    await groups(hook, 'cut', 'moved', 'fine')
+    const failed = await until('both are logged', async () => {
+      const { data } = await hook.app.client.webhooks.listDeliveries('a', { failed: true })
+      return data.length === 2 && data
+    })
+    assert.deepEqual(
+      failed.map(({ status }) => status ?? 0).toSorted((a, b) => a - b),
+      [0, 302],
+    )
+    assert.equal(failed.find(({ status }) => status === 302)?.answer, 'status 302')
+    assert.ok(failed.find(({ error }) => error))
+    assert.ok(!receiver.received.some(({ path }) => path === '/followed'))
+  })
+
+  test('one event and a range again, with the same ids, in order', async () => {
+    const hook = await hooked()
+    await groups(hook, 'one', 'two')
+    await hook.app.client.groups.update('one', { name: 'one2' })
+    await until('all came', () => hook.told().length === 3)
+    const { webhooks, events } = hook.app.client
+    const log = await until('all is logged', async () => {
+      const { data } = await events.list({ types: ['group.created', 'group.updated'] })
+      return data.length === 3 && data
+    })
+    const positions = log.map(({ position }) => position)
+    const [from = 0, second = 0, to = 0] = positions
+    assert.deepEqual(await webhooks.replayEvents('a', { from: second }), { events: 1 })
+    await until('it came again', () => hook.calls().length === 4)
+    assert.deepEqual(await webhooks.replayEvents('a', { from: 1, to }), { events: 3 })
+    await until('all came again', () => hook.calls().length === 7)
+    assert.equal(hook.told().length, 3)
+    const again = hook.calls().slice(4)
+    const ids = again.map(({ id }) => Number(id.split('_').at(-1)))
+    assert.ok(ids.indexOf(from) < ids.indexOf(to), 'events of one group in order')
+    await until('nothing waits', async () => (await parked(hook)).length === 0)
+
+    const last = (await events.list()).meta.last
+    for (const body of [{ from: last + 9 }, { from: 3, to: 2 }, { from: 1, to: 10_001 }]) {
+      const { status } = await hook.app.call('POST', '/v3/webhooks/a/replays', { body })
+      assert.equal(status, 400, JSON.stringify(body))
+    }
+  })
+
+  test('the log of deliveries, page by page', async () => {
+    const hook = await hooked()
+    await groups(hook, 'one', 'two', 'three')
+    await until('all are logged', async () => {
+      const { data } = await hook.app.client.webhooks.listDeliveries('a')
+      return data.length === 3
+    })
+    const { webhooks } = hook.app.client
+    const page = await webhooks.listDeliveries('a', { limit: 2 })
+    assert.equal(page.data.length, 2)
+    assert.ok(page.meta.next)
+    const rest = await webhooks.listDeliveries('a', { before: page.meta.next })
+    assert.deepEqual(rest.meta, {})
+    const all = [...page.data, ...rest.data]
+    assert.equal(new Set(all.map(({ position }) => position)).size, 3)
+    for (const { success, status, answer, try: tried } of all)
+      assert.deepEqual([success, status, answer, tried], [true, 200, 'status 200', 1])
+    assert.deepEqual((await webhooks.listDeliveries('a', { failed: true })).data, [])
+  })
+
+  test('what is left of a removed webhook goes', async () => {
+    const hook = await hooked()
+    respondTo(hook, () => 500)
+    await groups(hook, 'one')
+    await until('it failed', async () => (await parked(hook)).length === 1)
+    await hook.app.client.webhooks.delete('a')
+    await until('all is gone', async () => {
+      const [left] = await sql<{ n: number }>(
+        hook,
+        `select (select count(*) from webhooks where app_no = $app)
+           + (select count(*) from webhook_progress where app_no = $app)
+           + (select count(*) from webhook_parked where app_no = $app)
+           + (select count(*) from webhook_backlog where app_no = $app) as n`,
+      )
+      return left?.n === 0
+    })
+  })
+})
+
+suite('a cursor that the retention has left behind', () => {
+  const old = useServer({ roles: ['api', 'worker'], env: OPEN })
+
+  test('what is gone is counted among the dead letters, and the rest is delivered', async () => {
+    const hook = await hooked({}, old)
+    respondTo(hook, (name) => (name === 'bad' ? 500 : 200))
+    await groups(hook, 'bad')
+    await until('it failed', async () => (await parked(hook)).length === 1)
+    await hook.app.client.webhooks.update('a', { enabled: false })
+    await groups(hook, 'one', 'two')
+    const [cursor] = await sql<{ position: number }>(
+      hook,
+      'select position from webhook_progress where app_no = $app',
+    )
+    const { last } = await until('all is logged', async () => {
+      const { data, meta } = await hook.app.client.events.list({ types: ['group.created'] })
+      return data.length === 3 && meta
+    })
+    await keepPartitions(hook.app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    await hook.app.client.webhooks.update('a', { enabled: true })
+    const letters = await until('they are counted', async () => {
+      const { data } = await hook.app.client.webhooks.listDeadLetters('a')
+      return data.length === 2 && data
+    })
+    assert.deepEqual(
+      letters.map(({ reason }) => reason),
+      ['expired', 'expired'],
+    )
+    assert.deepEqual(
+      letters.map(({ count }) => count),
+      [1, last - (cursor?.position ?? 0)],
+    )
+  })
+})

@@ -1,0 +1,180 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import type { WebhookRow } from '../../areas/webhooks/queries.ts'
+import { query } from '../../platform/db/query.ts'
+
+/** How many workers could share the webhooks of this cell. */
+export const countWorkers = query<Record<string, never>, { count: number }>(
+  'webhooks.countWorkers',
+  'select count(*) from workers where expires_at > clock_timestamp()',
+)
+
+/** The shards that a worker has, whatever it remembers. */
+export const listOwnShards = query<{ workerId: string }, { job: string; epoch: number }>(
+  'webhooks.listOwnShards',
+  `select job, epoch from leases where job like 'webhooks/%' and worker_id = :workerId::uuid`,
+)
+
+/** Shards that no living worker has; in any order, so that two who look do not want the same. */
+export const listFreeShards = query<{ shards: number; limit: number }, { shard: number }>(
+  'webhooks.listFreeShards',
+  `select shard from generate_series(0, :shards::int - 1) as shard
+   where not exists (
+     select from leases l join workers w on w.worker_id = l.worker_id
+     where l.job = 'webhooks/' || shard and w.expires_at > clock_timestamp())
+   order by random() limit :limit`,
+)
+
+export type HeldWebhook = Pick<
+  CellRows['webhooks'],
+  | 'app_no'
+  | 'no'
+  | 'shard'
+  | 'id'
+  | 'url'
+  | 'use_basic_auth'
+  | 'username'
+  | 'password_sealed'
+  | 'retry_on_failure'
+  | 'secret_sealed'
+  | 'updated_at'
+> & {
+  app_id: string
+  /** Only while it is in use. */
+  old_secret_sealed: Buffer | null
+  position: number
+  failures: number
+  probes: number
+  waiting: boolean
+  /** The last position of the app. */
+  last: number
+  /** Something that waited is to be tried now. */
+  due: boolean
+}
+
+const HELD = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_basic_auth, w.username,
+     w.password_sealed, w.retry_on_failure, w.secret_sealed, w.updated_at,
+     case when w.old_secret_until > now() then w.old_secret_sealed end as old_secret_sealed,
+     g.position, g.failures, g.probes, g.waits_until is not null as waiting,
+     coalesce(p.position, 0) as last,
+     coalesce(g.waits_until <= now(), exists (
+       select from webhook_parked k
+       where k.app_no = w.app_no and k.webhook_no = w.no and k.retry_at <= now())) as due
+   from webhooks w
+   join apps a on a.app_no = w.app_no
+   join webhook_progress g on g.app_no = w.app_no and g.webhook_no = w.no
+   left join positions p on p.app_no = w.app_no
+   where w.enabled and not w.removed`
+
+/** Every enabled webhook of these shards: a look-up or two each, in each round. */
+export const listHeldWebhooks = query<{ shards: number[] }, HeldWebhook>(
+  'webhooks.listHeld',
+  `${HELD} and w.shard = any(:shards::int[])`,
+)
+
+/** One of them, as it is now. */
+export const findHeldWebhook = query<{ appNo: number; no: number }, HeldWebhook>(
+  'webhooks.findHeld',
+  `${HELD} and w.app_no = :appNo and w.no = :no`,
+)
+
+/** An event to send; the payload as it stands in the log. */
+export interface Sendable {
+  position: number
+  type: string
+  key: string
+  payload: string
+}
+
+export type LogRow = {
+  last: number
+  /** Whether the log still holds the event right after the position asked for. */
+  whole: boolean
+  parked: boolean
+  /** When the webhook last changed. */
+  updated_at: Date
+} & (Sendable | { position: null })
+
+/**
+ * Events past the cursor, as `events.list` reads them, and whether their keys have to wait. The
+ * webhook is read with them: what it was told before an event holds for that event.
+ */
+export const listNewEvents = query<
+  { appNo: number; no: number; after: number; upto: number; limit: number },
+  LogRow
+>(
+  'webhooks.listNewEvents',
+  `select p.position as last,
+     p.position <= :after or exists (
+       select from events where app_no = :appNo and position = :after::bigint + 1
+     ) as whole,
+     e.position, e.type, e.key, e.payload, k.key is not null as parked, w.updated_at
+   from webhooks w
+   join positions p on p.app_no = w.app_no
+   left join lateral (
+     select position, type, key, payload::text as payload
+     from events
+     where app_no = :appNo and position > :after and position <= :upto and type = any(w.types)
+     order by position
+     limit :limit
+   ) e on true
+   left join webhook_parked k on k.app_no = :appNo and k.webhook_no = :no and k.key = e.key
+   where w.app_no = :appNo and w.no = :no and w.enabled and not w.removed
+   order by e.position`,
+)
+
+/** Keys to try now; with `all` also those whose time has not come. */
+export const listParkedKeys = query<
+  { appNo: number; no: number; all: boolean; limit: number },
+  { key: string; tries: number }
+>(
+  'webhooks.listParkedKeys',
+  `select key, tries from webhook_parked
+   where app_no = :appNo and webhook_no = :no and (:all or retry_at <= now())
+   order by retry_at limit :limit`,
+)
+
+/** The first events of a key; those that the log has dropped have no type. */
+export const listBacklog = query<
+  { appNo: number; no: number; key: string; limit: number },
+  { position: number; type: string | null; payload: string | null }
+>(
+  'webhooks.listBacklog',
+  `select b.position, e.type, e.payload::text as payload
+   from (
+     select position from webhook_backlog
+     where app_no = :appNo and webhook_no = :no and key = :key
+     order by position limit :limit
+   ) b
+   left join events e on e.app_no = :appNo and e.position = b.position
+   order by b.position`,
+)
+
+export const recordDeliveries = query<
+  {
+    job: string
+    workerId: string
+    epoch: number
+    appNo: number
+    no: number
+    position: number
+    news: string
+  },
+  { hopeless: boolean | null }
+>(
+  'webhooks.record',
+  `select hopeless from record_deliveries(
+     :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :position, :news::json)`,
+)
+
+export const lockLease = query<{ job: string; workerId: string; epoch: number }>(
+  'leases.lock',
+  'select lock_lease(:job, :workerId::uuid, :epoch::bigint)',
+)
+
+export const disableWebhook = query<{ appNo: number; no: number }, WebhookRow>(
+  'webhooks.disable',
+  `update webhooks set enabled = false, updated_at = now()
+   where app_no = :appNo and no = :no and enabled
+   returning no, id, name, url, use_basic_auth, username, enabled, retry_on_failure, triggers,
+     created_at, updated_at`,
+)
