@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { fillApp } from '../../fill/fill.ts'
+import { messages } from '../../fill/messages.ts'
+import { users } from '../../fill/users.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -422,6 +425,30 @@ suite('pages', () => {
     const alien = await server.newApp()
     assert.equal((await list(alien, undefined, `cursor=${first.meta.cursor.next}`)).status, 400)
     assert.equal((await list(app, 'ann', `cursor=${first.meta.cursor.next}`)).status, 400)
+  })
+
+  test('a filter that few pass looks at some thousand users for an answer, and goes on by cursor', async () => {
+    const app = await server.newApp()
+    const run = { onProgress: () => {}, signal: new AbortController().signal }
+    await fillApp(app, { kind: users, wanted: 6_000, ...run })
+    await fillApp(app, { kind: messages, wanted: 15_000, conversations: 15_000, ...run })
+    await addUser(app, 'zoe')
+    await addUser(app, 'yuri', { name: 'Needle' })
+    await say(app, 'yuri', 'zoe')
+    let [answers, found, next] = [0, [] as string[], '']
+    do {
+      const { body } = await list(app, undefined, `searchKey=needle${next && `&cursor=${next}`}`)
+      found.push(...body.data.map((row: Listed) => row.uid))
+      assert.equal(body.meta.pagination.total_capped, true)
+      next = body.meta.cursor?.next
+      answers++
+    } while (next)
+    assert.deepEqual([found, answers], [['zoe'], 2])
+    const [first, second] = [
+      await list(app, undefined, 'searchKey=needle&page=1'),
+      await list(app, undefined, 'searchKey=needle&page=2'),
+    ]
+    assert.deepEqual([first.body.data.length, second.body.data.length], [0, 1])
   })
 
   test('exact at once after each send, for every member', async () => {

@@ -39,7 +39,7 @@ export const listOwn = (
   uid: string,
   after = TOP,
   limit = 1,
-): Promise<(ViewRow & { total?: number })[]> =>
+): Promise<(ViewRow & { total?: number | null })[]> =>
   filter.filtered
     ? listFilteredViews.many(db, { ...filter, ...startOf(after), uid, offset: 0, limit })
     : listViews.many(db, { ...filter, ...startOf(after), uid, limit })
@@ -74,6 +74,8 @@ const CAP = 10_000
 /** Users whose lists are looked at together: few at first, a page may need no more. */
 const FEWEST = 16
 const MOST = 512
+/** Users whose lists are looked at for one answer to a filter: a filter that nothing passes must not walk over an app. */
+const ENOUGH = 4_096
 
 /** A place in the app's list: whose, and where in it. */
 export interface OwnedPlace extends ViewPlace {
@@ -84,30 +86,36 @@ const BEGINNING: OwnedPlace = { ...TOP, uid: '' }
 /** Sorts after this uid and before every other: '!' is below all that uids are made of. */
 const past = (uid: string) => ({ ...TOP, uid: `${uid}!` })
 
-/** The next views of the app after a place: users by uid, each one's list whole. */
+/**
+ * The next views of the app after a place: users by uid, each one's list whole. `stoppedAt` is where
+ * it gave up.
+ */
 export async function listAll(
   db: Db,
   filter: ViewFilter & { unique: boolean },
   after: OwnedPlace = BEGINNING,
   limit = 1,
-): Promise<ViewRow[]> {
+): Promise<{ rows: ViewRow[]; stoppedAt?: OwnedPlace }> {
   const rows: ViewRow[] = []
   const list = filter.filtered ? listAllFilteredViews : listAllViews
-  for await (const { from, owners } of walk(db, filter.appNo, after)) {
+  for await (const { from, owners, walked } of walk(db, filter.appNo, after)) {
+    if (filter.filtered && walked >= ENOUGH) return { rows, stoppedAt: from }
     const walking = { ...filter, ...startOf(from), fromUid: from.uid, owners }
     rows.push(...(await list.many(db, { ...walking, limit: limit - rows.length })))
     if (rows.length >= limit) break
   }
-  return rows
+  return { rows }
 }
 
 /** Steps over the owners of views, more at a time the longer it takes. */
 async function* walk(db: Db, appNo: number, from: OwnedPlace) {
+  let walked = 0
   for (let owners = FEWEST; ; owners = Math.min(owners * 2, MOST)) {
-    yield { from, owners }
+    yield { from, owners, walked }
     const next = await listOwners.one(db, { appNo, fromUid: from.uid, owners })
     if (next.last_uid === null || next.walked < owners) return
     from = past(next.last_uid)
+    walked += owners
   }
 }
 
@@ -118,8 +126,9 @@ export async function placeOfAll(
   count: number,
 ): Promise<OwnedPlace | undefined> {
   if (filter.filtered) {
-    const row = (await listAll(db, filter, BEGINNING, count))[count - 1]
-    return row && { ...toPlace(row), uid: row.uid }
+    const { rows, stoppedAt } = await listAll(db, filter, BEGINNING, count)
+    const row = rows[count - 1]
+    return row ? { ...toPlace(row), uid: row.uid } : stoppedAt
   }
   let left = count
   for await (const { from, owners } of walk(db, filter.appNo, BEGINNING)) {
@@ -131,7 +140,7 @@ export async function placeOfAll(
   return undefined
 }
 
-/** Exact where the list is not filtered, else up to the cap. */
+/** Exact where the list is not filtered, else as far as is counted. */
 export async function countAll(db: Db, filter: ViewFilter & { unique: boolean }): Promise<Count> {
   const { appNo, users, groups, blocked } = filter
   if (!filter.filtered && !filter.unique) {
@@ -142,7 +151,8 @@ export async function countAll(db: Db, filter: ViewFilter & { unique: boolean })
     return { total: direct + joined, capped: false }
   }
   let total = 0
-  for await (const { from, owners } of walk(db, appNo, BEGINNING)) {
+  for await (const { from, owners, walked } of walk(db, appNo, BEGINNING)) {
+    if (walked >= ENOUGH) return { total, capped: true }
     total += (await countAllFilteredViews.one(db, { ...filter, fromUid: from.uid, owners })).total
     if (total > CAP) return { total: CAP, capped: true }
   }

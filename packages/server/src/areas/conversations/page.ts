@@ -90,7 +90,7 @@ function ofUser(db: Cell['db'], filter: ViewFilter, uid: string) {
   return {
     async rows(after: PageKey | undefined, limit: number): Promise<ViewRow[]> {
       const rows = await listOwn(db, filter, uid, after && placeOf(after), limit)
-      total = rows[0]?.total
+      total = rows[0]?.total ?? undefined
       return rows
     },
     keyOf: (row: ViewRow) => keyOf(toPlace(row)),
@@ -102,16 +102,23 @@ function ofUser(db: Cell['db'], filter: ViewFilter, uid: string) {
   }
 }
 
-const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }) => ({
-  rows: (after: PageKey | undefined, limit: number) =>
-    listAll(db, filter, after && ownedPlaceOf(after), limit),
-  keyOf: (row: ViewRow) => [...keyOf(toPlace(row)), row.uid],
-  async placeOf(count: number) {
-    const place = await placeOfAll(db, filter, count)
-    return place && [...keyOf(place), place.uid]
-  },
-  count: () => countAll(db, filter),
-})
+function ofAll(db: Cell['db'], filter: ViewFilter & { unique: boolean }) {
+  let stoppedAt: OwnedPlace | undefined
+  return {
+    async rows(after: PageKey | undefined, limit: number): Promise<ViewRow[]> {
+      const found = await listAll(db, filter, after && ownedPlaceOf(after), limit)
+      stoppedAt = found.stoppedAt
+      return found.rows
+    },
+    stoppedAt: () => stoppedAt && ownedKeyOf(stoppedAt),
+    keyOf: (row: ViewRow) => ownedKeyOf({ ...toPlace(row), uid: row.uid }),
+    async placeOf(count: number) {
+      const place = await placeOfAll(db, filter, count)
+      return place && ownedKeyOf(place)
+    },
+    count: () => countAll(db, filter),
+  }
+}
 
 const keyOf = ({ second, withId, kind }: ViewPlace): PageKey => [second, withId, kind]
 
@@ -120,5 +127,7 @@ const placeOf = ([second, withId, kind]: PageKey): ViewPlace => ({
   withId: String(withId),
   kind: String(kind),
 })
+
+const ownedKeyOf = (place: OwnedPlace): PageKey => [...keyOf(place), place.uid]
 
 const ownedPlaceOf = (key: PageKey): OwnedPlace => ({ ...placeOf(key), uid: String(key[3]) })

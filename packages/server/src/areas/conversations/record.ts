@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import type { ConversationKind, MessageRow } from '../messages/queries.ts'
-import { SYSTEM_UID, toMessages } from '../messages/record.ts'
+import { printedId, SYSTEM_UID, toMessages } from '../messages/record.ts'
 import { blockFields, seconds } from '../users/record.ts'
 import type { ConversationRecord } from './schema.ts'
 import { findView, type ViewRow } from './views.queries.ts'
@@ -31,7 +31,8 @@ export async function toConversations(
     views.map((view, n) => [`${view.kind}:${view.with_id}`, counterparts[n]]),
   )
   for (const { uid, owner } of views) {
-    if (!entities.has(`user:${uid}`)) entities.set(`user:${uid}`, JSON.parse(owner))
+    if (owner !== null && !entities.has(`user:${uid}`))
+      entities.set(`user:${uid}`, JSON.parse(owner))
   }
   // In a list of all users' views nobody looks.
   const viewer = show.owner ? undefined : views[0]?.uid
@@ -41,7 +42,7 @@ export async function toConversations(
     const lastMessage = lastOf.get(String(view.id))
     return {
       ...(show.owner && { uid: view.uid }),
-      conversationId: view.conversation_id,
+      conversationId: printedId(view),
       conversationType: view.kind,
       unreadMessageCount: String(view.unread),
       unreadMentionsCount: view.unread_mentions,
@@ -65,10 +66,10 @@ function pinOf({ uid, view_pinned_at: own, app_pinned_at: apps }: ViewRow) {
 
 /** What a user or group is for the owner of the view. */
 function counterpartFields(view: ViewRow, show: Show): Partial<UserRecord & GroupRecord> {
-  const { kind, counterpart_tags: tags, conversation_id: conversationId } = view
+  const { kind, counterpart_tags: tags } = view
   const tagged = show.counterpartTags || (show.tags && kind === 'group')
   return {
-    conversationId,
+    conversationId: printedId(view),
     ...(kind === 'group' && membershipOf(view)),
     ...(tagged && tags?.length > 0 && { tags }),
     ...(show.blocks && kind === 'user' && blockFields(view)),

@@ -125,7 +125,10 @@ export const ConversationListQuery = PageQuery({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+    Type.String({
+      description:
+        'From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found.',
+    }),
   ),
 })
 export type ConversationListQuery = Static<typeof ConversationListQuery>

@@ -16,8 +16,9 @@ import type { Relation } from '../users/queries.ts'
 export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {
   uid: string
   kind: ConversationKind
+  one: string
+  other: string
   with_id: string
-  conversation_id: string
   unread: number
   unread_mentions: number
   created_second: number
@@ -28,7 +29,7 @@ export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null
   /** When the app pinned it for everyone. */
   app_pinned_at: Date | null
   /** Whose view it is, and the other user or the group: records as JSON. */
-  owner: string
+  owner: string | null
   counterpart: string
   /** In the group. */
   scope: string | null
@@ -80,12 +81,15 @@ const CREATED = `case
 
 const BLOCKS = ':withBlocks::boolean'
 
+const userOf = (uid: string) => `(
+  select user_json(u) from users u where u.app_no = :appNo and u.uid = ${uid})`
+
 /**
  * All that is shown of the views in `from`, which is called v, and of their last messages. `owner` is
- * whose they are: the record of one owner of them all is read once. `blocks` says whether those are shown.
+ * the record of whose they are; `blocks` says whether those are shown.
  */
-const shown = (from: string, { owner = ':uid', blocks = BLOCKS } = {}) => `
-  select v.uid, v.with_id, conversation_id(h.kind, h.one, h.other) as conversation_id,
+const shown = (from: string, { owner = userOf(':uid'), blocks = BLOCKS, more = '' } = {}) => `
+  select v.uid, v.with_id,
     ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,
     v.tags as view_tags, v.pinned_at as view_pinned_at,
     case when exists (select from app_pins p where p.app_no = :appNo) then (
@@ -96,7 +100,7 @@ const shown = (from: string, { owner = ':uid', blocks = BLOCKS } = {}) => `
       where r.app_no = :appNo and r.conversation = v.conversation and r.seq <= v.read_seq
         and r.seq > v.cleared_seq
       order by r.seq desc limit 1) end as read_id,
-    (select user_json(u) from users u where u.app_no = :appNo and u.uid = ${owner}) as owner,
+    ${owner} as owner,
     case
       when v.kind = 'group' then group_json(g)
       when v.with_id = 'app_system' then system_record(:appNo)::text
@@ -112,7 +116,7 @@ const shown = (from: string, { owner = ':uid', blocks = BLOCKS } = {}) => `
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
     ) end as has_blocked_me_at,
-    ${MESSAGE_COLUMNS}
+    ${more} ${MESSAGE_COLUMNS}
   from ${from}
     join conversations h on h.app_no = :appNo and h.no = v.conversation
     left join messages m on m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null
@@ -237,14 +241,20 @@ export const countViews = query<Kinds & { appNo: number; uid: string }, { total:
   `select ${TOTAL} as total`,
 )
 
-/** A page of a user's list, with the number of all in each row: a statement of its own costs more. */
+/** A page of a user's list; the first row holds its owner and the number of all, which costs less than a statement. */
 export const listViews = query<
   Shown & Kinds & Start & { appNo: number; uid: string; limit: number },
-  ViewRow & { total: number }
+  ViewRow & { total: number | null }
 >(
   'conversations.list',
-  `select shown.*, ${TOTAL} as total from (${shown(`(${viewsNext({ begin: OWN })}) v`)}) shown
-   order by updated_second desc, with_id, kind`,
+  `${shown(
+    `(select *, row_number() over (order by ${ORDER}) as nth from (${viewsNext({ begin: OWN })}) n) v`,
+    {
+      owner: `case when v.nth = 1 then ${userOf(':uid')} end`,
+      more: `case when v.nth = 1 then ${TOTAL} end as total,`,
+    },
+  )}
+   order by v.nth`,
 )
 
 /** The place of the last of the first :limit views, if there are so many. */
@@ -343,7 +353,7 @@ export const listAllViews = query<Shown & Kinds & Start & Walk & { limit: number
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v', { owner: 'v.uid' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: userOf('v.uid') })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
 export const listAllFilteredViews = query<
@@ -358,7 +368,7 @@ export const listAllFilteredViews = query<
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v', { owner: 'v.uid' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: userOf('v.uid') })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
 /** How many views of the next :owners users pass. */

@@ -202,7 +202,7 @@ export async function appendChange(
   tx: Tx,
   actor: Actor,
   action: 'edited' | 'deleted',
-  row: MessageRow,
+  row: MessageRow & Standing,
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor
   const area = row.parent_id === null ? 'conversations' : 'threads'

@@ -13,6 +13,7 @@ import {
   listSentUp,
   type MessageRow,
   type Range,
+  type Standing,
 } from './queries.ts'
 import { toReceipt } from './record.ts'
 import { ofSenders, talksNamed } from './streams.ts'
@@ -100,7 +101,12 @@ async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQ
 }
 
 /** Who received and read a message, by uid. */
-export async function receiptsOf(actor: Actor, row: MessageRow, after: string, limit: number) {
+export async function receiptsOf(
+  actor: Actor,
+  row: MessageRow & Standing,
+  after: string,
+  limit: number,
+) {
   const { no: appNo, cell } = actor.app
   const { conversation, seq, sender } = row
   const message = { appNo, conversation, seq, sender }

@@ -124,13 +124,17 @@ function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
   return { ...message, ...receiptFields(row) }
 }
 
+/** The id of a conversation, as it is shown. */
+export const printedId = ({ kind, one, other }: Pick<MessageRow, 'kind' | 'one' | 'other'>) =>
+  kind === 'group' ? `group_${one}` : `${one}_user_${other}`
+
 /** Without the messages that it refers to, and without receipts. */
 function toBareMessage(row: MessageRow, known: Known): MessageRecord {
   const reactions = known.traces.reactions.get(row.id)
   const savedAt = known.traces.savedAt.get(row.id)
   const message: MessageRecord = {
     id: String(row.id),
-    conversationId: row.kind === 'group' ? `group_${row.one}` : `${row.one}_user_${row.other}`,
+    conversationId: printedId(row),
     sender: row.sender,
     receiverType: row.kind,
     receiver: receiverOf(row),

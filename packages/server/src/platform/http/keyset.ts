@@ -20,6 +20,8 @@ export interface KeysetList<R> {
   /** The place of the last of the first `count` rows: for pages that nobody crawled to. */
   placeOf(count: number): Promise<PageKey | undefined>
   count(): Promise<Count>
+  /** Where it gave up before the page was full, if it did: there may be more. */
+  stoppedAt?(): PageKey | undefined
 }
 
 export interface KeysetRequest extends PageRequest {
@@ -51,15 +53,15 @@ export async function keysetPage<R>(
   const { after, skipped, beyond } = await startOf(tools, { ...list, count }, request, remembered)
   const rows = beyond ? [] : await list.rows(after, perPage + 1)
   const shown = rows.slice(0, perPage)
-  const more = rows.length > perPage
+  const full = rows.length > perPage
   const last = shown.at(-1)
-  const end = more && last !== undefined ? list.keyOf(last) : undefined
+  const end = full && last !== undefined ? list.keyOf(last) : list.stoppedAt?.()
   // Who goes by cursor is on no page that a number leads to.
   if (end && !request.cursor && !request.from && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
   const { total, capped } = await count()
-  const least = shown.length > 0 ? skipped + shown.length + (more ? 1 : 0) : 0
+  const least = shown.length > 0 ? skipped + shown.length + (full ? 1 : 0) : 0
   const meta = pagination({ page, perPage }, Math.max(total, least), shown.length)
   return {
     rows: shown,
