@@ -2109,7 +2109,7 @@ export type ListConversationsQuery = {
   useCursoredIndex?: 0 | 1 | undefined
   /** Each conversation once. For the app itself, without `onBehalfOf`. */
   unique?: 0 | 1 | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. */
   cursor?: string | undefined
   /** Records per request. */
   perPage?: number | undefined

@@ -42,7 +42,7 @@ function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
 }
 
 /** The head is locked: nobody else pins meanwhile. */
-async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow): Promise<void> {
+async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow & Standing) {
   if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
   const conversation = { appNo: app.no, conversation: row.conversation }
   if (uid !== undefined) await checkBlocks.many(tx, { ...conversation, uid })
