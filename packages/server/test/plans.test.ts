@@ -7,6 +7,7 @@ import { conditionsOf, isThere } from '../src/areas/messages/filter.ts'
 import type { MessageFilters } from '../src/areas/messages/list.schema.ts'
 import * as messages from '../src/areas/messages/queries.ts'
 import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/messages/streams.ts'
+import * as threads from '../src/areas/messages/threads.queries.ts'
 import { NEWEST, walk } from '../src/areas/messages/walk.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
 import { type TestApp, useServer } from './harness.ts'
@@ -48,6 +49,7 @@ async function fillAndConnect() {
   await client.connect()
   await client.query('set plan_cache_mode = force_generic_plan')
   const select = async (text: string) => (await client.query(text)).rows[0]
+  for (const text of THREADS) await client.query(text)
   uid = (await select(`select uid from view_totals where app_no = ${app.no} order by visible desc`))
     .uid
   const head = await select(
@@ -56,6 +58,20 @@ async function fillAndConnect() {
   conversation = Number(head.no)
   message = Number(head.shown_id)
 }
+
+/** Half of all messages as if they had replies, and mentioned whoever sent them. */
+const THREADS = [
+  `insert into threads
+     (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
+   select app_no, id, conversation, seq, 1, id, unix(sent_at) from messages where id % 2 = 0`,
+  `insert into thread_users (app_no, uid, parent_id, conversation, direct, wrote, follows)
+   select m.app_no, m.sender, m.id, m.conversation, h.kind = 'user', true, true
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.id % 2 = 0`,
+  `insert into mentions (app_no, uid, conversation, seq, message_id, counts)
+   select app_no, sender, conversation, seq, id, true from messages where id % 2 = 0`,
+  'analyze threads, thread_users, mentions',
+]
 
 /** The statement as the service would send it. */
 const captured = <P extends object>(query: Query<P, never>, params: P): Promise<Statement> =>
@@ -115,6 +131,17 @@ suite('plans for any values', () => {
 
   const list = { users: true, groups: true, blocked: false, limit: LIMIT }
   const top = { second: Number.MAX_SAFE_INTEGER, withId: '', afterKind: '' }
+  const listOfThreads = (
+    query: Query<threads.ThreadParams, threads.ThreadRow>,
+    uid: string | null,
+  ) =>
+    captured(
+      query as never,
+      {
+        ...{ appNo: app.no, uid, limit: LIMIT, countReplies: true, countMentions: true },
+        ...(query.name.endsWith('Older') ? { second: 10 ** 12, id: 0 } : { second: 0, id: 0 }),
+      } as never,
+    )
   const cases: Record<string, () => Promise<Statement>> = {
     'a page of a user': () =>
       captured(views.listViews as never, { ...list, ...top, appNo: app.no, uid } as never),
@@ -137,6 +164,16 @@ suite('plans for any values', () => {
       ),
     'one message': () =>
       captured(messages.findMessage as never, { appNo: app.no, id: message, viewer: uid } as never),
+    'the replies of a thread': () =>
+      captured(
+        threads.listRepliesDown as never,
+        { ...{ appNo: app.no, parent: message, after: 0, upto: 1_000_000 }, limit: LIMIT } as never,
+      ),
+    'messages that others refer to': () =>
+      captured(messages.listReferred as never, { appNo: app.no, ids: [message] } as never),
+    'the threads of the app': () => listOfThreads(threads.threadsOfApp.older, null),
+    'the threads that a user sees': () => listOfThreads(threads.threadsOfUser.newer, uid),
+    'the threads of a user': () => listOfThreads(threads.threadsOfParticipant.older, uid),
     'what somebody sent': () =>
       captured(
         messages.listSentUp as never,

@@ -91,6 +91,7 @@ const UNREAD_MENTIONS = `case when :countMentions::boolean then (
   where n.app_no = :appNo and n.uid = :uid and n.conversation = m.conversation
     and n.seq > i.read_seq and n.parent_id = m.id and n.counts) end`
 
+/** Of an array PostgreSQL expects few; a page whose size it does not know would have it read whole tables. */
 const shown = (page: string, order: string) => `
   select ${MESSAGE_COLUMNS}, t.updated_second,
     not (array[m.sender, h.one, h.other] && array(
@@ -99,10 +100,11 @@ const shown = (page: string, order: string) => `
       select guid from groups where app_no = :appNo and removed_at is not null)))
     and m.seq > h.purged_seq as there,
     ${UNREAD_REPLIES} as unread_replies, ${UNREAD_MENTIONS} as unread_mentions
-  from (${page}) t
-    join messages m on m.app_no = :appNo and m.id = t.parent_id
-    join conversations h on h.app_no = :appNo and h.no = t.conversation
-    left join inbox i on i.app_no = :appNo and i.conversation = t.conversation and i.uid = :uid
+  from messages m
+    join threads t on t.app_no = :appNo and t.parent_id = m.id
+    join conversations h on h.app_no = :appNo and h.no = m.conversation
+    left join inbox i on i.app_no = :appNo and i.conversation = m.conversation and i.uid = :uid
+  where m.app_no = :appNo and m.id = any (array(select parent_id from (${page}) page))
   order by ${order}`
 
 const list = (name: string, page: (direction: Direction) => string) => ({
