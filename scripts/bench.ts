@@ -4,6 +4,7 @@ import { auth } from '../packages/server/bench/auth.ts'
 import { conversations } from '../packages/server/bench/conversations.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { lists } from '../packages/server/bench/lists.ts'
+import { messages } from '../packages/server/bench/messages.ts'
 import { paging } from '../packages/server/bench/paging.ts'
 import { send } from '../packages/server/bench/send.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
@@ -12,7 +13,15 @@ import { withEngines } from '../packages/server/test/engines.ts'
 
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
-const benches: Record<string, Bench> = { auth, conversations, lists, paging, send, sequencer }
+const benches: Record<string, Bench> = {
+  auth,
+  conversations,
+  lists,
+  messages,
+  paging,
+  send,
+  sequencer,
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

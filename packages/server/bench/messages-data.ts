@@ -1,0 +1,106 @@
+/** Apps with one long conversation, and messages that many users reacted or replied to. */
+import pg from 'pg'
+import type { Deps } from '../src/deps.ts'
+import { fillApp } from '../src/fill/fill.ts'
+import { groups } from '../src/fill/groups.ts'
+import { messages } from '../src/fill/messages.ts'
+import { users } from '../src/fill/users.ts'
+import { connectionConfig } from '../src/platform/db/db.ts'
+import { type BenchApp, newBenchApp } from './installation.ts'
+
+/** Messages that go into the conversation at once. */
+const PART = 50_000
+
+export interface Sizes {
+  users: number
+  members: number
+  /** In the one group. */
+  long: number
+  /** Between two users, ten in each conversation. */
+  others: number
+}
+
+export interface Long {
+  app: BenchApp
+  client: pg.Client
+  guid: string
+  conversation: number
+  members: string[]
+  /** Of the group's messages, oldest first. */
+  first: number
+  middle: number
+  last: number
+}
+
+export async function fillLong(deps: Deps, sizes: Sizes): Promise<Long> {
+  const app = await newBenchApp(deps)
+  const client = new pg.Client({ ...connectionConfig(app.cell.url), statement_timeout: 0 })
+  await client.connect()
+  const run = { onProgress: () => {}, signal: new AbortController().signal }
+  await fillApp(app, { kind: users, wanted: sizes.users, ...run })
+  // Before there is a group, which would get a share.
+  await fillApp(app, { kind: messages, wanted: sizes.others, ...run })
+  await fillApp(app, { kind: groups, wanted: 1, members: sizes.members, ...run })
+  for (let left = sizes.long; left > 0; left -= PART) {
+    const wanted = Math.min(left, PART)
+    await fillApp(app, { kind: messages, wanted, conversations: 0, ...run })
+  }
+  const { rows } = await client.query<{ guid: string; no: number; members: string[] }>(
+    `select h.one as guid, h.no::int, array(select i.uid from inbox i
+       where i.app_no = $1 and i.conversation = h.no and i.scope is not null order by i.uid) as members
+     from conversations h where h.app_no = $1 and h.kind = 'group'`,
+    [app.no],
+  )
+  const [head] = rows
+  if (!head) throw new Error('there is no group')
+  const ids = await client.query<{ id: number }>(
+    `select id::int from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+     where m.app_no = $1 and h.no = $2 and m.seq in (1, h.last_seq / 2, h.last_seq) order by id`,
+    [app.no, head.no],
+  )
+  const [first = 0, middle = 0, last = 0] = ids.rows.map(({ id }) => id)
+  return { app, client, ...head, conversation: head.no, first, middle, last }
+}
+
+/** Lets as many users react to a message as if each had done so. */
+export async function addReactions(
+  { app, client }: Long,
+  id: number,
+  count: number,
+  values: number,
+): Promise<void> {
+  await client.query(
+    `insert into reactions (app_no, uid, message_id, reaction)
+     select $1, uid, $2, 'r' || n % $4 from (
+       select uid, row_number() over (order by uid) as n from users where app_no = $1 order by uid limit $3
+     ) u`,
+    [app.no, id, count, values],
+  )
+  await client.query(
+    `insert into reaction_counts (app_no, message_id, reaction, count, first_id)
+     select $1, $2, reaction, count(*), min(id) from reactions
+     where app_no = $1 and message_id = $2 group by reaction`,
+    [app.no, id],
+  )
+  await client.query('update messages set reacted = true where app_no = $1 and id = $2', [
+    app.no,
+    id,
+  ])
+}
+
+/** Lets members reply to a message of the group, one call of the service's own function each. */
+export async function addReplies(
+  { app, client, guid, members }: Long,
+  id: number,
+  count: number,
+): Promise<void> {
+  await client.query(
+    `select count(send_message($1, 'group', $2, $3, 'message', 'text', '{"text":"A reply"}', '{}', null,
+       '', '\\xabcd', null, null, p_parent => $4))
+     from generate_series(1, $5)`,
+    [app.no, members[0], guid, id, count],
+  )
+}
+
+/** So that plans and visibility are those of a settled database. */
+export const settle = ({ client }: Long) => client.query('vacuum (analyze)')
