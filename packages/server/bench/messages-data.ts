@@ -9,7 +9,7 @@ import { connectionConfig } from '../src/platform/db/db.ts'
 import { type BenchApp, newBenchApp } from './installation.ts'
 
 /** Messages that go into the conversation at once. */
-const PART = 50_000
+const PART = 200_000
 
 export interface Sizes {
   users: number

@@ -101,7 +101,9 @@ const member = ({ members }: Long, nth: number) => members.at(-1 - nth) ?? ''
 async function pages(bench: Bench, large: Side, small: Side): Promise<Figure[]> {
   const figures: Figure[] = []
   const history = (query: string) => (side: Side) => {
-    const ids = query.replace('{middle}', `${side.middle}`).replace('{after}', `${side.reacted + 1}`)
+    const ids = query
+      .replace('{middle}', `${side.middle}`)
+      .replace('{after}', `${side.reacted + 1}`)
     return `groups/${side.guid}/messages?${PAGE}&${ids}`
   }
   for (const [what, url] of [

@@ -5,7 +5,10 @@ import pg from 'pg'
 import * as views from '../src/areas/conversations/views.queries.ts'
 import { conditionsOf, isThere } from '../src/areas/messages/filter.ts'
 import type { MessageFilters } from '../src/areas/messages/list.schema.ts'
+import * as pins from '../src/areas/messages/pins.queries.ts'
 import * as messages from '../src/areas/messages/queries.ts'
+import * as reactions from '../src/areas/messages/reactions.queries.ts'
+import * as saves from '../src/areas/messages/saves.queries.ts'
 import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/messages/streams.ts'
 import * as threads from '../src/areas/messages/threads.queries.ts'
 import { NEWEST, walk } from '../src/areas/messages/walk.ts'
@@ -57,6 +60,25 @@ async function fillAndConnect() {
   )
   conversation = Number(head.no)
   message = Number(head.shown_id)
+  await leaveTraces()
+}
+
+/** One in five messages has reactions, is saved by its sender, or is pinned. */
+async function leaveTraces() {
+  const some = `from messages where app_no = ${app.no} and (id % 5 = 0 or id = ${message})`
+  await client.query(`insert into reactions (app_no, uid, message_id, reaction)
+    select app_no, uid, id, 'up' from (select app_no, sender as uid, id ${some}
+      union all select app_no, 'a', id ${some}) both_users`)
+  await client.query(`insert into reaction_counts (app_no, message_id, reaction, count, first_id)
+    select app_no, id, 'up', 2, id ${some}`)
+  await client.query(
+    `insert into saves (app_no, uid, message_id) select app_no, sender, id ${some}`,
+  )
+  await client.query(
+    `update messages set reacted = true, saved = true, pinned_at = now() where app_no = ${app.no}
+       and id in (select id ${some})`,
+  )
+  await client.query('analyze reactions, reaction_counts, saves, messages')
 }
 
 /** Half of all messages as if they had replies, and mentioned whoever sent them. */
@@ -180,6 +202,33 @@ suite('plans for any values', () => {
         { appNo: app.no, sender: uid, after: 0, before: 10 ** 15, limit: LIMIT } as never,
       ),
   }
+  const ids = [message]
+  const range = { after: 0, before: 10 ** 15, limit: LIMIT }
+  const traces: Record<string, () => Promise<Statement>> = {
+    'reactions at messages of a page': () =>
+      captured(reactions.listReactionCounts as never, { appNo: app.no, ids, viewer: uid } as never),
+    'who reacted to a message': () =>
+      captured(
+        reactions.listReactionsDown as never,
+        { ...range, appNo: app.no, id: message } as never,
+      ),
+    'who reacted with one value': () =>
+      captured(
+        reactions.listValueUp as never,
+        { ...range, appNo: app.no, id: message, reaction: 'up' } as never,
+      ),
+    'what a user saved of a page': () =>
+      captured(saves.listSaveTimes as never, { appNo: app.no, uid, ids } as never),
+    'a page of saved messages': () =>
+      captured(saves.listSavedUp as never, { ...range, appNo: app.no, uid } as never),
+    'a page of pinned messages': () =>
+      captured(
+        pins.listPinnedUp as never,
+        { ...range, appNo: app.no, conversation, cleared: 0 } as never,
+      ),
+    'the number of pinned messages': () =>
+      captured(pins.countPinned as never, { appNo: app.no, conversation } as never),
+  }
   const walks: Record<string, () => Promise<Statement>> = {
     'a search in the app': () => capturedWalk({ searchKey: 'zzz' }, false),
     'a search of a user': () => capturedWalk({ searchKey: 'zzz' }, true),
@@ -194,7 +243,7 @@ suite('plans for any values', () => {
     'what is unread of a user': () => capturedWalk({ unread: true }, true),
     'messages of a user in a time': () => capturedWalk({ 'sentAt[from]': 1_700_000_000 }, true),
   }
-  for (const [what, statement] of Object.entries({ ...cases, ...walks })) {
+  for (const [what, statement] of Object.entries({ ...cases, ...traces, ...walks })) {
     const most = what in walks ? MOST_WALKED : MOST_ROWS
     test(`${what}: by indexes alone, few rows`, async () => {
       const nodes = nodesOf(await planOf(await statement()))

@@ -74,10 +74,8 @@ async function seqOfCursor(
   const { no: appNo, cell } = actor.app
   const before = affix === 'prepend' ? 1 : 0
   const place =
-    id === undefined
-      ? { id: null, second: (sentAt ?? 0) - before }
-      : { id: Number(id) - before, second: null }
-  return (await findSeq.one(cell.db, { appNo, conversation, ...place })).seq
+    id === undefined ? { id: null, second: sentAt ?? 0 } : { id: Number(id), second: null }
+  return (await findSeq.one(cell.db, { appNo, conversation, before, ...place })).seq
 }
 
 async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {

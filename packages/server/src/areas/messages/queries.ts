@@ -138,10 +138,23 @@ export const listMessagesDown = query<Range, MessageRow>(
   `${inRange} order by m.seq desc limit :limit`,
 )
 
+/** The place of a cursor, or the one `before` it. A message that is there leads straight to it. */
 export const findSeq = query<
-  { appNo: number; conversation: number; id: number | null; second: number | null },
+  {
+    appNo: number
+    conversation: number
+    id: number | null
+    second: number | null
+    before: 0 | 1
+  },
   { seq: number }
->('messages.findSeq', 'select seq_upto(:appNo, :conversation, :id, :second) as seq')
+>(
+  'messages.findSeq',
+  `select coalesce(
+     (select m.seq - :before::bigint from messages m
+      where m.app_no = :appNo and m.id = :id::bigint and m.conversation = :conversation),
+     seq_upto(:appNo, :conversation, :id - :before, :second::bigint - :before)) as seq`,
+)
 
 /** What a user sent, wherever; without what is purged or of removed groups. */
 type SentRange = { appNo: number; sender: string; after: number; before: number; limit: number }
