@@ -105,6 +105,15 @@ suite('marking elements as used', () => {
     assert.deepEqual(await rows(), [])
   })
 
+  test('looks at elements however deep they stand', async () => {
+    const app = await newApp()
+    let nested: unknown = { elementId: 'deep' }
+    for (let depth = 0; depth < 80; depth++) nested = [nested]
+    const { id } = (await say(app, 'customInteractive', { interactiveData: { nested } })).body.data
+    assert.equal((await mark(app, 'b', id, 'deep')).status, 200)
+    assert.equal((await mark(app, 'b', id, 'deeper')).body.error.code, 'ERR_BAD_REQUEST')
+  })
+
   test('takes part, another than the sender, and an element', async () => {
     const app = await newApp()
     const { id } = (await say(app, 'card', { interactiveData: card })).body.data

@@ -112,14 +112,14 @@ export function checkInteractive(type: string, data: Json): void {
 /** The ids of all elements, wherever they stand, and of those that its goal names. */
 export function elementIdsOf({ interactiveData, interactionGoal }: Json): Set<string> {
   const ids = new Set<string>()
-  const collect = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return
+  const parts = [interactiveData]
+  for (const part of parts) {
+    if (typeof part !== 'object' || part === null) continue
     for (const [key, value] of Object.entries(part)) {
       if (key === 'elementId' && typeof value === 'string') ids.add(value)
-      else collect(value)
+      else parts.push(value)
     }
   }
-  collect(interactiveData)
   const { elementIds = [] } = (interactionGoal ?? {}) as { elementIds?: string[] }
   for (const id of elementIds) ids.add(id)
   return ids

@@ -88,6 +88,27 @@ suite('a message that mentions users', () => {
   })
 })
 
+suite('lists of messages that mention users', () => {
+  test('show blocks and tags where they are asked for', async () => {
+    const app = await newApp()
+    await app.call('PUT', '/v3/users/b', { body: { tags: ['staff'] } })
+    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['b'] } })
+    await app.call('POST', '/v3/users/c/blockedusers', { body: { blockedUids: ['a'] } })
+    await say(app, 'a', '<@uid:b> <@uid:c>')
+    const list = async (query: string, uid?: string) => {
+      const path = `/v3/groups/g/messages?affix=prepend&limit=1&${query}`
+      return (await app.call('GET', path, uid ? as(uid) : {})).body.data[0].data.mentions
+    }
+    const plain = await list('', 'a')
+    assert.deepEqual([plain.b.tags, plain.b.blockedByMe], [undefined, undefined])
+    const seen = await list('mentionsWithBlockedInfo=true&mentionswithTagInfo=true', 'a')
+    assert.deepEqual(seen.b.tags, ['staff'])
+    assert.deepEqual([seen.b.blockedByMe, seen.b.hasBlockedMe], [true, false])
+    assert.deepEqual([seen.c.blockedByMe, seen.c.hasBlockedMe], [false, true])
+    assert.equal((await list('mentionsWithBlockedInfo=true')).b.blockedByMe, undefined)
+  })
+})
+
 suite('the count of unread mentions', () => {
   test('follows the mark, both ways', async () => {
     const app = await newApp()

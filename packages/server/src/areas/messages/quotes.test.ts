@@ -61,6 +61,17 @@ suite('a quote', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
+  test('is left out of lists where it is not wanted', async () => {
+    const app = await newApp()
+    const first = (await say(app, 'a', GROUP)).body.data
+    await say(app, 'b', { ...GROUP, quotedMessageId: first.id })
+    const list = async (query: string) =>
+      (await app.call('GET', `/v3/groups/g/messages?affix=prepend&limit=1&${query}`)).body.data[0]
+    assert.equal((await list('')).quotedMessage.id, first.id)
+    const hidden = await list('hideQuotedMessages=true')
+    assert.deepEqual([hidden.quotedMessageId, hidden.quotedMessage], [first.id, undefined])
+  })
+
   test('is of the same conversation, there, and no action', async () => {
     const app = await newApp()
     const elsewhere = (await say(app, 'a', DIRECT)).body.data.id
