@@ -6,6 +6,7 @@ import type { Figure } from '../packages/server/bench/figure.ts'
 import { lists } from '../packages/server/bench/lists.ts'
 import { messages } from '../packages/server/bench/messages.ts'
 import { paging } from '../packages/server/bench/paging.ts'
+import { search } from '../packages/server/bench/search.ts'
 import { send } from '../packages/server/bench/send.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
 import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
@@ -19,6 +20,7 @@ const benches: Record<string, Bench> = {
   lists,
   messages,
   paging,
+  search,
   send,
   sequencer,
 }

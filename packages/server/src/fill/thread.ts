@@ -1,5 +1,6 @@
 import type { CopyRow } from './copy.ts'
-import { type Draw, drawFrom, pick } from './names.ts'
+import { type Draw, drawFrom } from './names.ts'
+import { drawText } from './texts.ts'
 
 /** Where messages are added to, as it is before. */
 export interface Place {
@@ -42,11 +43,6 @@ export const MESSAGE_COLUMNS = [
 ]
 export const MARK_COLUMNS = ['app_no', 'conversation', 'uid', 'kind', 'seq', 'at']
 
-const WORDS =
-  'yes no thanks see you tomorrow at the station when does it start I will bring some bread and tea that sounds good to me where are we meeting не знаю можно завтра こんにちは ありがとう 🙂 👍'.split(
-    ' ',
-  )
-
 /** Writes one message for each id: they count, and move the views. */
 export function writeThread(place: Place, ids: readonly number[]): Thread {
   const { appNo, no, uids, from, until } = place
@@ -57,7 +53,7 @@ export function writeThread(place: Place, ids: readonly number[]): Thread {
     const at = new Date(times[n] ?? from).toISOString()
     const [seq, counted] = [place.lastSeq + n + 1, place.counted + n + 1]
     const sender = uids[senders[n] ?? 0] ?? ''
-    const text = JSON.stringify({ text: drawText(draw) })
+    const text = JSON.stringify({ text: drawText(draw, id) })
     return [appNo, id, no, seq, sender, 'message', 'text', text, 't', 't', counted, at, at]
   })
   const [first = from, last = from] = [times[0], times.at(-1)]
@@ -94,6 +90,3 @@ export const marksOf = ({ appNo, no }: Place, { sides }: Thread): CopyRow[] =>
   sides
     .filter(({ readSeq }) => readSeq > 0)
     .map(({ uid, readSeq, readAt }) => [appNo, no, uid, 'read', readSeq, readAt])
-
-const drawText = (draw: Draw) =>
-  Array.from({ length: 2 + draw(4) * draw(6) }, () => pick(draw, WORDS)).join(' ')
