@@ -584,7 +584,7 @@ CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
 
 CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN COALESCE(((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text), false);
+    RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
 
 CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS jsonb
     LANGUAGE sql

@@ -20,9 +20,11 @@ create function searched_text(p_data jsonb) returns text
 language sql immutable parallel safe
 return case when p_data ? 'attachments' then text_with_names(p_data) else p_data ->> 'text' end;
 
+/* Every send asks this: the expression is tried on texts alone that can have a link. */
 create function has_link(p_data jsonb) returns boolean
 language sql immutable parallel safe
-return coalesce((p_data ->> 'text') ~* '(https?://|www\.)\S', false);
+return coalesce((strpos(p_data ->> 'text', '.') > 0 or strpos(p_data ->> 'text', '://') > 0)
+  and (p_data ->> 'text') ~* '(https?://|www\.)\S', false);
 
 /* An attachment is what its mimeType says, else what its message is. */
 create function attachment_kinds(p_type text, p_data jsonb) returns text[]

@@ -1,24 +1,31 @@
-import { Sql, sql } from '../../platform/db/sql.ts'
+import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { MessageFilters } from './list.schema.ts'
 
-/**
- * What a message `m` of the conversation `h` must pass, apart from where it is looked for. The
- * reader is '' where the app itself asks.
- */
-export function conditionsOf(
-  appNo: number,
-  reader: string,
-  query: MessageFilters,
-  searchKey = query.searchKey,
-): Sql[] {
-  return [
+/** What a message must pass, apart from where it is looked for. */
+export interface Conditions {
+  /** Of the message `m` alone, the cheapest first. */
+  message: readonly Sql[]
+  /** Of `m` and its conversation `h`: that it is there, and what is asked for. */
+  conversation: readonly Sql[]
+}
+
+/** The reader is '' where the app itself asks. */
+export const conditionsOf = (appNo: number, reader: string, query: MessageFilters): Conditions => ({
+  message: [
     ...kindConditions(query),
-    ...contentConditions(appNo, query),
     ...stateConditions(query),
-    ...readerConditions(appNo, reader, query),
     ...timeConditions(query),
-    ...(searchKey ? [holds(searchKey)] : []),
-  ]
+    ...contentConditions(appNo, query),
+    ...readerConditions(appNo, reader, query),
+    ...when(query.searchKey, holds(query.searchKey ?? '')),
+  ],
+  conversation: [isThere(appNo), ...when(query.receiverType, sql`h.kind = ${query.receiverType}`)],
+})
+
+/** Whether everything passes that is there. */
+export const isWhole = (query: MessageFilters): boolean => {
+  const { message, conversation } = conditionsOf(0, '', query)
+  return message.length === 0 && conversation.length === 1
 }
 
 const when = (asked: unknown, condition: Sql): Sql[] => (asked ? [condition] : [])
@@ -37,7 +44,6 @@ const among = (column: Sql, wanted: readonly string[]): Sql[] =>
 
 function kindConditions(query: MessageFilters): Sql[] {
   return [
-    ...when(query.receiverType, sql`h.kind = ${query.receiverType}`),
     ...among(sql`m.category`, categoriesOf(query)),
     ...among(sql`m.type`, oneOf(query.type, query.types)),
     ...among(sql`m.sender`, sendersOf(query)),
@@ -158,7 +164,7 @@ const holds = (searchKey: string): Sql =>
   sql`strpos(fold_text(searched_text(m.data)), fold_text(${searchKey})) > 0`
 
 /** Nothing that is gone, though not yet swept: purged, or of removed users or groups. */
-export const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
+const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
   and not array[m.sender, h.one, h.other] && array(
     select uid from users where app_no = ${appNo} and removed_at is not null)
   and not (h.kind = 'group' and h.one = any (array(
@@ -169,5 +175,3 @@ export const isReadableBy = (appNo: number, uid: string): Sql => sql`exists (
   select from inbox i
   where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}
     and (i.kind = 'user' or i.scope is not null) and m.seq > i.cleared_seq)`
-
-export const NO_CONDITION = new Sql(['true'], [])

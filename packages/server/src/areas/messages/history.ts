@@ -1,6 +1,6 @@
 import type { Executor } from '../../platform/db/query.ts'
 import type { Actor } from '../access/actor.ts'
-import { conditionsOf } from './filter.ts'
+import { isWhole } from './filter.ts'
 import { checkKnown, findHeadWith, getHeadOf, type Readable } from './heads.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './list.schema.ts'
 import { checkQuery, ofTalks, pageOfStreams, toAnswer } from './list.ts'
@@ -32,12 +32,10 @@ export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQ
 }
 
 /** Whether all messages are wanted, but for where the page begins. */
-function isWhole({ app, uid = '' }: Actor, { sentAt: _cursor, ...query }: MessageFilters) {
-  return conditionsOf(app.no, uid, query).length === 0
-}
+const isAll = ({ sentAt: _cursor, ...query }: MessageFilters) => isWhole(query)
 
 function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {
-  if (isWhole(actor, query)) return pageOf(actor, head, query)
+  if (isAll(query)) return pageOf(actor, head, query)
   const talks = talksNamed(actor.app.no, actor.uid ?? '', [head.no])
   return pageOfStreams(actor, ofTalks(actor.app.no, talks, [head], query, actor.uid), query)
 }
@@ -81,7 +79,7 @@ async function seqOfCursor(
 async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
   await checkKnown(actor, sender)
   const query = { ...given, limit: given.perPage }
-  if (!isWhole(actor, query) || (query.id === undefined && query.sentAt !== undefined)) {
+  if (!isAll(query) || (query.id === undefined && query.sentAt !== undefined)) {
     return pageOfStreams(actor, { ...ofSenders([sender]), where: [], count: 1 }, query)
   }
   const { no: appNo, cell } = actor.app

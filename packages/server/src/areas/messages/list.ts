@@ -1,7 +1,7 @@
 import { sql } from '../../platform/db/sql.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
-import { conditionsOf, isReadableBy, isThere, sendersOf } from './filter.ts'
+import { conditionsOf, isReadableBy, sendersOf } from './filter.ts'
 import type { MessageFilters, MessageListQuery } from './list.schema.ts'
 import { guidOf, splitsOf } from './printed-id.record.ts'
 import { countTalks, countUnread, listTalks, type MessageRow } from './queries.ts'
@@ -123,7 +123,7 @@ export async function pageOfStreams(actor: Actor, streams: Listed, query: Messag
   const { no: appNo, cell } = actor.app
   const down = query.affix === 'prepend'
   const cursor = query.id === undefined ? undefined : Number(query.id)
-  const conditions = [isThere(appNo), ...conditionsOf(appNo, actor.uid ?? '', query)]
+  const conditions = conditionsOf(appNo, actor.uid ?? '', query)
   const range = {
     after: down ? 0 : (cursor ?? 0),
     before: down ? (cursor ?? NEWEST) : NEWEST,

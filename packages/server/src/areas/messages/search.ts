@@ -1,5 +1,6 @@
 import type { Executor } from '../../platform/db/query.ts'
-import { type Sql, sql } from '../../platform/db/sql.ts'
+import { sql } from '../../platform/db/sql.ts'
+import type { Conditions } from './filter.ts'
 import { decodeIds, intersect, type KeyGrams, keyGrams, unite } from './grams.ts'
 import type { MessageRow } from './queries.ts'
 import {
@@ -16,7 +17,7 @@ import { type Listed, ONE } from './streams.ts'
 import { type Range, type Walked, walk, walkOnce } from './walk.ts'
 
 /** Stretches whose lists are read together: few at first, a page may need no more. */
-const STRETCHES = [1, 4, 16, 64, 128]
+const STRETCHES = [4, 32, 128, 256, 256]
 /** Messages that are looked at again in one request, some at a time. */
 const MOST_LOOKED_AT = 6_000
 const LOOKED_AT = 300
@@ -26,7 +27,7 @@ interface Search {
   appNo: number
   /** Where newer messages than those indexed are walked over. */
   streams: Listed
-  conditions: readonly Sql[]
+  conditions: Conditions
 }
 
 /**

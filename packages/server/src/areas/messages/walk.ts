@@ -1,5 +1,6 @@
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { Conditions } from './filter.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from './queries.ts'
 import type { Listed, Streams } from './streams.ts'
 
@@ -21,7 +22,7 @@ export interface Walked {
 export const NEWEST = Number.MAX_SAFE_INTEGER
 
 /** Messages looked at in one statement after the other, all streams together. */
-const WIDTHS = [1_000, 4_000, 10_000]
+const WIDTHS = [200, 1_800, 13_000]
 /** What one walk gets through. */
 export const WALK = 15_000
 /** A stream moves on by so many at least. */
@@ -37,7 +38,7 @@ export async function walk(
   db: Executor,
   appNo: number,
   streams: Listed,
-  conditions: readonly Sql[],
+  conditions: Conditions,
   range: Range,
 ): Promise<Walked> {
   const rows: MessageRow[] = []
@@ -67,12 +68,15 @@ export async function walkOnce(
   db: Executor,
   appNo: number,
   streams: Streams,
-  conditions: readonly Sql[],
+  { message, conversation }: Conditions,
   { after, before, down, limit, width }: Range & { width: number },
 ): Promise<Walked> {
   const order = down ? sql`desc` : sql`asc`
   const [last, nearest] = down ? [sql`min(id)`, sql`max(id)`] : [sql`max(id)`, sql`min(id)`]
-  const passes = joinSql([sql`true`, ...streams.where, ...conditions], ' and ')
+  // The conversation is looked up for those alone that pass all else.
+  const inConversation = sql`exists (select from conversations h
+    where h.app_no = m.app_no and h.no = m.conversation and ${joinSql(conversation, ' and ')})`
+  const passes = joinSql([...message, ...streams.where, inConversation], ' and ')
   const found = await runSql<WalkedRow>(
     db,
     'messages.walk',
@@ -82,7 +86,7 @@ export async function walkOnce(
             select m.* from ${streams.messages}
               and m.app_no = ${appNo} and m.id > ${after} and m.id < ${before}
             order by m.id ${order} limit ${width}
-          ) m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+          ) m
         ) w
       ), reached as (
         select ${nearest} as id from (
