@@ -59,15 +59,16 @@ begin
 end $$;
 
 CREATE FUNCTION public.add_mentions(p_app_no integer, p_id bigint, p_uids text[]) RETURNS SETOF text
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-  insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
-  select p_app_no, uid, m.conversation, m.seq, m.id, m.parent_id, uid <> m.sender
-  from messages m, unnest(p_uids) uid
+begin
+  return query insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
+  select p_app_no, mentioned, m.conversation, m.seq, m.id, m.parent_id, mentioned <> m.sender
+  from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing
-  returning uid
-$$;
+  returning uid;
+end $$;
 
 CREATE FUNCTION public.add_reaction(p_app_no integer, p_id bigint, p_uid text, p_reaction text, p_most integer) RETURNS void
     LANGUAGE plpgsql
@@ -540,12 +541,13 @@ CREATE FUNCTION public.fold_text(p_text text) RETURNS text
     RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
 
 CREATE FUNCTION public.forget_messages(p_app_no integer, p_ids bigint[]) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
+begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
-  delete from threads where app_no = p_app_no and parent_id = any (p_ids)
-$$;
+  delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+end $$;
 
 CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -587,14 +589,21 @@ CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
 
 CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS jsonb
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-  select jsonb_object_agg(uid, record) from (
+declare
+  v_there jsonb;
+begin
+  -- Each by its key: a plan for any number of them could read all users. Of JSON the same number is
+  -- always expected, so that the plan is kept.
+  select jsonb_object_agg(there.uid, there.record) into v_there
+  from (select value as uid from json_array_elements_text(array_to_json(p_uids))
+    order by value collate "C") wanted, lateral (
     select u.uid, user_record(u) as record from users u
-    where u.app_no = p_app_no and u.uid = any (p_uids) and u.removed_at is null
-    order by u.uid for share
-  ) there
-$$;
+    where u.app_no = p_app_no and u.uid = wanted.uid and u.removed_at is null
+    limit 1 for share) there;
+  return v_there;
+end $$;
 
 CREATE FUNCTION public.hold_message(p_app_no integer, p_id bigint, p_uid text, OUT conversation bigint, OUT category text, OUT deleted boolean) RETURNS record
     LANGUAGE plpgsql
@@ -860,64 +869,23 @@ begin
   return null;
 end $$;
 
-CREATE TABLE public.roles (
-    app_no integer NOT NULL,
-    role text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    description text,
-    metadata jsonb,
-    settings jsonb,
-    built_in boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    removed_at timestamp with time zone
-);
-
-CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
-    LANGUAGE sql STABLE STRICT
-    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
-
-CREATE TABLE public.apps (
-    app_no integer NOT NULL,
-    app_id text NOT NULL,
-    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
-
-CREATE TABLE public.users (
-    app_no integer NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
-    avatar text,
-    link text,
-    role text NOT NULL COLLATE pg_catalog."C",
-    status_message text,
-    metadata jsonb,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    last_active_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    deactivated_at timestamp with time zone,
-    removed_at timestamp with time zone,
-    bot boolean DEFAULT false NOT NULL
-);
-
-CREATE FUNCTION public.user_json(u public.users) RETURNS text
-    LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
-
-CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN (public.user_json(u))::jsonb;
-
 CREATE FUNCTION public.party_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN CASE WHEN (p_kind = 'group'::text) THEN (SELECT public.group_record(g.*) AS group_record FROM public.groups g WHERE ((g.app_no = party_record.p_app_no) AND (g.guid = party_record.p_id) AND (g.removed_at IS NULL))) WHEN (p_id = 'app_system'::text) THEN public.system_record(p_app_no) ELSE (SELECT public.user_record(u.*) AS user_record FROM public.users u WHERE ((u.app_no = party_record.p_app_no) AND (u.uid = party_record.p_id) AND (u.removed_at IS NULL))) END;
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_record jsonb;
+begin
+  if p_kind = 'group' then
+    select group_record(g) into v_record from groups g
+    where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null;
+  elsif p_id = 'app_system' then
+    v_record := system_record(p_app_no);
+  else
+    select user_record(u) into v_record from users u
+    where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null;
+  end if;
+  return v_record;
+end $$;
 
 CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id bigint) RETURNS jsonb
     LANGUAGE plpgsql
@@ -1312,6 +1280,23 @@ begin
   end loop;
 end $$;
 
+CREATE TABLE public.roles (
+    app_no integer NOT NULL,
+    role text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    description text,
+    metadata jsonb,
+    settings jsonb,
+    built_in boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
+    LANGUAGE sql STABLE STRICT
+    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
+
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN jsonb_strip_nulls(jsonb_build_object('uid', (p_record -> 'uid'::text), 'guid', (p_record -> 'guid'::text), 'name', (p_record -> 'name'::text)));
@@ -1698,6 +1683,17 @@ begin
   return true;
 end $$;
 
+CREATE TABLE public.apps (
+    app_no integer NOT NULL,
+    app_id text NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
+
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1712,6 +1708,33 @@ begin
     where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction;
   end if;
 end $$;
+
+CREATE TABLE public.users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    avatar text,
+    link text,
+    role text NOT NULL COLLATE pg_catalog."C",
+    status_message text,
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    last_active_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    deactivated_at timestamp with time zone,
+    removed_at timestamp with time zone,
+    bot boolean DEFAULT false NOT NULL
+);
+
+CREATE FUNCTION public.user_json(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
+
+CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN (public.user_json(u))::jsonb;
 
 CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -2287,7 +2310,7 @@ CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
 
 CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
 
-CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id);
+CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id) INCLUDE (parent_seq);
 
 CREATE INDEX threads_order ON public.threads USING btree (app_no, updated_second, parent_id);
 

@@ -15,7 +15,8 @@ create table threads (
   primary key (app_no, parent_id)
 ) with (fillfactor = 70);
 create index threads_order on threads (app_no, updated_second, parent_id);
-create index threads_conversation on threads (app_no, conversation, updated_second, parent_id);
+create index threads_conversation on threads (app_no, conversation, updated_second, parent_id)
+include (parent_seq);
 
 -- Whose threads these are: of two users both; of a group whoever wrote the message or a reply, or
 -- follows it.
@@ -63,13 +64,21 @@ create index interactions_user on interactions (app_no, uid);
  * transaction ends, so that a removal finds what is written of them: called before the head is locked.
  */
 create function hold_mentioned(p_app_no int, p_uids text[]) returns jsonb
-language sql as $$
-  select jsonb_object_agg(uid, record) from (
+-- Not in SQL: such functions are planned anew with each call.
+language plpgsql as $$
+declare
+  v_there jsonb;
+begin
+  -- Each by its key: a plan for any number of them could read all users. Of JSON the same number is
+  -- always expected, so that the plan is kept.
+  select jsonb_object_agg(there.uid, there.record) into v_there
+  from (select value as uid from json_array_elements_text(array_to_json(p_uids))
+    order by value collate "C") wanted, lateral (
     select u.uid, user_record(u) as record from users u
-    where u.app_no = p_app_no and u.uid = any (p_uids) and u.removed_at is null
-    order by u.uid for share
-  ) there
-$$;
+    where u.app_no = p_app_no and u.uid = wanted.uid and u.removed_at is null
+    limit 1 for share) there;
+  return v_there;
+end $$;
 
 create function small_records(p_records jsonb) returns jsonb
 language sql immutable
@@ -82,14 +91,15 @@ return case when p_mentions is null then p_data - 'mentions'
 
 /* Tells users that a message mentions them, and returns those for whom that is new. */
 create function add_mentions(p_app_no int, p_id bigint, p_uids text[]) returns setof text
-language sql as $$
-  insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
-  select p_app_no, uid, m.conversation, m.seq, m.id, m.parent_id, uid <> m.sender
-  from messages m, unnest(p_uids) uid
+language plpgsql as $$
+begin
+  return query insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
+  select p_app_no, mentioned, m.conversation, m.seq, m.id, m.parent_id, mentioned <> m.sender
+  from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing
-  returning uid
-$$;
+  returning uid;
+end $$;
 
 /*
  * A message that another one of the same conversation refers to, as far as its sender can see it.
@@ -146,14 +156,21 @@ end $$;
 
 /* A user or group as a message shows it; nothing of those that are gone. */
 create function party_record(p_app_no int, p_kind text, p_id text) returns jsonb
-language sql stable
-return case
-  when p_kind = 'group' then (select group_record(g) from groups g
-    where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null)
-  when p_id = 'app_system' then system_record(p_app_no)
-  else (select user_record(u) from users u
-    where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null)
-end;
+language plpgsql stable as $$
+declare
+  v_record jsonb;
+begin
+  if p_kind = 'group' then
+    select group_record(g) into v_record from groups g
+    where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null;
+  elsif p_id = 'app_system' then
+    v_record := system_record(p_app_no);
+  else
+    select user_record(u) into v_record from users u
+    where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null;
+  end if;
+  return v_record;
+end $$;
 
 /* A quoted message as the one that quotes it shows it (areas/messages/record.ts does the same). */
 create function quote_message(h conversations, p_sender text, p_id bigint) returns jsonb
@@ -202,11 +219,12 @@ end $$;
 
 /* What belongs to messages that are gone. */
 create function forget_messages(p_app_no int, p_ids bigint[]) returns void
-language sql as $$
+language plpgsql as $$
+begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
-  delete from threads where app_no = p_app_no and parent_id = any (p_ids)
-$$;
+  delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+end $$;
 
 /* Removes at most p_limit rows of what a removed user left at others' messages. */
 create function sweep_traces(p_app_no int, p_uid text, p_limit int) returns int

@@ -53,25 +53,34 @@ const beyond = ({ compare }: Direction) =>
   `(t.updated_second, t.parent_id) ${compare} (:second::bigint, :id::bigint)`
 
 const ofApp = (direction: Direction) => `
-  select t.* from threads t where t.app_no = :appNo and ${beyond(direction)}
+  select t.parent_id from threads t where t.app_no = :appNo and ${beyond(direction)}
   order by ${direction.order} limit :limit`
 
+/** The next threads of a group `i`, by the index alone. */
+const ofGroup = (direction: Direction, limit: string) => `
+  select t.updated_second, t.parent_id from threads t
+  where t.app_no = :appNo and t.conversation = i.conversation and ${beyond(direction)}
+    and t.parent_seq > i.cleared_seq
+  order by ${direction.order} limit ${limit}`
+
+/** A page is of no more groups than it has threads: those whose own next thread comes first. */
 const ofUser = (direction: Direction) => `
   select * from (
-    select t.* from inbox i cross join lateral (
-      select t.* from threads t
-      where t.app_no = :appNo and t.conversation = i.conversation and ${beyond(direction)}
-        and t.parent_seq > i.cleared_seq
+    select t.* from (
+      select i.conversation, i.cleared_seq, next.updated_second, next.parent_id
+      from (
+        select conversation, cleared_seq from inbox
+        where app_no = :appNo and uid = :uid and kind = 'group' and scope is not null
+      ) i cross join lateral (${ofGroup(direction, '1')}) next
       order by ${direction.order} limit :limit
-    ) t
-    where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.scope is not null
+    ) i cross join lateral (${ofGroup(direction, ':limit')}) t
     union all
     ${noted(direction, 'u.direct')}
   ) t order by ${direction.order} limit :limit`
 
 /** Those noted for the user whose conversation it takes part in. */
 const noted = (direction: Direction, which: string) => `
-    select t.* from thread_users u
+    select t.updated_second, t.parent_id from thread_users u
       join threads t on t.app_no = :appNo and t.parent_id = u.parent_id
       join inbox i on i.app_no = :appNo and i.conversation = u.conversation and i.uid = :uid
     where u.app_no = :appNo and u.uid = :uid and ${which} and ${beyond(direction)}
