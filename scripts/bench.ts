@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { auth } from '../packages/server/bench/auth.ts'
 import { conversations } from '../packages/server/bench/conversations.ts'
+import { events } from '../packages/server/bench/events.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { lists } from '../packages/server/bench/lists.ts'
 import { messages } from '../packages/server/bench/messages.ts'
@@ -17,6 +18,7 @@ type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure
 const benches: Record<string, Bench> = {
   auth,
   conversations,
+  events,
   lists,
   messages,
   paging,

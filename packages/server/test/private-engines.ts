@@ -30,6 +30,8 @@ export interface PrivateEngine {
   readonly url: string
   /** Ends its sessions at once, as an operator's restart does. */
   stop(): Promise<void>
+  /** Ends it as a crash does. */
+  kill(): Promise<void>
   /** Starts it again, at the same address. */
   start(): Promise<void>
   /** Hangs, with every connection open, until `thaw`. */
@@ -53,6 +55,7 @@ export async function startPrivate(name: keyof typeof starters): Promise<Private
   return {
     url: running.url,
     stop,
+    kill: () => stopProcess(running.pid, running.mark, 'SIGKILL'),
     async start() {
       running = await launch(options)
     },

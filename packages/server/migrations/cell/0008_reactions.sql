@@ -115,8 +115,8 @@ end $$;
 
 /*
  * Adds a user's reaction to a message that can have p_most different ones; one that is there stays.
- * All who react to one message stand in line: ids grow in the order of commits, and the number of
- * values is exact. Nobody else takes this lock, so whoever has the head need not wait for it.
+ * All who react to one message stand in line: if they waited for its row, each change would wake up
+ * all of them. Nobody else takes this lock, so whoever has the head need not wait for it.
  */
 create function add_reaction(
   p_app_no int, p_id bigint, p_uid text, p_reaction text, p_most int

@@ -7,8 +7,8 @@ const TIMEOUT_MS = 10_000
 const ANSWER_BYTES = 1_000
 /** A receiver's idle connection is closed before it closes it, mostly. */
 const IDLE_MS = 4_000
-/** Connections to one host that stay open. */
-const IDLE_SOCKETS = 16
+/** Connections to one host that stay open: a handshake costs more than all else of a call. */
+const IDLE_SOCKETS = 256
 
 /** What came of a call. */
 export interface CallOutcome {

@@ -16,6 +16,8 @@ import {
 /** Parts in which webhooks are shared out; as in the table's column. */
 const SHARDS = 64
 const ROUND_MS = 500
+/** Of a thousand webhooks, a list takes some twenty milliseconds. */
+const LIST_EVERY_MS = 1_000
 
 export interface WebhooksContext {
   deps: Deps
@@ -48,7 +50,11 @@ class Webhooks {
   readonly #leases = new Map<number, Lease>()
   /** By the number of the webhook. */
   readonly #deliveries = new Map<number, Delivery>()
+  #listedAt = Number.NEGATIVE_INFINITY
+  /** Shards came, or a webhook is to be begun anew. */
+  #changed = false
   readonly #leaving = new Set<Promise<void>>()
+  readonly #leavingShards = new Set<number>()
   readonly #byApp = new Map<number, Set<Delivery>>()
 
   constructor(context: WebhooksContext) {
@@ -64,7 +70,10 @@ class Webhooks {
     const share = Math.ceil(SHARDS / Math.max(count, 1))
     if (this.#leases.size < share) await this.#take(share - this.#leases.size)
     else if (this.#leases.size > share) this.#giveUp(this.#leases.size - share)
-    if (this.#leases.size === 0) return
+    const due = performance.now() - this.#listedAt >= LIST_EVERY_MS || this.#changed
+    if (this.#leases.size === 0 || !due) return
+    this.#listedAt = performance.now()
+    this.#changed = false
     this.#update(await listHeldWebhooks.many(db, { shards: [...this.#leases.keys()] }))
   }
 
@@ -88,6 +97,12 @@ class Webhooks {
     for (const [shard, lease] of this.#leases) {
       if (epochs.get(shard) !== lease.epoch) this.#leases.delete(shard)
     }
+    // One that was taken by a statement whose answer got lost would be held for nothing.
+    for (const [shard, epoch] of epochs) {
+      if (this.#leases.has(shard) || this.#leavingShards.has(shard)) continue
+      this.#leases.set(shard, { job: jobOf(shard), workerId: worker.id, epoch })
+      this.#changed = true
+    }
   }
 
   async #take(limit: number): Promise<void> {
@@ -96,7 +111,9 @@ class Webhooks {
     await Promise.all(
       free.map(async ({ shard }) => {
         const lease = await worker.take(jobOf(shard))
-        if (lease) this.#leases.set(shard, lease)
+        if (!lease) return
+        this.#leases.set(shard, lease)
+        this.#changed = true
       }),
     )
   }
@@ -105,6 +122,7 @@ class Webhooks {
   #giveUp(count: number): void {
     for (const [shard, lease] of [...this.#leases].slice(0, count)) {
       this.#leases.delete(shard)
+      this.#leavingShards.add(shard)
       const leaving = [...this.#deliveries].filter(([, delivery]) => delivery.lease === lease)
       for (const [no] of leaving) this.#forget(no)
       const over = Promise.all(leaving.map(([, delivery]) => delivery.stop()))
@@ -112,7 +130,10 @@ class Webhooks {
       this.#leaving.add(released)
       void released
         .catch((error) => this.#context.deps.log.warn({ err: error }, 'a shard was not released'))
-        .finally(() => this.#leaving.delete(released))
+        .finally(() => {
+          this.#leaving.delete(released)
+          this.#leavingShards.delete(shard)
+        })
     }
   }
 
@@ -128,6 +149,7 @@ class Webhooks {
       } else if (!known) this.#add(webhook, lease)
     }
     for (const no of gone) this.#remove(no)
+    if (gone.size > 0) this.#changed = true
   }
 
   #add(webhook: HeldWebhook, lease: Lease): void {
@@ -137,6 +159,7 @@ class Webhooks {
       if (isLeaseLost(error)) deps.log.warn({ job: lease.job }, 'webhook lost to another worker')
       else deps.log.warn({ err: error, job: lease.job }, 'webhook waits')
       if (this.#deliveries.get(no) === delivery) this.#remove(no)
+      this.#changed = true
     }
     const delivery = new Delivery(
       { deps, cell, caller: this.#caller, worker, lease, onFault },

@@ -1,0 +1,282 @@
+/**
+ * Sends under load to webhooks whose receiver fails at random, while api, workers and NATS are
+ * killed, stopped and resumed, and NATS and Redis lose all they have: nothing acknowledged is lost.
+ */
+import assert from 'node:assert/strict'
+import { after, before, suite, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type TestApp, useServer } from './harness.ts'
+import { rows } from './log-writers.ts'
+import { type Serving, startServing } from './loquat.ts'
+import { type PrivateEngine, startPrivate } from './private-engines.ts'
+import { useReceiver } from './receiver.ts'
+import { until } from './until.ts'
+
+const LONG = process.env.LOQUAT_TEST_LONG !== undefined
+const CHAOS_MS = LONG ? 28 * 60_000 : 40_000
+const CONVERSATIONS = 12
+/** Between two messages of a sender: the test is of faults, not of speed. */
+const PACE_MS = LONG ? 200 : 40
+
+const engines: Record<string, string> = {}
+let nats: PrivateEngine
+let redis: PrivateEngine
+before(async () => {
+  nats = await startPrivate('nats')
+  redis = await startPrivate('redis')
+  Object.assign(engines, { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url })
+})
+after(async () => {
+  await nats?.remove()
+  await redis?.remove()
+})
+
+const server = useServer({ env: engines })
+
+/** What the receiver took, each id once, in order: texts by path and sender. */
+const told = new Map<string, string[]>()
+const ids = new Set<string>()
+const counts = { calls: 0, failed: 0, repeated: 0 }
+
+/** One in five calls fails, in one way or another. */
+let healthy = false
+const receiver = useReceiver(({ id, path, json }) => {
+  // Else half an hour of them would stay.
+  receiver.received.length = 0
+  counts.calls++
+  const chance = healthy ? 1 : Math.random()
+  if (chance <= 0.2) {
+    counts.failed++
+    if (chance > 0.05) return 500
+    return chance > 0.01 ? 0 : null
+  }
+  if (ids.has(id)) counts.repeated++
+  else {
+    const { sender, data } = json.data.message
+    const talk = `${path} ${sender}`
+    const texts = told.get(talk) ?? []
+    texts.push(data.text)
+    told.set(talk, texts)
+  }
+  ids.add(id)
+  return 200
+})
+
+/** A process of ours that is killed and comes back, again and again. */
+class Mortal {
+  readonly #roles: string
+  #serving: Promise<Serving>
+
+  private constructor(roles: string) {
+    this.#roles = roles
+    this.#serving = this.#start()
+  }
+
+  static async start(roles: string): Promise<Mortal> {
+    const mortal = new Mortal(roles)
+    await mortal.serving
+    return mortal
+  }
+
+  get serving(): Promise<Serving> {
+    return this.#serving
+  }
+
+  async kill(): Promise<void> {
+    const dying = await this.#serving
+    this.#serving = dying.end('SIGKILL').then(() => this.#start())
+    await this.#serving
+  }
+
+  /** Longer than a lease, or shorter. */
+  async pause(ms: number): Promise<void> {
+    const stopped = await this.#serving
+    stopped.signal('SIGSTOP')
+    await sleep(ms)
+    stopped.signal('SIGCONT')
+  }
+
+  async end(): Promise<void> {
+    await (await this.#serving).end('SIGKILL')
+  }
+
+  /** As a supervisor does: one that could not start, on a machine without time, is started again. */
+  async #start(): Promise<Serving> {
+    const own = {
+      LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+      NODE_EXTRA_CA_CERTS: receiver.caFile,
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        return await startServing(this.#roles, { ...server.env, ...own })
+      } catch (error) {
+        if (tries === 5) throw error
+      }
+    }
+  }
+}
+
+/** Sends numbered messages in one conversation; one without an answer is sent again. */
+class Talker {
+  acknowledged = 0
+  retries = 0
+  readonly #app: TestApp
+  readonly #uid: string
+
+  constructor(app: TestApp, uid: string) {
+    this.#app = app
+    this.#uid = uid
+  }
+
+  async run(portOf: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const text = `${this.#uid}:${this.acknowledged}`
+      while (!(await this.#send(portOf, text))) {
+        this.retries++
+        if (signal.reason === 'failed') return
+      }
+      this.acknowledged++
+      await sleep(PACE_MS)
+    }
+  }
+
+  async #send(portOf: () => Promise<number>, text: string): Promise<boolean> {
+    const body = { receiver: 'hub', receiverType: 'user', data: { text }, muid: text }
+    const headers = { onbehalfof: this.#uid }
+    try {
+      const port = await portOf()
+      const call = this.#app.call('POST', '/v3/messages', { port, headers, body })
+      // A process that is stopped answers late, or never.
+      const late = sleep(5_000, undefined, { ref: false })
+      return (await Promise.race([call, late]))?.status === 200
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Strikes at random until the time is over; how often each fault struck. */
+async function wreck(mortals: Mortal[], apis: Mortal[]): Promise<Record<string, number>> {
+  const any = <T>(list: T[]) => list[Math.floor(Math.random() * list.length)] as T
+  const struck: Record<string, number> = {}
+  const faults: Record<string, () => Promise<void>> = {
+    'kill a worker': () => any(mortals).kill(),
+    'kill an api': () => any(apis).kill(),
+    'stop a worker': () => any(mortals).pause(500 + Math.random() * 5_000),
+    'stop an api': () => any(apis).pause(500 + Math.random() * 3_000),
+    'kill and wipe NATS': () => nats.kill().then(() => nats.start()),
+    'stop NATS': async () => {
+      nats.freeze()
+      await sleep(Math.random() * 3_000)
+      nats.thaw()
+    },
+    'wipe Redis': () => redis.kill().then(() => redis.start()),
+  }
+  const names = Object.keys(faults)
+  const deadline = performance.now() + CHAOS_MS
+  // Each at least once, then by chance.
+  for (let nth = 0; nth < names.length || performance.now() < deadline; nth++) {
+    const name = names[nth] ?? any(names)
+    await faults[name]?.()
+    struck[name] = (struck[name] ?? 0) + 1
+    await sleep(Math.random() * 1_000)
+  }
+  return struck
+}
+
+/** Whatever waits for its retry is due: nobody has three days. */
+async function passTime(app: TestApp) {
+  for (const text of [
+    `update webhook_progress set waits_until = now() where waits_until is not null`,
+    `update webhook_parked set retry_at = now(), tries = 1 where retry_at > now()`,
+  ]) {
+    await rows(app.cell.db, text).catch(() => {})
+  }
+}
+
+async function newTalk() {
+  const app = await server.newApp()
+  const talkers: Talker[] = []
+  await app.client.users.create({ uid: 'hub', name: 'Hub' })
+  for (let n = 0; n < CONVERSATIONS; n++) {
+    await app.client.users.create({ uid: `t${n}`, name: `T${n}` })
+    talkers.push(new Talker(app, `t${n}`))
+  }
+  for (const id of ['a', 'b']) {
+    const url = `${receiver.url}/${id}`
+    const body = { id, name: id, webhookURL: url }
+    await rows(
+      app.cell.db,
+      `with made as (
+         insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
+           triggers, types, secret_sealed)
+         values ($1, $2, $2, $3, false, true, true, '{message_sent}', '{message.sent}', $4)
+         returning app_no, no
+       )
+       insert into webhook_progress (app_no, webhook_no, position) select app_no, no, 0 from made`,
+      [app.no, body.id, body.webhookURL, server.deps.secrets.seal('whsec_c2VjcmV0')],
+    )
+  }
+  return { app, talkers }
+}
+
+/** What a webhook was told of each conversation must be 0, 1, 2 … */
+function assertWhole(talkers: Talker[], path: string) {
+  for (const [n, { acknowledged }] of talkers.entries()) {
+    const texts = told.get(`${path} t${n}`) ?? []
+    const sent = texts.map((_, nth) => `t${n}:${nth}`)
+    assert.deepEqual(texts, sent, `in order, none missing: ${path}`)
+    assert.ok(texts.length >= acknowledged, `${texts.length} of ${acknowledged} came: ${path}`)
+  }
+}
+
+async function assertNoHole(app: TestApp, port: number, acknowledged: number) {
+  let after = 0
+  let messages = 0
+  for (;;) {
+    const path = `/v3/events?after=${after}&limit=1000`
+    const { body } = await app.call('GET', path, { port })
+    for (const { position, type } of body.data) {
+      assert.equal(position, ++after)
+      if (type === 'message.sent') messages++
+    }
+    if (after === body.meta.last) break
+  }
+  assert.ok(messages >= acknowledged, `${messages} of ${acknowledged} are logged`)
+}
+
+suite('webhooks under faults', () => {
+  test('every acknowledged message is told, in order, and no event is missing', async (t: TestContext) => {
+    const { app, talkers } = await newTalk()
+    const apis = [await Mortal.start('api'), await Mortal.start('api')]
+    const workers = [await Mortal.start('worker'), await Mortal.start('worker')]
+    t.after(() => Promise.all([...apis, ...workers].map((mortal) => mortal.end())))
+
+    const stop = new AbortController()
+    const portOf = async () => {
+      const serving = await apis[Math.floor(Math.random() * apis.length)]?.serving
+      return serving?.apiPort ?? 0
+    }
+    // Else those who wait for an answer would go on when the test has failed.
+    t.after(() => stop.abort('failed'))
+    const talking = talkers.map((talker) => talker.run(portOf, stop.signal))
+    const moving = setInterval(() => void passTime(app), 2_000)
+    t.after(() => clearInterval(moving))
+    const struck = await wreck(workers, apis)
+    stop.abort()
+    await Promise.all(talking)
+
+    healthy = true
+    const acknowledged = talkers.reduce((sum, talker) => sum + talker.acknowledged, 0)
+    const retries = talkers.reduce((sum, talker) => sum + talker.retries, 0)
+    const ended = performance.now()
+    await until('all came', () => ids.size >= 2 * acknowledged, 10 * 60_000)
+    const secondsToTheLast = Math.round((performance.now() - ended) / 1000)
+    for (const path of ['/a', '/b']) assertWhole(talkers, path)
+    await assertNoHole(app, await portOf(), acknowledged)
+    const seconds = CHAOS_MS / 1000
+    const figures = { seconds, acknowledged, retries, ...counts, secondsToTheLast, struck }
+    t.diagnostic(JSON.stringify(figures))
+    assert.ok(counts.failed > 0, 'no call failed: the test tested nothing')
+  })
+})
