@@ -205,10 +205,13 @@ suite('a search in much', () => {
       Array.from({ length: 50 }, () => 'filler'),
     )
     const indexer = new Indexer(late.cell.db, 32)
-    for (let round = 0; round < 3; round++) await indexer.round()
-    assert.equal((await indexed(late)).stretches, 0)
-    release()
-    await sending
+    try {
+      for (let round = 0; round < 3; round++) await indexer.round()
+      assert.equal((await indexed(late)).stretches, 0)
+    } finally {
+      release()
+      await sending
+    }
     await until('texts are indexed', async () => {
       await indexer.round()
       return (await indexed(late)).stretches > 0
