@@ -121,9 +121,8 @@ begin
     returning app_no, position, type, key, payload, at
   )
   select string_agg(
-    app_no || ' {"position":' || position || ',"type":' || to_json(type) || ',"key":' || to_json(key)
-      || ',"at":' || floor(extract(epoch from at)) || ',"payload":' || payload || E'}\x1e',
-    '' order by app_no, position
+    app_no || ' {"position":' || position || ',"type":"' || type || '","key":' || to_json(key)
+      || ',"at":' || floor(date_part('epoch', at)) || ',"payload":' || payload || E'}\x1e', ''
   ) into live
   from placed;
 end $$;

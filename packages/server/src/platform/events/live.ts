@@ -28,7 +28,8 @@ export function publishEvents(
     if (space < 0) continue
     const appNo = Number(record.slice(0, space))
     const event = record.slice(space + 1)
-    last[appNo] = Number.parseInt(event.slice('{"position":'.length), 10)
+    const position = Number.parseInt(event.slice('{"position":'.length), 10)
+    last[appNo] = Math.max(last[appNo] ?? 0, position)
     try {
       bus.publish(appSubject(appNo), event)
     } catch (error) {
