@@ -16,7 +16,7 @@ import {
   settle,
 } from './conversations-data.ts'
 import { cpuOfTree, residentOf } from './cpu.ts'
-import { atMost, type Figure, median, reported, within } from './figure.ts'
+import { atMost, type Figure, median, type Report, reported, within } from './figure.ts'
 import { openInstallation } from './installation.ts'
 import { Meter } from './meter.ts'
 import { pgbench } from './pgbench.ts'
@@ -42,8 +42,6 @@ const WARM_REQUESTS = 4_000
 const ROUNDS = 7
 const LARGE_PAGES = 40
 const CONCURRENT = 32
-
-type Report = (line: string) => void
 
 export async function conversations(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
@@ -201,14 +199,12 @@ async function sizes(
     return cost
   }
   const base = await ask(few, '')
-  const ms = (cost: { statements: { ms: number }[] }) =>
-    cost.statements.reduce((sum, statement) => sum + statement.ms, 0)
   const figures: Figure[] = []
   const large = await ask(many, '')
   const [size, bare] = ['4,900 of two and 100 groups', '50 and 50']
   figures.push(
     atMost(`buffers: ${size} beside ${bare}`, large.buffers, base.buffers, 1.5),
-    reported(`ms in PostgreSQL: ${size} beside ${bare}`, ms(large), ms(base)),
+    reported(`ms in PostgreSQL: ${size} beside ${bare}`, large.ms, base.ms),
   )
   for (const [what, uid, query] of [
     ['2,000 groups', groups, ''],
@@ -218,7 +214,7 @@ async function sizes(
   ] as const) {
     const cost = await ask(uid, query)
     figures.push(reported(`buffers: ${what}`, cost.buffers, base.buffers))
-    figures.push(reported(`ms in PostgreSQL: ${what}`, ms(cost), ms(base)))
+    figures.push(reported(`ms in PostgreSQL: ${what}`, cost.ms, base.ms))
   }
   await api.close()
   return figures

@@ -9,6 +9,9 @@ export interface Figure {
   holds: boolean | null
 }
 
+/** Tells how far a bench has come. */
+export type Report = (line: string) => void
+
 /** A figure that must be at least `bar` times the bare engine's; without a bar it is reported. */
 export function atLeast(what: string, value: number, bare: number, bar?: number): Figure {
   const ratio = round(value / bare)

@@ -9,7 +9,7 @@ import type { EnginesEnv } from '../src/engines/engines.ts'
 import { fillApp } from '../src/fill/fill.ts'
 import { RARE } from '../src/fill/names.ts'
 import { users } from '../src/fill/users.ts'
-import { atMost, type Figure, median, reported, within } from './figure.ts'
+import { atMost, type Figure, median, type Report, reported, within } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { type Cost, Meter } from './meter.ts'
 
@@ -18,8 +18,6 @@ const SMALL = 10_000
 const BUFFERS_BAR = 1.5
 const MS_BAR = 100
 const ROUNDS = 9
-
-type Report = (line: string) => void
 
 export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { closeDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
-import { atMost, type Figure, median, reported } from './figure.ts'
+import { atMost, type Figure, median, type Report, reported } from './figure.ts'
 import { openInstallation } from './installation.ts'
 import { addReactions, addReplies, fillLong, type Long, settle } from './messages-data.ts'
 import { Meter } from './meter.ts'
@@ -20,8 +20,6 @@ const PAGE = 'limit=50'
 /** A row more or less on a page of an index is no difference: the middle of several. */
 const ROUNDS = 9
 const AT_ONCE = 1_000
-
-type Report = (line: string) => void
 
 interface Side extends Long {
   /** A message with many reactions, or few; and one with as many replies. */

@@ -10,6 +10,8 @@ interface StatementCost {
 
 export interface Cost {
   buffers: number
+  /** Time in PostgreSQL. */
+  ms: number
   statements: StatementCost[]
 }
 
@@ -40,7 +42,8 @@ export class Meter {
     await work().finally(() => {
       this.#costs = undefined
     })
-    return { statements, buffers: statements.reduce((sum, cost) => sum + cost.buffers, 0) }
+    const sum = (part: 'buffers' | 'ms') => statements.reduce((all, cost) => all + cost[part], 0)
+    return { statements, buffers: sum('buffers'), ms: sum('ms') }
   }
 
   describe({ statements }: Cost): string {

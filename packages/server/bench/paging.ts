@@ -6,7 +6,7 @@ import { buildApi } from '../src/api.ts'
 import { closeDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { addOwner, addUsers, type Filled, fillConversations, settle } from './conversations-data.ts'
-import { atMost, type Figure, reported } from './figure.ts'
+import { atMost, type Figure, type Report, reported } from './figure.ts'
 import { openInstallation } from './installation.ts'
 import { type Cost, Meter } from './meter.ts'
 
@@ -15,8 +15,6 @@ const SMALL = 10_000
 const VIEWS = 50_000
 const PAGES = 1_000
 const BAR = 1.5
-
-type Report = (line: string) => void
 
 export async function paging(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
@@ -68,11 +66,9 @@ async function pages(whose: string, list: List, cost: Measure): Promise<Figure[]
   return [
     atMost(`buffers: page ${PAGES} in sequence, ${whose}`, last.buffers, first.buffers, BAR),
     reported(`buffers: a cold jump to it, ${whose}`, jump.buffers, first.buffers),
-    reported(`ms in PostgreSQL: a cold jump to it, ${whose}`, timeOf(jump), timeOf(first)),
+    reported(`ms in PostgreSQL: a cold jump to it, ${whose}`, jump.ms, first.ms),
   ]
 }
-
-const timeOf = ({ statements }: Cost) => statements.reduce((sum, { ms }) => sum + ms, 0)
 
 async function apps(
   { large, small }: { large: Filled; small: Filled },

@@ -12,7 +12,7 @@ import { messages } from '../src/fill/messages.ts'
 import { COMMON_WORD, MISSING_WORD, RARE_JAPANESE, RARE_WORD } from '../src/fill/texts.ts'
 import { users } from '../src/fill/users.ts'
 import type { Cell } from '../src/platform/cells/directory.ts'
-import { type Figure, median, reported, within } from './figure.ts'
+import { type Figure, median, type Report, reported, within } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { Meter } from './meter.ts'
 
@@ -20,8 +20,6 @@ const LARGE = Number(process.env.LOQUAT_BENCH_MESSAGES ?? 2_000_000)
 const SMALL = 10_000
 const MS_BAR = 100
 const ROUNDS = 9
-
-type Report = (line: string) => void
 
 export async function search(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)

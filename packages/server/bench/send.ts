@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { closeDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { cpuOfTree } from './cpu.ts'
-import { atLeast, atMost, type Figure, median, reported } from './figure.ts'
+import { atLeast, atMost, type Figure, median, type Report, reported } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { type Done, type Load, pgbench } from './pgbench.ts'
 import {
@@ -27,8 +27,6 @@ const WARM_UP = 4
 const CLIENTS = 16
 const CROWD = 64
 const SIZES = [CROWD, 300, 10_000]
-
-type Report = (line: string) => void
 
 export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)

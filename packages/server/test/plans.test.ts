@@ -11,7 +11,7 @@ import * as reactions from '../src/areas/messages/reactions.queries.ts'
 import * as saves from '../src/areas/messages/saves.queries.ts'
 import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/messages/streams.ts'
 import * as threads from '../src/areas/messages/threads.queries.ts'
-import { NEWEST, walk } from '../src/areas/messages/walk.ts'
+import { walk } from '../src/areas/messages/walk.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { loquat } from './loquat.ts'
@@ -121,7 +121,7 @@ const capturedWalk = (query: Partial<MessageFilters>, ofUser: boolean) =>
       ? streamsOfTalks(app.no, talksOf(app.no, uid, asked), asked)
       : streamsOfApp(app.no, '', asked)
     const conditions = conditionsOf(app.no, reader, asked)
-    const range = { after: 0, before: NEWEST, down: true, limit: LIMIT }
+    const range = { after: 0, before: Number.MAX_SAFE_INTEGER, down: true, limit: LIMIT }
     return walk(db, app.no, { ...streams, count: ofUser ? 20 : 1 }, conditions, range)
   })
 

@@ -1,5 +1,5 @@
 -- What users leave at messages: reactions, pins, saves. And the users that are bots.
--- docs/decisions/0014-reactions.md tells why counts have rows of their own.
+-- docs/decisions/0012-reactions.md tells why counts have rows of their own.
 
 -- Drawn while the line of those who react to the message is held: ids grow in their order.
 create sequence reaction_ids;

@@ -1,4 +1,4 @@
--- What lists and searches of messages are found by. docs/decisions/0017-message-lists.md tells why.
+-- What lists and searches of messages are found by. docs/decisions/0014-message-lists.md tells why.
 
 -- A conversation's messages in the order of lists over several conversations: by id.
 create index messages_conversation on messages (app_no, conversation, id);

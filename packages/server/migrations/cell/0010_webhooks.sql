@@ -1,4 +1,4 @@
--- Webhooks read the event log by a cursor each. docs/decisions/0015-webhooks.md tells how nothing
+-- Webhooks read the event log by a cursor each. docs/decisions/0013-webhooks.md tells how nothing
 -- gets lost and the order of each key is kept.
 --
 -- Lock order: lease, webhooks, webhook_progress, webhook_parked, outbox.

@@ -9,6 +9,7 @@ import {
   MESSAGE_COLUMNS,
   type MessageRow,
   SENDER_IS_THERE,
+  unreadOf,
 } from '../messages/queries.ts'
 import type { Relation } from '../users/queries.ts'
 
@@ -58,11 +59,7 @@ const REMOVED_USERS = `array(
 const REMOVED_GROUPS = `array(
   select guid from groups where app_no = :appNo and removed_at is not null)`
 
-/** What is after the mark, without what is the user's own or deleted: where nothing is left, nothing was. */
-const UNREAD = `case when h.counted - v.read_counted - v.own_since = 0 then 0
-  else h.counted - v.read_counted - v.own_since - (
-    select count(*) from uncounted u
-    where u.app_no = :appNo and u.conversation = v.conversation and u.seq > v.read_seq) end`
+const UNREAD = unreadOf('v')
 
 /** Mentions of the user after the mark; nobody whose mark is at the end has any. */
 const UNREAD_MENTIONS = `case when v.read_seq < h.last_seq then (

@@ -1,6 +1,7 @@
 import type { MessageRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
@@ -158,9 +159,7 @@ async function outcomeOf(sending: () => Promise<string>): Promise<Outcome> {
 
 /** Reads a message as the actor may see it. */
 export async function readMessage(actor: Actor, id: string): Promise<MessageRow & Standing> {
-  const { no: appNo, cell } = actor.app
-  const row = await findMessage.maybeOne(cell.db, { appNo, id, viewer: actor.uid ?? null })
-  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  const row = await findSeen(actor.app.cell.db, actor, id)
   if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
   return row
 }
@@ -222,10 +221,13 @@ export async function lockSeen(tx: Tx, actor: Actor, id: string): Promise<Messag
   return findSeen(tx, actor, id)
 }
 
-export async function findSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
-  const row = await findMessage.maybeOne(tx, {
-    ...{ appNo: actor.app.no, id, viewer: actor.uid ?? null },
-  })
+/** A message that the actor has not cleared away, whoever takes part. */
+export async function findSeen(
+  db: Executor,
+  { app, uid }: Actor,
+  id: string,
+): Promise<MessageRow & Standing> {
+  const row = await findMessage.maybeOne(db, { appNo: app.no, id, viewer: uid ?? null })
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
   return row
 }

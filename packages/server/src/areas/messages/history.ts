@@ -2,6 +2,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import type { Actor } from '../access/actor.ts'
 import { isWhole } from './filter.ts'
 import { checkKnown, findHeadWith, getHeadOf, type Readable } from './heads.ts'
+import { idRange } from './id-page.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './list.schema.ts'
 import { checkQuery, ofTalks, pageOfStreams, toAnswer } from './list.ts'
 import {
@@ -83,16 +84,8 @@ async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQ
     return pageOfStreams(actor, { ...ofSenders([sender]), where: [], count: 1 }, query)
   }
   const { no: appNo, cell } = actor.app
-  const down = query.affix === 'prepend'
-  const cursor = query.id === undefined ? undefined : Number(query.id)
-  const list = down ? listSentDown : listSentUp
-  const rows = await list.many(cell.db, {
-    appNo,
-    sender,
-    after: down ? 0 : (cursor ?? 0),
-    before: down ? (cursor ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER,
-    limit: query.limit + 1,
-  })
+  const { down, ...range } = idRange(query)
+  const rows = await (down ? listSentDown : listSentUp).many(cell.db, { appNo, sender, ...range })
   return toAnswer(actor, query, rows)
 }
 

@@ -2,6 +2,7 @@ import { sql } from '../../platform/db/sql.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { conditionsOf, isReadableBy, sendersOf } from './filter.ts'
+import { idRange } from './id-page.ts'
 import type { MessageFilters, MessageListQuery } from './list.schema.ts'
 import { guidOf, splitsOf } from './printed-id.record.ts'
 import { countTalks, countUnread, listTalks, type MessageRow } from './queries.ts'
@@ -15,7 +16,7 @@ import {
   talksNamed,
   talksOf,
 } from './streams.ts'
-import { NEWEST, WALK, walk } from './walk.ts'
+import { WALK, walk } from './walk.ts'
 
 /** A page of the app's messages, or of the acting user's conversations. */
 export async function listMessages(actor: Actor, query: MessageListQuery) {
@@ -121,15 +122,8 @@ async function unreadCounts(actor: Actor, query: MessageListQuery, named: Talk[]
 /** A page of what passes in these streams. */
 export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
   const { no: appNo, cell } = actor.app
-  const down = query.affix === 'prepend'
-  const cursor = query.id === undefined ? undefined : Number(query.id)
   const conditions = conditionsOf(appNo, actor.uid ?? '', query)
-  const range = {
-    after: down ? 0 : (cursor ?? 0),
-    before: down ? (cursor ?? NEWEST) : NEWEST,
-    down,
-    limit: query.limit + 1,
-  }
+  const range = idRange(query)
   const { rows, walkedTo } =
     query.searchKey && streams.among
       ? await search({ db: cell.db, appNo, streams, conditions }, query.searchKey, range)

@@ -1,4 +1,17 @@
+import type { ConversationKind } from './queries.ts'
+
 const BETWEEN = '_user_'
+const OF_GROUP = 'group_'
+
+/** The id of a conversation, as it is shown. */
+export const printedId = ({ kind, one, other }: Named) =>
+  kind === 'group' ? `${OF_GROUP}${one}` : `${one}${BETWEEN}${other}`
+
+interface Named {
+  kind: ConversationKind
+  one: string
+  other: string
+}
 
 /** Every way to read the printed id of a conversation as two uids. */
 export function splitsOf(id: string): [string, string][] {
@@ -8,8 +21,6 @@ export function splitsOf(id: string): [string, string][] {
   }
   return splits
 }
-
-const OF_GROUP = 'group_'
 
 /** The group that a printed id can mean, or ''. */
 export const guidOf = (id: string) => (id.startsWith(OF_GROUP) ? id.slice(OF_GROUP.length) : '')

@@ -46,6 +46,17 @@ export const SENDER_IS_THERE = `m.sender <> all (array(
 export const PARTIES_ARE_THERE = `not array[m.sender, h.one, h.other] && array(
   select uid from users where app_no = :appNo and removed_at is not null)`
 
+/** So are removed groups. */
+export const GROUP_IS_THERE = `not (h.kind = 'group' and h.one = any (array(
+  select guid from groups where app_no = :appNo and removed_at is not null)))`
+
+/** What of a conversation h is after the mark of an inbox row, without what is its owner's own or deleted: where nothing is left, nothing was. */
+export const unreadOf = (row: string) => `(
+  case when h.counted - ${row}.read_counted - ${row}.own_since = 0 then 0
+  else h.counted - ${row}.read_counted - ${row}.own_since - (
+    select count(*) from uncounted u
+    where u.app_no = :appNo and u.conversation = h.no and u.seq > ${row}.read_seq) end)`
+
 export interface SendParams extends Record<string, unknown> {
   appNo: number
   kind: ConversationKind
@@ -162,9 +173,7 @@ const sentBy = `
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.sender = :sender and m.id > :after and m.id < :before
-     and m.seq > h.purged_seq and ${PARTIES_ARE_THERE}
-     and not (h.kind = 'group' and h.one = any (array(
-       select guid from groups where app_no = :appNo and removed_at is not null)))`
+     and m.seq > h.purged_seq and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`
 
 export const listSentUp = query<SentRange, MessageRow>(
   'messages.listSentUp',
@@ -209,9 +218,7 @@ export const countUnread = query<
 >(
   'messages.countUnread',
   `select * from (
-     select i.kind, i.with_id, h.counted - i.read_counted - i.own_since - (
-         select count(*) from uncounted u
-         where u.app_no = :appNo and u.conversation = h.no and u.seq > i.read_seq)
+     select i.kind, i.with_id, ${unreadOf('i')}
        - case when :hideBlocked then (
          select count(*) from messages m
          where m.app_no = :appNo and m.conversation = h.no and m.seq > i.read_seq

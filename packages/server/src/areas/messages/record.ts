@@ -1,6 +1,7 @@
 import type { MessageRecord, ReceiptRecord } from '@loquat/protocol'
 import type { Executor } from '../../platform/db/query.ts'
 import { blockFields, conversationIdOf, seconds } from '../users/record.ts'
+import { printedId } from './printed-id.record.ts'
 import { findEntities, listMentioned, listReferred, type MessageRow } from './queries.ts'
 import { type Traces, tracesOf } from './traces.ts'
 
@@ -123,10 +124,6 @@ function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
   }
   return { ...message, ...receiptFields(row) }
 }
-
-/** The id of a conversation, as it is shown. */
-export const printedId = ({ kind, one, other }: Pick<MessageRow, 'kind' | 'one' | 'other'>) =>
-  kind === 'group' ? `group_${one}` : `${one}_user_${other}`
 
 /** Without the messages that it refers to, and without receipts. */
 function toBareMessage(row: MessageRow, known: Known): MessageRecord {

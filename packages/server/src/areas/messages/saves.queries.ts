@@ -1,5 +1,5 @@
 import { query } from '../../platform/db/query.ts'
-import { MESSAGE_COLUMNS, type MessageRow, PARTIES_ARE_THERE } from './queries.ts'
+import { GROUP_IS_THERE, MESSAGE_COLUMNS, type MessageRow, PARTIES_ARE_THERE } from './queries.ts'
 
 /** What a user saved of these messages, and when: one range of an index. */
 export const listSaveTimes = query<
@@ -47,8 +47,7 @@ const saved = `
    where s.app_no = :appNo and s.uid = :uid and m.deleted_at is null
      and m.seq > h.purged_seq and m.seq > i.cleared_seq
      and (h.kind = 'user' or i.scope is not null) and ${PARTIES_ARE_THERE}
-     and not (h.kind = 'group' and h.one = any (array(
-       select guid from groups where app_no = :appNo and removed_at is not null)))`
+     and ${GROUP_IS_THERE}`
 
 /** Exact while the user is locked. What was saved in a group and left with it takes no place. */
 export const countSaved = query<{ appNo: number; uid: string }, { count: number }>(

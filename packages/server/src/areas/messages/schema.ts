@@ -1,6 +1,7 @@
 import { MessageRecord } from '@loquat/protocol'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
+import { TARGET_ERRORS } from './errors.ts'
 
 /** Whole message as JSON; `data` alone is held to DATA_BYTES. */
 export const MESSAGE_BYTES = 65_536
@@ -61,21 +62,7 @@ export type NewMessage = Static<typeof NewMessage>
 
 const Sent = Type.Object(
   {
-    ...Outcome([
-      'ERR_UID_NOT_FOUND',
-      'ERR_GUID_NOT_FOUND',
-      'ERR_GROUP_NOT_JOINED',
-      'ERR_BANNED_GROUPMEMBER',
-      'ERR_BLOCKED_RECEIVER',
-      'ERR_BLOCKED_SENDER',
-      'ERR_PERMISSION_DENIED',
-      'ERR_MESSAGE_ID_NOT_FOUND',
-      'ERR_WRONG_MESSAGE_THREAD',
-      'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
-      'ERR_MESSAGE_THREAD_NESTING',
-      'ERR_MESSAGE_ACTION_NOT_ALLOWED',
-      'ERR_BAD_REQUEST',
-    ]).properties,
+    ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST']).properties,
     data: Type.Optional(MessageRecord),
   },
   { additionalProperties: false },

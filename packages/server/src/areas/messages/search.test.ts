@@ -50,6 +50,12 @@ const indexed = async (app: TestApp) =>
     )
   ).rows[0] as { stretches: number; messages: number; upto: number }
 
+/** Messages that say something else than the index knows. */
+async function changes(app: TestApp): Promise<number> {
+  const { rows } = await run(app, 'select count(*) as n from search_changes where app_no = $1')
+  return Number(rows[0]?.n)
+}
+
 /** Until at least so many messages are: whoever still writes anywhere holds it up. */
 async function index(app: TestApp, messages: number, stretch: number) {
   const indexer = new Indexer(app.cell.db, stretch)
@@ -121,7 +127,7 @@ suite('indexed texts', () => {
     )
   })
 
-  test('edits and deletions are followed, and indexed when they are many', async () => {
+  test('edits and deletions are followed', async () => {
     const edit = (id: string | undefined, text: string) =>
       run(app, `select edit_message($1, $2, 'a', $3::jsonb, '{}', null)`, [
         id,
@@ -134,8 +140,27 @@ suite('indexed texts', () => {
     assert.deepEqual((await find(app, { searchKey: 'typus' })).ids, [one, two])
     await app.call('DELETE', `/v3/messages/${one}`, as('a'))
     assert.deepEqual((await find(app, { searchKey: 'platypus' })).ids, [two])
-    const { rows } = await run(app, 'select count(*) as n from search_changes where app_no = $1')
-    assert.ok(rows[0]?.n)
+    assert.ok((await changes(app)) > 0)
+  })
+
+  test('a stretch of which many were edited is indexed anew', async () => {
+    const edited = await appWithUsers('a', 'b')
+    await send(edited, 'a', 'b', 'first')
+    const words = Array.from({ length: 300 }, () => 'wombat')
+    await addTexts(edited, 'a', 'b', words)
+    await index(edited, 256, 256)
+    await run(
+      edited,
+      `update messages set data = '{"text": "platypus"}' where app_no = $1 and seq between 2 and 201`,
+    )
+    assert.equal(await changes(edited), 200)
+    const indexer = new Indexer(edited.cell.db, 256)
+    await until('the stretch is indexed anew', async () => {
+      await indexer.round()
+      return (await changes(edited)) === 0
+    })
+    assert.equal((await find(edited, { searchKey: 'platypus', limit: '1000' })).ids.length, 200)
+    assert.equal((await find(edited, { searchKey: 'wombat', limit: '1000' })).ids.length, 100)
   })
 })
 

@@ -4,7 +4,14 @@
  * anything else of them is read.
  */
 import { query } from '../../platform/db/query.ts'
-import { MESSAGE_COLUMNS, type MessageRow, type Range, SENDER_IS_THERE } from './queries.ts'
+import {
+  GROUP_IS_THERE,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  PARTIES_ARE_THERE,
+  type Range,
+  SENDER_IS_THERE,
+} from './queries.ts'
 
 export const listRepliesUp = query<Range & { parent: number }, MessageRow>(
   'threads.listRepliesUp',
@@ -103,11 +110,7 @@ const UNREAD_MENTIONS = `case when :countMentions::boolean then (
 /** Of an array PostgreSQL expects few; a page whose size it does not know would have it read whole tables. */
 const shown = (page: string, order: string) => `
   select ${MESSAGE_COLUMNS}, t.updated_second,
-    not (array[m.sender, h.one, h.other] && array(
-      select uid from users where app_no = :appNo and removed_at is not null))
-    and not (h.kind = 'group' and h.one = any (array(
-      select guid from groups where app_no = :appNo and removed_at is not null)))
-    and m.seq > h.purged_seq as there,
+    (${PARTIES_ARE_THERE}) and ${GROUP_IS_THERE} and m.seq > h.purged_seq as there,
     ${UNREAD_REPLIES} as unread_replies, ${UNREAD_MENTIONS} as unread_mentions
   from messages m
     join threads t on t.app_no = :appNo and t.parent_id = m.id

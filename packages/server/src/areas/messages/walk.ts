@@ -19,8 +19,6 @@ export interface Walked {
   walkedTo: number | undefined
 }
 
-export const NEWEST = Number.MAX_SAFE_INTEGER
-
 /** Messages looked at in one statement after the other, all streams together. */
 const WIDTHS = [200, 1_800, 13_000]
 /** What one walk gets through. */
