@@ -24,6 +24,8 @@ import { GROUPS, INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
 const ROUNDS = 5
 const SECONDS = 5
 const WARM_UP = 4
+/** Before the service is measured: its code is compiled by then, as PostgreSQL's plans are. */
+const WARM_REQUESTS = 10_000
 const CLIENTS = 16
 const CROWD = 64
 const SIZES = [CROWD, 300, 10_000]
@@ -75,7 +77,15 @@ class Bench {
   }
 
   async run(): Promise<Figure[]> {
+    await this.#warmUp()
     return [...(await this.#direct()), ...(await this.#crowd()), ...(await this.#groups())]
+  }
+
+  async #warmUp(): Promise<void> {
+    const { data, callers, api } = this.#parts
+    const load = { port: api.port, connections: CLIENTS, seconds: WARM_UP }
+    for (let warm = 0; warm < WARM_REQUESTS; )
+      warm += (await runLoad(callers, { ...load, requests: data.directSends })).answered
   }
 
   async #direct(): Promise<Figure[]> {

@@ -1199,17 +1199,27 @@ begin
 
   perform lock_lease('sequencer', p_worker, p_epoch);
 
-  select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
-  from (
-    select id, ctid from (
-      (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
-      union all
-      (select id, ctid from outbox where id = any (p_gaps) order by id limit p_limit)
-      union all
-      (select id, ctid from outbox where id > p_after order by id limit p_limit)
-    ) candidates
-    order by id limit p_limit
-  ) found;
+  -- Mostly there is one place to look at, and no order to make.
+  if cardinality(p_gaps) = 0 and (p_old is null or p_after is null) then
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    from (
+      select id, ctid from outbox
+      where id > coalesce(p_after, p_from) and id <= coalesce(p_old, 9223372036854775807)
+      order by id limit p_limit
+    ) found;
+  else
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    from (
+      select id, ctid from (
+        (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
+        union all
+        (select id, ctid from outbox where id = any (p_gaps) order by id limit p_limit)
+        union all
+        (select id, ctid from outbox where id > p_after order by id limit p_limit)
+      ) candidates
+      order by id limit p_limit
+    ) found;
+  end if;
 
   -- By place, not by id: a tenth less work. Since the lease was locked nobody else removes rows, so
   -- none has moved since it was found.
@@ -1230,13 +1240,11 @@ begin
     select app_no, before + row_number() over (partition by app_no order by id),
       type, key, payload, at, v_day
     from gone join started using (app_no)
-    returning app_no, position, type, key, payload, at
+    returning concat(
+      app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
+      ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e') as line
   )
-  select string_agg(
-    app_no || ' {"position":' || position || ',"type":"' || type || '","key":' || to_json(key)
-      || ',"at":' || floor(date_part('epoch', at)) || ',"payload":' || payload || E'}\x1e', ''
-  ) into live
-  from placed;
+  select string_agg(line, '') into live from placed;
 end $$;
 
 CREATE FUNCTION public.set_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void

@@ -104,3 +104,23 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
     },
   }
 }
+
+/**
+ * What the function returned does when it is called, at once but at most every `ms`; a call in between
+ * is made up for at the end. So a thousand wakes a second cost the bus as little as two hundred.
+ */
+export function atMostEvery(ms: number, act: () => void): () => void {
+  let [pausing, missed] = [false, false]
+  const run = () => {
+    ;[pausing, missed] = [true, false]
+    act()
+    setTimeout(() => {
+      pausing = false
+      if (missed) run()
+    }, ms).unref()
+  }
+  return () => {
+    if (pausing) missed = true
+    else run()
+  }
+}

@@ -1,5 +1,5 @@
 import type { Region } from '@loquat/protocol'
-import type { Bus } from '../bus/bus.ts'
+import { atMostEvery, type Bus } from '../bus/bus.ts'
 import { type Db, type DbOptions, openDb } from '../db/db.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log/log.ts'
@@ -42,6 +42,9 @@ const REFRESH_MS = 5_000
 const REFRESH_CHUNK = 5_000
 const UNKNOWN_TTL_MS = 5_000
 const UNKNOWN_MAX = 10_000
+
+/** As long as the sequencer gathers events for a step. */
+const WAKE_MS = 5
 
 /** The subject on which a cell's sequencer is told that there is work. */
 export const wakeSubject = (cellId: string) => `wake.${cellId}`
@@ -166,7 +169,7 @@ export class Directory {
       const url = this.#openUrl(row)
       const known = this.#cells.get(id)
       if (known?.url === url) continue
-      const onAnnounced = () => bus.publish(wakeSubject(id))
+      const onAnnounced = atMostEvery(WAKE_MS, () => bus.publish(wakeSubject(id)))
       const db = this.#open(url, id, { poolSize, onAnnounced })
       if (known) this.#readdress(known, url, db)
       else this.#cells.set(id, { id, region, url, db })
