@@ -66,6 +66,36 @@ const receipt =
     body: { action, messageId, user: { uid }, timestamp: at },
   })
 
+const ConnectionChange = Type.Object({
+  user: UserRecord,
+  status: Type.Enum(['online', 'offline']),
+  timestamp: Type.Integer({ description: 'Unix milliseconds.' }),
+  connection: Type.Optional(
+    Type.Object(
+      {
+        platform: Type.Optional(Type.String()),
+        userAgent: Type.Optional(Type.String()),
+        connectedAt: Type.Integer({ description: 'Unix milliseconds.' }),
+      },
+      { description: 'The device that came first or left last, where that is known.' },
+    ),
+  ),
+})
+
+/** As webhooks tell of a device. Only a change of the user's presence is an event. */
+const connectionStatus = ({
+  user,
+  status,
+  timestamp,
+  connection,
+}: Static<typeof ConnectionChange>) => ({
+  timestamp,
+  user,
+  status,
+  currentConnection: { action: status === 'online' ? 'connected' : 'disconnected', ...connection },
+  userPresenceChanged: true,
+})
+
 const OneWebhook = Type.Object({ webhook: WebhookRecord })
 
 const ApiKey = Type.Object({ name: Type.String(), scope: Type.String() })
@@ -126,6 +156,12 @@ export const events = {
     summary: 'A user no longer blocks others.',
     trigger: 'user_unblocked',
     payload: Blocks,
+  },
+  'user.connection.changed': {
+    summary: 'A user came online with a first device, or is offline since the last one left.',
+    trigger: 'user_connection_status_changed',
+    triggerData: connectionStatus,
+    payload: ConnectionChange,
   },
   'group.created': {
     summary: 'A group was created. Its first members are its owner and creator.',

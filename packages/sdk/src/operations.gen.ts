@@ -1139,7 +1139,7 @@ export type ListMembersItem = {
 
 export type ListMembersQuery = {
   /** Presence. */
-  status?: 'available' | 'offline' | undefined
+  status?: 'available' | 'online' | 'offline' | undefined
   /** Only members with these scopes. */
   scopes?: ('admin' | 'moderator' | 'participant')[] | undefined
   /** From `meta.cursor.next` of the page before. */
@@ -2251,6 +2251,7 @@ export type ListEventsQuery = {
         | 'user.friends.removed'
         | 'user.blocked'
         | 'user.unblocked'
+        | 'user.connection.changed'
         | 'group.created'
         | 'group.updated'
         | 'group.deleted'

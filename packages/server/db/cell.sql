@@ -410,6 +410,92 @@ begin
   perform add_total(p_app_no, 'views.group', -v_seen);
 end $$;
 
+CREATE FUNCTION public.connect_users(p_gateway uuid, p_users json) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  perform from gateways where gateway = p_gateway and not ended for share;
+  if not found then
+    raise exception 'gateway % has ended', p_gateway using errcode = 'LQ003';
+  end if;
+  perform lock_present(p_users);
+  with came as (
+    insert into presence as p (app_no, uid, name_key, gateways)
+    select u.app_no, u.uid, u.name_key, array[p_gateway]
+    from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+    join users u using (app_no, uid)
+    where u.deactivated_at is null and u.removed_at is null
+    on conflict (app_no, uid) do update set gateways = p.gateways || p_gateway
+    where p_gateway <> all (p.gateways)
+    returning app_no, uid, cardinality(gateways) = 1 as first
+  ), changed as (
+    update users u set online = true from came c
+    where c.first and u.app_no = c.app_no and u.uid = c.uid
+    returning u
+  )
+  insert into outbox (app_no, type, key, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  from changed join json_to_recordset(p_users) as c (app_no int, uid text collate "C", connection json)
+    on c.app_no = (u).app_no and c.uid = (u).uid;
+end $$;
+
+CREATE FUNCTION public.fold_name(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
+
+CREATE TABLE public.roles (
+    app_no integer NOT NULL,
+    role text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    description text,
+    metadata jsonb,
+    settings jsonb,
+    built_in boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    removed_at timestamp with time zone
+);
+
+CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
+    LANGUAGE sql STABLE STRICT
+    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
+
+CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (floor(date_part('epoch'::text, (p_at AT TIME ZONE 'UTC'::text))))::bigint;
+
+CREATE TABLE public.users (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
+    avatar text,
+    link text,
+    role text NOT NULL COLLATE pg_catalog."C",
+    status_message text,
+    metadata jsonb,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    last_active_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone,
+    deactivated_at timestamp with time zone,
+    removed_at timestamp with time zone,
+    online boolean DEFAULT false NOT NULL,
+    bot boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='90');
+
+CREATE FUNCTION public.user_json(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), CASE WHEN (u).online THEN ',"status":"online"'::text ELSE ',"status":"offline"'::text END, (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
+
+CREATE FUNCTION public.connection_payload(u public.users, p_connection json) RETURNS json
+    LANGUAGE sql
+    RETURN (concat('{"user":', public.user_json(u), ',"status":"', CASE WHEN (u).online THEN 'online'::text ELSE 'offline'::text END, '","timestamp":', (floor(((1000)::double precision * date_part('epoch'::text, clock_timestamp()))))::bigint, (',"connection":'::text || (p_connection)::text), '}'))::json;
+
 CREATE FUNCTION public.conversation_id(p_kind text, p_one text, p_other text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE p_kind WHEN 'group'::text THEN ('group_'::text || p_one) ELSE ((p_one || '_user_'::text) || p_other) END;
@@ -495,6 +581,34 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.disconnect_users(p_gateway uuid, p_users json) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  perform lock_present(p_users);
+  with gone as (
+    delete from presence p
+    using json_to_recordset(p_users)
+      as c (app_no int, uid text collate "C", connection json, idle double precision)
+    where p.app_no = c.app_no and p.uid = c.uid and p.gateways = array[p_gateway]
+    returning p.app_no, p.uid, c.connection, c.idle
+  ), changed as (
+    update users u
+    set online = false, last_active_at = clock_timestamp() - make_interval(secs => g.idle)
+    from gone g where u.app_no = g.app_no and u.uid = g.uid and u.removed_at is null
+    returning u, g.connection
+  )
+  insert into outbox (app_no, type, key, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  from changed;
+  update presence p set gateways = array_remove(p.gateways, p_gateway)
+  from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+  where p.app_no = c.app_no and p.uid = c.uid and p_gateway = any (p.gateways);
+end $$;
+
 CREATE FUNCTION public.edit_message(p_app_no integer, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb) RETURNS SETOF text
     LANGUAGE plpgsql
     AS $$
@@ -532,10 +646,6 @@ begin
   return m;
 end $$;
 
-CREATE FUNCTION public.fold_name(name text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN lower(NORMALIZE(regexp_replace(NORMALIZE(name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), NFKC));
-
 CREATE FUNCTION public.fold_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
@@ -548,10 +658,6 @@ begin
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
 end $$;
-
-CREATE FUNCTION public.unix(p_at timestamp with time zone) RETURNS bigint
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN (floor(date_part('epoch'::text, (p_at AT TIME ZONE 'UTC'::text))))::bigint;
 
 CREATE TABLE public.groups (
     app_no integer NOT NULL,
@@ -663,6 +769,19 @@ begin
   ) then
     raise exception 'lease on % lost', p_job using errcode = 'LQ001';
   end if;
+end $$;
+
+CREATE FUNCTION public.lock_present(p_users json) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  perform from users u
+  where (u.app_no, u.uid) in (
+    select app_no, uid from json_to_recordset(p_users) as c (app_no int, uid text collate "C"))
+  order by u.app_no, u.uid for no key update;
 end $$;
 
 CREATE FUNCTION public.mark_conversation(p_app_no integer, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint, OUT changed boolean, OUT conversation bigint, OUT message_id bigint, OUT at timestamp with time zone) RETURNS record
@@ -1005,6 +1124,31 @@ begin
   raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
 end $$;
 
+CREATE FUNCTION public.release_gateway(p_gateway uuid, p_after_app integer, p_after_uid text, p_limit integer, OUT app_no integer, OUT uid text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_users json;
+begin
+  select json_agg(json_build_object('app_no', f.app_no, 'uid', f.uid, 'idle', f.idle)
+      order by f.app_no, f.uid),
+    (array_agg(f.app_no order by f.app_no desc, f.uid desc))[1],
+    (array_agg(f.uid order by f.app_no desc, f.uid desc))[1]
+  into v_users, app_no, uid
+  from (
+    select p.app_no, p.uid, date_part('epoch', clock_timestamp() - g.seen_at) as idle
+    from presence p, gateways g
+    where g.gateway = p_gateway and p_gateway = any (p.gateways)
+      and (p.app_no, p.uid) > (p_after_app, p_after_uid)
+    order by p.app_no, p.uid limit p_limit
+  ) f;
+  if app_no is null then
+    delete from gateways where gateway = p_gateway;
+  else
+    perform disconnect_users(p_gateway, v_users);
+  end if;
+end $$;
+
 CREATE FUNCTION public.remove_member(p_app_no integer, p_guid text, p_uid text) RETURNS public.inbox
     LANGUAGE plpgsql
     AS $$
@@ -1044,6 +1188,14 @@ begin
   perform uncount_reaction(r);
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform announce_reaction('message.reaction.removed', h, r);
+end $$;
+
+CREATE FUNCTION public.rename_present() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
+  return null;
 end $$;
 
 CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
@@ -1286,23 +1438,6 @@ begin
     end if;
   end loop;
 end $$;
-
-CREATE TABLE public.roles (
-    app_no integer NOT NULL,
-    role text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    description text,
-    metadata jsonb,
-    settings jsonb,
-    built_in boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    removed_at timestamp with time zone
-);
-
-CREATE FUNCTION public.shown_role(p_app_no integer, p_role text) RETURNS text
-    LANGUAGE sql STABLE STRICT
-    RETURN CASE WHEN (p_role = ANY (ARRAY['default'::text, '@agentic'::text])) THEN p_role WHEN (EXISTS (SELECT FROM public.roles WHERE ((roles.app_no = shown_role.p_app_no) AND (roles.role = shown_role.p_role) AND (roles.removed_at IS NULL)))) THEN p_role ELSE 'default'::text END;
 
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -1716,29 +1851,6 @@ begin
   end if;
 end $$;
 
-CREATE TABLE public.users (
-    app_no integer NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL,
-    name_key text GENERATED ALWAYS AS (public.fold_name(name)) STORED NOT NULL COLLATE pg_catalog."C",
-    avatar text,
-    link text,
-    role text NOT NULL COLLATE pg_catalog."C",
-    status_message text,
-    metadata jsonb,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    last_active_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone,
-    deactivated_at timestamp with time zone,
-    removed_at timestamp with time zone,
-    bot boolean DEFAULT false NOT NULL
-);
-
-CREATE FUNCTION public.user_json(u public.users) RETURNS text
-    LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), ',"status":"offline"', (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
-
 CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (public.user_json(u))::jsonb;
@@ -1810,6 +1922,14 @@ CREATE TABLE public.friends (
     friend_uid text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+CREATE TABLE public.gateways (
+    gateway uuid NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.gone_messages (
     app_no integer NOT NULL,
@@ -1916,6 +2036,14 @@ CREATE TABLE public.positions (
     "position" bigint NOT NULL
 )
 WITH (fillfactor='50');
+
+CREATE TABLE public.presence (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    name_key text NOT NULL COLLATE pg_catalog."C",
+    gateways uuid[] NOT NULL
+)
+WITH (fillfactor='80');
 
 CREATE TABLE public.reaction_counts (
     app_no integer NOT NULL,
@@ -2134,6 +2262,9 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.friends
     ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
+ALTER TABLE ONLY public.gateways
+    ADD CONSTRAINT gateways_pkey PRIMARY KEY (gateway);
+
 ALTER TABLE ONLY public.gone_messages
     ADD CONSTRAINT gone_messages_pkey PRIMARY KEY (app_no, id);
 
@@ -2172,6 +2303,9 @@ ALTER TABLE ONLY public.outbox
 
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.presence
+    ADD CONSTRAINT presence_pkey PRIMARY KEY (app_no, uid);
 
 ALTER TABLE ONLY public.reaction_counts
     ADD CONSTRAINT reaction_counts_pkey PRIMARY KEY (app_no, message_id, reaction);
@@ -2307,6 +2441,8 @@ CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, convers
 
 CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (tags <> '{}'::text[]);
 
+CREATE INDEX presence_order ON public.presence USING btree (app_no, name_key, uid);
+
 CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);
 
 CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id, reaction, id);
@@ -2354,6 +2490,8 @@ CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enable
 CREATE TRIGGER messages_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.note_change();
 
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
+
+CREATE TRIGGER rename_present AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.rename_present();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

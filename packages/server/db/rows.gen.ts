@@ -101,6 +101,12 @@ export interface CellRows {
     friend_uid: string
     created_at: Date
   }
+  gateways: {
+    gateway: string
+    seen_at: Date
+    expires_at: Date
+    ended: boolean
+  }
   gone_messages: {
     app_no: number
     id: number
@@ -229,6 +235,12 @@ export interface CellRows {
     app_no: number
     position: number
   }
+  presence: {
+    app_no: number
+    uid: string
+    name_key: string
+    gateways: string[]
+  }
   reaction_counts: {
     app_no: number
     message_id: number
@@ -329,6 +341,7 @@ export interface CellRows {
     updated_at: Date | null
     deactivated_at: Date | null
     removed_at: Date | null
+    online: boolean
     bot: boolean
   }
   view_totals: {

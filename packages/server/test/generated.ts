@@ -67,6 +67,7 @@ const TYPES: Record<string, string> = {
   json: 'unknown',
   jsonb: 'unknown',
   _text: 'string[]',
+  _uuid: 'string[]',
 }
 
 async function rowTypes(url: (schema: Schema) => string): Promise<string> {

@@ -234,6 +234,10 @@ create function conversation_id(p_kind text, p_one text, p_other text) returns t
 language sql immutable parallel safe
 return case p_kind when 'group' then 'group_' || p_one else p_one || '_user_' || p_other end;
 
+-- Whether a device of theirs is connected: 0012_presence.sql. In the user's own row, since every record of a user shows it;
+-- no index has it, so that a change touches none.
+alter table users add column online boolean not null default false;
+
 /*
  * A user as others see it (areas/users/record.ts does the same for answers). As text: a send puts two
  * of them into its message, and building jsonb that is only printed costs several times as much.
@@ -246,7 +250,8 @@ return concat(
   ',"avatar":' || to_json(u.avatar)::text, ',"link":' || to_json(u.link)::text,
   ',"role":', to_json(case when u.role = 'default' then u.role
     else shown_role(u.app_no, u.role) end),
-  ',"status":"offline"', ',"statusMessage":' || to_json(u.status_message)::text,
+  case when u.online then ',"status":"online"' else ',"status":"offline"' end,
+  ',"statusMessage":' || to_json(u.status_message)::text,
   ',"lastActiveAt":' || unix(u.last_active_at), ',"createdAt":' || unix(u.created_at),
   ',"updatedAt":' || unix(u.updated_at), ',"deactivatedAt":' || unix(u.deactivated_at),
   ',"metadata":' || (u.metadata - '@private')::text, '}');

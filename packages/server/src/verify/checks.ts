@@ -22,6 +22,15 @@ const total = (what: string, recount: string): Check => ({
 
 export const checks: Check[] = [
   {
+    what: 'who is online has devices at a gateway, and stands in the order of names',
+    sql: `select uid as id, (u.online, u.name_key)::text as stored,
+        (p.uid is not null, coalesce(p.name_key, u.name_key))::text as counted
+      from (select * from users where app_no = $1) u
+        full join (select * from presence where app_no = $1) p using (uid)
+      where u.uid is null or u.online <> (p.uid is not null)
+        or u.name_key <> coalesce(p.name_key, u.name_key)`,
+  },
+  {
     what: 'messages stand in the order of their ids and times',
     sql: `select id, id_before || ' ' || at_before as stored, id || ' ' || sent_at as counted from (
         select id, sent_at,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
+import { runPresence } from './presence.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runSweeps } from './sweeps.ts'
@@ -22,6 +23,7 @@ const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   upkeep: runUpkeep,
   sweeps: runSweeps,
   search: runSearchIndex,
+  presence: runPresence,
 }
 
 const RETRY_MS = 500

@@ -24,14 +24,14 @@ export interface MemberFilter {
 export const toMemberFilter = (
   appNo: number,
   guid: string,
-  query: { status?: string; scopes?: Scope[] },
-): MemberFilter => {
-  const scopes = query.scopes ? [...new Set(query.scopes)] : SCOPES
-  // Nobody is online yet.
-  return { appNo, guid, scopes: query.status === 'available' ? [] : scopes }
-}
+  query: { scopes?: Scope[] },
+): MemberFilter => ({
+  appNo,
+  guid,
+  scopes: query.scopes ? [...new Set(query.scopes)] : SCOPES,
+})
 
-const userColumns = new Sql([USER_COLUMNS], [])
+export const userColumns = new Sql([USER_COLUMNS], [])
 
 const membersWith = ({ appNo, guid }: MemberFilter, scope: Scope): Sql =>
   sql`from inbox i
@@ -40,7 +40,7 @@ const membersWith = ({ appNo, guid }: MemberFilter, scope: Scope): Sql =>
       where app_no = ${appNo} and kind = 'group' and one = ${guid} and other = '')`
 
 /** By the time they joined, then uid: each scope by its own range of one index. */
-const inOrder = (
+export const inOrder = (
   filter: MemberFilter,
   selected: Sql,
   limit: number,
@@ -54,6 +54,9 @@ const inOrder = (
     ' union all ',
   )
 
+export const placeAfter = (after: PageKey | undefined): Sql =>
+  after ? sql`(i.joined_at, i.uid) > (${after[0]}::timestamptz, ${after[1]})` : sql`true`
+
 export async function listMembers(
   db: Executor,
   filter: MemberFilter,
@@ -61,11 +64,8 @@ export async function listMembers(
   limit: number,
 ): Promise<MemberRow[]> {
   if (filter.scopes.length === 0) return []
-  const place = after
-    ? sql`(i.joined_at, i.uid) > (${after[0]}::timestamptz, ${after[1]})`
-    : sql`true`
   // One that is removed is gone for everyone, also before it is swept.
-  const shown = sql`${place} and exists (select from users u
+  const shown = sql`${placeAfter(after)} and exists (select from users u
     where u.app_no = i.app_no and u.uid = i.uid and u.removed_at is null)`
   const members = inOrder(filter, sql`i.uid, i.scope, i.joined_at`, limit, shown)
   return runSql<MemberRow>(

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { PageStarts } from '../../platform/cache/page-starts.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
@@ -10,12 +11,14 @@ import {
   keyOf,
   listBans,
   listMembers,
+  type MemberFilter,
   type MemberRow,
   placeOfBan,
   placeOfMember,
   toMemberFilter,
 } from './members.list.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
+import { membersByStatus } from './members.status.ts'
 import { findGroup, type GroupRow } from './queries.ts'
 import { toBanned, toMember } from './record.ts'
 
@@ -30,17 +33,24 @@ export async function pageOfMembers(
   const group = await getGroup(actor, guid)
   const { page, perPage, cursor, ...filters } = query
   const filter = toMemberFilter(appNo, guid, filters)
+  const online = query.status && query.status !== 'offline'
   const list = {
     name: ['members', appNo, guid],
     filters: [actor.credential.toString('base64'), filters],
-    rows: listMembers.bind(null, cell.db, filter),
-    placeOf: placeOfMember.bind(null, cell.db, filter),
-    count: () => countMembers(cell.db, filter, group.members_count),
-    keyOf,
+    ...(online === undefined
+      ? allMembers(cell.db, filter, group)
+      : membersByStatus(cell.db, { ...filter, online })),
   }
   const found = await keysetPage<MemberRow>({ secrets, starts }, list, { page, perPage, cursor })
   return toPage(found, toMember)
 }
+
+const allMembers = (db: Executor, filter: MemberFilter, group: GroupRow) => ({
+  rows: listMembers.bind(null, db, filter),
+  placeOf: placeOfMember.bind(null, db, filter),
+  count: () => countMembers(db, filter, group.members_count),
+  keyOf,
+})
 
 export async function pageOfBans(
   { secrets }: Deps,

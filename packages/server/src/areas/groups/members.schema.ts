@@ -91,7 +91,9 @@ const cursor = Type.Optional(
 )
 
 export const MemberListQuery = PageQuery({
-  status: Type.Optional(Type.Enum(['available', 'offline'], { description: 'Presence.' })),
+  status: Type.Optional(
+    Type.Enum(['available', 'online', 'offline'], { description: 'Presence.' }),
+  ),
   scopes: Type.Optional(Type.Array(Scope, { description: 'Only members with these scopes.' })),
   cursor,
 })

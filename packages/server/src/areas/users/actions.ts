@@ -7,6 +7,7 @@ import { readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
+import { removePresence } from '../presence/queries.ts'
 import { holdRole } from '../roles/queries.ts'
 import {
   findUser,
@@ -127,6 +128,7 @@ async function removeUser(tx: Tx, appNo: number, user: UserRow): Promise<void> {
   const { uid } = user
   await revokeTokensOf(tx, appNo, uid)
   await markRemoved.many(tx, { appNo, uid })
+  await removePresence.many(tx, { appNo, uid })
   await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })
   const state = user.deactivated_at ? 'users.deactivated' : 'users.active'
   await addToTotal(tx, appNo, state, -1)

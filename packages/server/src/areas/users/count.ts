@@ -26,6 +26,7 @@ const READ = 3
 
 /** Exact without filters, and with them up to the cap. */
 export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
+  if (filter.byStatus && !filter.few) return countSome(db, filter)
   if (filter.where.length === 0) return { total: await countAll(db, filter), capped: false }
   if (await manyStart(db, filter)) return { total: CAP, capped: true }
   const sample = known ?? (filter.few ? undefined : await walk(db, filter, { limit: 0 }, WALK))
@@ -35,6 +36,12 @@ export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Pr
     return { total: CAP, capped: true }
   const total = await countByFilter(db, filter)
   return { total: Math.min(total, CAP), capped: total > CAP }
+}
+
+/** Of the first users in the order of the list: a status is known of each alone. */
+async function countSome(db: Db, filter: UserFilter): Promise<Count> {
+  const { passed, walked } = await walk(db, filter, { limit: 0 }, CAP + 1)
+  return { total: Math.min(passed, CAP), capped: walked > CAP }
 }
 
 async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {

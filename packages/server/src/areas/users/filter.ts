@@ -20,6 +20,8 @@ export interface Search {
 /** Which users a list is about, apart from paging. */
 export interface UserFilter {
   appNo: number
+  /** Where users are found in the order of the list: all of the app's, or those who are online. */
+  source: Sql
   states: readonly State[]
   /** What a user must pass. */
   where: readonly Sql[]
@@ -32,6 +34,8 @@ export interface UserFilter {
   searchAlone: boolean
   /** It names the users: there is nothing to walk for. */
   few: boolean
+  /** It asks for a status, which no index of a filter has: some users are looked at, and the next page goes on after them. */
+  byStatus: boolean
   descending: boolean
 }
 
@@ -46,19 +50,43 @@ export function toFilter(appNo: number, query: Filters): UserFilter {
   const both: State[] = ['active', 'deactivated']
   const { searchKey, searchIn = ['name', 'uid'] } = query
   const search = searchKey ? toSearch(searchKey, searchIn) : undefined
+  const online = onlineOf(query)
+  // Who is deactivated has no devices.
+  const present = online === true && !query.onlyDeactivated
   const others = conditions(appNo, query)
-  const is = others.map((condition) => condition.is)
+  if (online !== undefined && !present)
+    others.push({ is: sql`online = ${online}`, column: 'online' })
+  const where = [...(search ? [search.matches] : []), ...others.map((condition) => condition.is)]
   return {
     appNo,
-    states: query.onlyDeactivated ? ['deactivated'] : query.withDeactivated ? both : ['active'],
-    where: [...(search ? [search.matches] : []), ...is],
+    source: present ? PRESENT : sql`users`,
+    states: query.onlyDeactivated
+      ? ['deactivated']
+      : query.withDeactivated && !present
+        ? both
+        : ['active'],
+    where,
     columns: columnsOf(others.flatMap(({ column }) => column ?? [])),
     indexed: search ? [sql`(${search.starting} or ${search.inside})`] : [],
     search,
     searchAlone: search !== undefined && others.length === 0,
     few: query.uids !== undefined,
+    byStatus: online !== undefined,
     descending: query.sortOrder === 'desc',
   }
+}
+
+/** In the order of names as `presence` has them: who is online stands together there. */
+const PRESENT = sql`presence join (
+  select app_no, uid, name, avatar, link, role, status_message, metadata, tags, online,
+    last_active_at, created_at, updated_at, deactivated_at, removed_at
+  from users) as u using (app_no, uid)`
+
+/** `available` is another word for online. */
+function onlineOf({ status }: { status?: readonly string[] }): boolean | undefined {
+  if (!status || status.length === 0) return undefined
+  const [online, offline] = [status.some((word) => word !== 'offline'), status.includes('offline')]
+  return online === offline ? undefined : online
 }
 
 const columnsOf = (more: string[]): Sql =>
@@ -71,10 +99,8 @@ interface Condition {
 }
 
 function conditions(appNo: number, query: Filters): Condition[] {
-  const { status, role, roles, tags, uids } = query
+  const { role, roles, tags, uids } = query
   const found: Condition[] = []
-  // Nobody is online yet.
-  if (status && !status.includes('offline')) found.push({ is: sql`false` })
   const wanted = [...(role ? [role] : []), ...(roles ?? [])].map((name) => name.toLowerCase())
   if (wanted.length > 0) found.push({ is: hasRole(appNo, wanted), column: 'role' })
   if (tags)
@@ -142,9 +168,9 @@ function toSearch(searchKey: string, searchIn: readonly string[]): Search {
 const unseen = (value: Sql): Sql => sql`(select ${value})`
 
 /** Users of the list's states for which all of `conditions` hold. */
-export function ofStates({ appNo, states }: UserFilter, conditions: readonly Sql[]): Sql {
+export function ofStates({ appNo, source, states }: UserFilter, conditions: readonly Sql[]): Sql {
   const parts = states.map(
-    (state) => sql`select uid, name_key from users
+    (state) => sql`select uid, name_key from ${source}
       where ${joinSql([sql`app_no = ${appNo}`, STATE[state], ...conditions], ' and ')}`,
   )
   return joinSql(parts, ' union all ')
@@ -168,10 +194,10 @@ export function inOrder(
   width: number,
   columns = filter.columns,
 ): Sql {
-  const { appNo, states } = filter
+  const { appNo, source, states } = filter
   const order = orderOf(filter)
   const walks = states.map(
-    (state) => sql`(select ${columns} from users
+    (state) => sql`(select ${columns} from ${source}
       where app_no = ${appNo} and ${STATE[state]} and ${placeAfter(filter, after)}
       order by ${order} limit ${width})`,
   )

@@ -22,6 +22,8 @@ export interface Listed {
   rows: ListedUser[]
   count?: Count
   sample?: Sample
+  /** Where it gave up before there were enough. */
+  stoppedAt?: UserKey
 }
 
 /** The first `limit` users after a place. */
@@ -32,6 +34,7 @@ export async function listUsers(
   limit: number,
 ): Promise<Listed> {
   if (filter.where.length === 0) return { rows: await listNext(db, filter, after, limit) }
+  if (filter.byStatus && !filter.few) return walkSome(db, filter, { after, offset: 0, limit })
   if (!filter.few) {
     const { rows, passed, walked } = await walk(db, filter, { after, limit }, WALK)
     const ended = walked < WALK
@@ -72,6 +75,21 @@ async function walkOn(db: Db, filter: UserFilter, stretch: Stretch): Promise<Lis
   }
 }
 
+/** The same, but looks at no more users than one answer may. */
+async function walkSome(db: Db, filter: UserFilter, stretch: Stretch): Promise<Listed> {
+  const rows: ListedUser[] = []
+  let { after, offset, limit } = stretch
+  for (let seen = 0; seen < LONG_WALK; seen += WALK) {
+    const part = await walk(db, filter, { after, offset, limit }, WALK)
+    rows.push(...part.rows)
+    limit -= part.rows.length
+    if (limit === 0 || part.walked < WALK) return { rows }
+    offset = Math.max(0, offset - part.passed)
+    after = part.last
+  }
+  return { rows, ...(after && { stoppedAt: after }) }
+}
+
 /** The place of the last of the first `count` users: for pages that nobody crawled to. */
 export async function placeOf(
   db: Db,
@@ -83,7 +101,7 @@ export async function placeOf(
   const order = orderOf(filter)
   // On the index alone: no user is read.
   const walks = filter.states.map(
-    (state) => sql`(select name_key, uid from users
+    (state) => sql`(select name_key, uid from ${filter.source}
       where app_no = ${filter.appNo} and ${STATE[state]} order by ${order} limit ${count})`,
   )
   const [row] = await runSql<{ name_key: string; uid: string }>(
@@ -100,6 +118,10 @@ async function placeAmong(
   filter: UserFilter,
   offset: number,
 ): Promise<UserKey | undefined> {
+  if (filter.byStatus && !filter.few) {
+    const { rows, stoppedAt } = await walkSome(db, filter, { after: undefined, offset, limit: 1 })
+    return rows[0] ? [rows[0].name_key, rows[0].uid] : stoppedAt
+  }
   const { rows, passed } = await seek(db, filter, { offset, limit: 1 })
   const [row] =
     passed <= CAP ? rows : await walkOn(db, filter, { after: undefined, offset, limit: 1 })

@@ -29,6 +29,7 @@ export async function pageOfUsers(
       listed = await listUsers(cell.db, filter, after as UserKey | undefined, limit)
       return listed.rows
     },
+    stoppedAt: () => listed.stoppedAt,
     placeOf: (count: number) => placeOf(cell.db, filter, count),
     count: async () => listed.count ?? countUsers(cell.db, filter, listed.sample),
     keyOf: ({ name_key, uid }: ListedUser): PageKey => [name_key, uid],

@@ -15,7 +15,7 @@ export type UserRow = Omit<
 /** What answers show of a user; a role that was removed shows as `default` until its holders are moved. */
 export const USER_COLUMNS = `
   uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
-  last_active_at, created_at, updated_at, deactivated_at`
+  online, last_active_at, created_at, updated_at, deactivated_at`
 
 export const findUser = query<{ appNo: number; uid: string }, UserRow>(
   'users.find',

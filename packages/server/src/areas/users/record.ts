@@ -6,13 +6,13 @@ export const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
 /** `<uid>_user_<uid>`, the same for both sides. */
 export const conversationIdOf = (one: string, other: string) => [one, other].sort().join('_user_')
 
-/** The record with everything that is the app's to see. Devices are not connected yet: all are offline. */
+/** The record with everything that is the app's to see. */
 export function toUser(row: UserRow): UserRecord {
   const user: UserRecord = {
     uid: row.uid,
     name: row.name,
     role: row.role,
-    status: 'offline',
+    status: row.online ? 'online' : 'offline',
     createdAt: seconds(row.created_at),
   }
   if (row.avatar !== null) user.avatar = row.avatar

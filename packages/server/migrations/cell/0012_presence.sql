@@ -1,0 +1,149 @@
+-- Who is online: whoever has a device at some gateway process. docs/decisions/0016-presence.md tells why
+-- this stands here. Rows change when users come and go, never by heartbeat: of what lives, only
+-- gateways renew, one row each.
+--
+-- Locks: the gateway, users by app and uid, presence, outbox. `users.online` is true for exactly those
+-- users that have a row in presence, and changes with one event in the same transaction.
+
+alter table users set (fillfactor = 90);
+
+create table gateways (
+  -- A process at one cell. One that was taken for dead goes on under a new id.
+  gateway uuid primary key,
+  seen_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  -- Set: nobody may come by it any more, and those who did are being let go.
+  ended boolean not null default false
+) with (fillfactor = 50);
+
+create table presence (
+  app_no int not null,
+  uid text collate "C" not null,
+  -- As the user's: lists of who is online are a range of one index.
+  name_key text collate "C" not null,
+  -- Where the user has devices: at least one.
+  gateways uuid[] not null,
+  primary key (app_no, uid)
+) with (fillfactor = 80);
+create index presence_order on presence (app_no, name_key, uid);
+
+create function rename_present() returns trigger
+language plpgsql as $$
+begin
+  update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
+  return null;
+end $$;
+create trigger rename_present after update of name on users
+for each row when (new.online and new.name_key <> old.name_key) execute function rename_present();
+
+/* The order in which users are locked everywhere. */
+create function lock_present(p_users json) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform from users u
+  where (u.app_no, u.uid) in (
+    select app_no, uid from json_to_recordset(p_users) as c (app_no int, uid text collate "C"))
+  order by u.app_no, u.uid for no key update;
+end $$;
+
+create function connection_payload(u users, p_connection json) returns json
+language sql volatile
+return concat('{"user":', user_json(u), ',"status":"', case when u.online then 'online' else 'offline' end,
+  '","timestamp":', floor(1000 * date_part('epoch', clock_timestamp()))::bigint,
+  ',"connection":' || p_connection::text, '}')::json;
+
+/*
+ * Users, each `{"app_no", "uid", "connection"}`, have a device at this gateway. Said twice it does no
+ * harm; users that are gone are left out.
+ */
+create function connect_users(p_gateway uuid, p_users json) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform from gateways where gateway = p_gateway and not ended for share;
+  if not found then
+    raise exception 'gateway % has ended', p_gateway using errcode = 'LQ003';
+  end if;
+  perform lock_present(p_users);
+  with came as (
+    insert into presence as p (app_no, uid, name_key, gateways)
+    select u.app_no, u.uid, u.name_key, array[p_gateway]
+    from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+    join users u using (app_no, uid)
+    where u.deactivated_at is null and u.removed_at is null
+    on conflict (app_no, uid) do update set gateways = p.gateways || p_gateway
+    where p_gateway <> all (p.gateways)
+    returning app_no, uid, cardinality(gateways) = 1 as first
+  ), changed as (
+    update users u set online = true from came c
+    where c.first and u.app_no = c.app_no and u.uid = c.uid
+    returning u
+  )
+  insert into outbox (app_no, type, key, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  from changed join json_to_recordset(p_users) as c (app_no int, uid text collate "C", connection json)
+    on c.app_no = (u).app_no and c.uid = (u).uid;
+end $$;
+
+/*
+ * Users, each `{"app_no", "uid", "connection", "idle"}`, have no device at this gateway any more, since so
+ * many seconds. Who has none elsewhere is offline.
+ */
+create function disconnect_users(p_gateway uuid, p_users json) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform lock_present(p_users);
+  with gone as (
+    delete from presence p
+    using json_to_recordset(p_users)
+      as c (app_no int, uid text collate "C", connection json, idle double precision)
+    where p.app_no = c.app_no and p.uid = c.uid and p.gateways = array[p_gateway]
+    returning p.app_no, p.uid, c.connection, c.idle
+  ), changed as (
+    update users u
+    set online = false, last_active_at = clock_timestamp() - make_interval(secs => g.idle)
+    from gone g where u.app_no = g.app_no and u.uid = g.uid and u.removed_at is null
+    returning u, g.connection
+  )
+  insert into outbox (app_no, type, key, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  from changed;
+  update presence p set gateways = array_remove(p.gateways, p_gateway)
+  from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
+  where p.app_no = c.app_no and p.uid = c.uid and p_gateway = any (p.gateways);
+end $$;
+
+/*
+ * Lets go of up to p_limit users of a gateway that has ended, after a place in the order of the key: all calls
+ * together walk once over those who are online. Returns the place to go on from, or nothing after the last.
+ */
+create function release_gateway(
+  p_gateway uuid, p_after_app int, p_after_uid text, p_limit int, out app_no int, out uid text
+)
+language plpgsql as $$
+declare
+  v_users json;
+begin
+  select json_agg(json_build_object('app_no', f.app_no, 'uid', f.uid, 'idle', f.idle)
+      order by f.app_no, f.uid),
+    (array_agg(f.app_no order by f.app_no desc, f.uid desc))[1],
+    (array_agg(f.uid order by f.app_no desc, f.uid desc))[1]
+  into v_users, app_no, uid
+  from (
+    select p.app_no, p.uid, date_part('epoch', clock_timestamp() - g.seen_at) as idle
+    from presence p, gateways g
+    where g.gateway = p_gateway and p_gateway = any (p.gateways)
+      and (p.app_no, p.uid) > (p_after_app, p_after_uid)
+    order by p.app_no, p.uid limit p_limit
+  ) f;
+  if app_no is null then
+    delete from gateways where gateway = p_gateway;
+  else
+    perform disconnect_users(p_gateway, v_users);
+  end if;
+end $$;

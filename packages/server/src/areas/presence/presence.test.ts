@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { taken, useReceiver } from '../../../test/receiver.ts'
+import { until } from '../../../test/until.ts'
+import { verify } from '../../verify/verify.ts'
+import { Presence } from './presence.ts'
+import { endGateways, renewGateway } from './queries.ts'
+
+const server = useServer({
+  roles: ['api', 'worker'],
+  env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
+})
+const receiver = useReceiver()
+
+const LONG_MS = 600_000
+
+/** A gateway's part in it: beats when the test says so, and is dead when it no longer does. */
+const newGateway = (graceMs = LONG_MS) =>
+  new Presence(server.deps, { graceMs, expirySeconds: LONG_MS / 1_000 })
+
+/** Time passes for the gateways that a user is at. */
+const expire = (app: TestApp, uid: string) =>
+  rows(
+    app.cell.db,
+    `update gateways set expires_at = now() where gateway = any (array(
+       select unnest(gateways) from presence where app_no = ${app.no} and uid = '${uid}'))`,
+  )
+
+async function newApp(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  return app
+}
+
+const device = { platform: 'web', userAgent: 'test', connectedAt: 1_700_000_000_123 }
+const statusOf = async (app: TestApp, uid: string) => (await app.client.users.get(uid)).status
+
+/** What the app was told of connections, in order. */
+async function changes(app: TestApp) {
+  const found = await rows<{ uid: string; status: string }>(
+    app.cell.db,
+    `select payload->'user'->>'uid' as uid, payload->>'status' as status from (
+       select 0 as place, position as nth, type, payload from events where app_no = ${app.no}
+       union all select 1, id, type, payload from outbox where app_no = ${app.no}) log
+     where type = 'user.connection.changed' order by place, nth`,
+  )
+  return found.map(({ uid, status }) => `${uid} ${status}`)
+}
+
+const untilOffline = (app: TestApp, uid: string) =>
+  until(`${uid} is offline`, async () => (await statusOf(app, uid)) === 'offline')
+
+suite('presence', () => {
+  test('begins with the first device and ends with the last', async () => {
+    const app = await newApp('ann')
+    const gateway = newGateway(0)
+    const leave = [gateway.connect(app, 'ann', device), gateway.connect(app, 'ann', device)]
+    assert.equal(await statusOf(app, 'ann'), 'offline')
+    await gateway.beat()
+    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.equal((await app.client.users.get('ann')).lastActiveAt, undefined)
+
+    leave[0]?.()
+    await gateway.beat()
+    assert.equal(await statusOf(app, 'ann'), 'online')
+    leave[1]?.()
+    await gateway.beat()
+    const { status, lastActiveAt = 0 } = await app.client.users.get('ann')
+    assert.equal(status, 'offline')
+    assert.ok(Math.abs(Date.now() / 1_000 - lastActiveAt) < 3_600)
+    assert.deepEqual(await changes(app), ['ann online', 'ann offline'])
+    await gateway.close()
+  })
+
+  test('is shown wherever users are', async () => {
+    const app = await newApp('ann', 'bob', 'cat')
+    const gateway = newGateway()
+    gateway.connect(app, 'bob', device)
+    await gateway.beat()
+    await app.client.friends.add('ann', { accepted: ['bob', 'cat'] })
+    await app.client.groups.create({ guid: 'g', name: 'G', type: 'public' })
+    await app.client.groupMembers.add('g', { participants: ['bob', 'cat'] })
+    const message = { receiver: 'ann', receiverType: 'user', data: { text: 'hi' } } as const
+    const asBob = { headers: { onBehalfOf: 'bob' } }
+    const sent = await app.call('POST', '/v3/messages', {
+      body: { ...message, category: 'message', type: 'text' },
+      ...asBob,
+    })
+    const statuses = ({ body }: { body: { data: { uid: string; status: string }[] } }) =>
+      body.data.map(({ uid, status }) => `${uid} ${status}`)
+    assert.deepEqual(statuses(await app.call('GET', '/v3/users')), [
+      ...['ann offline', 'bob online', 'cat offline'],
+    ])
+    assert.deepEqual(statuses(await app.call('GET', '/v3/users/ann/friends')), [
+      ...['bob online', 'cat offline'],
+    ])
+    assert.deepEqual(statuses(await app.call('GET', '/v3/groups/g/members')), [
+      ...['bob online', 'cat offline'],
+    ])
+    assert.equal(sent.body.data.data.entities.sender.entity.status, 'online')
+    assert.equal(sent.body.data.data.entities.receiver.entity.status, 'offline')
+    const asAnn = { headers: { onBehalfOf: 'ann' } }
+    const { body } = await app.call('GET', '/v3/conversations', asAnn)
+    assert.equal(body.data[0].conversationWith.status, 'online')
+    await gateway.close()
+  })
+
+  test('is one event for each change, whichever of several gateways a user is at', async () => {
+    const app = await newApp('ann')
+    const [one, two] = [newGateway(0), newGateway(0)]
+    const leaveOne = one.connect(app, 'ann', device)
+    const leaveTwo = two.connect(app, 'ann', device)
+    await Promise.all([one.beat(), two.beat()])
+    // Told again after an answer that was lost, it is no change.
+    one.connect(app, 'ann', device)()
+    await one.beat()
+    leaveOne()
+    await one.beat()
+    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.deepEqual(await changes(app), ['ann online'])
+    leaveTwo()
+    await Promise.all([one.beat(), two.beat()])
+    assert.deepEqual(await changes(app), ['ann online', 'ann offline'])
+    await Promise.all([one.close(), two.close()])
+  })
+
+  test('changes by turns, whatever races', async () => {
+    const uids = Array.from({ length: 40 }, (_, n) => `user-${n}`)
+    const app = await newApp(...uids)
+    const gateways = [newGateway(0), newGateway(0), newGateway(0)]
+    for (let round = 0; round < 15; round++) {
+      const leaving = gateways.flatMap((gateway) =>
+        uids.filter(() => Math.random() < 0.5).map((uid) => gateway.connect(app, uid, device)),
+      )
+      await Promise.all(gateways.map((gateway) => gateway.beat()))
+      for (const leave of leaving) leave()
+      await Promise.all(gateways.map((gateway) => gateway.beat()))
+    }
+    await Promise.all(gateways.map((gateway) => gateway.close()))
+    const last = new Map<string, string>()
+    for (const change of await changes(app)) {
+      const [uid = '', status = ''] = change.split(' ')
+      assert.equal(status, last.get(uid) === 'online' ? 'offline' : 'online', change)
+      last.set(uid, status)
+    }
+    assert.ok(last.size > 0)
+    assert.deepEqual([...new Set(last.values())], ['offline'])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('lasts while a user comes back within the grace', async () => {
+    const app = await newApp('ann')
+    const gateway = newGateway(LONG_MS)
+    gateway.connect(app, 'ann', device)()
+    await gateway.beat()
+    gateway.connect(app, 'ann', device)
+    await gateway.beat()
+    assert.deepEqual(await changes(app), ['ann online'])
+    await gateway.close()
+  })
+
+  test('ends with a gateway that no longer says anything, but not elsewhere', async () => {
+    const app = await newApp('ann', 'bob')
+    const [dead, other] = [newGateway(), newGateway()]
+    dead.connect(app, 'ann', device)
+    dead.connect(app, 'bob', device)
+    other.connect(app, 'bob', device)
+    await Promise.all([other.beat(), dead.beat()])
+    await expire(app, 'ann')
+    await untilOffline(app, 'ann')
+    assert.equal(await statusOf(app, 'bob'), 'online')
+    assert.deepEqual((await changes(app)).toSorted(), ['ann offline', 'ann online', 'bob online'])
+    await other.close()
+  })
+
+  test('comes back with a gateway that was taken for dead', async () => {
+    const app = await newApp('ann')
+    const gateway = newGateway()
+    gateway.connect(app, 'ann', device)
+    await gateway.beat()
+    await expire(app, 'ann')
+    await untilOffline(app, 'ann')
+    await gateway.beat()
+    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.deepEqual(await changes(app), ['ann online', 'ann offline', 'ann online'])
+    await gateway.close()
+  })
+
+  test('of a gateway that ends is released after the grace', async () => {
+    const app = await newApp('ann')
+    const gateway = newGateway(10)
+    gateway.connect(app, 'ann', device)
+    await gateway.beat()
+    await gateway.close()
+    await untilOffline(app, 'ann')
+    assert.deepEqual(await changes(app), ['ann online', 'ann offline'])
+    await until('the gateway is forgotten', async () => {
+      const left = await rows(app.cell.db, 'select from gateways where ended')
+      return left.length === 0
+    })
+  })
+
+  test('a gateway that was taken for dead can tell nothing under its old name', async () => {
+    const { cell } = await newApp()
+    const gateway = '11111111-2222-3333-4444-555555555555'
+    await rows(cell.db, `insert into gateways values ('${gateway}', now(), now())`)
+    await endGateways.many(cell.db, {})
+    assert.equal(await renewGateway.maybeOne(cell.db, { gateway, seconds: 9 }), undefined)
+    await assert.rejects(
+      rows(cell.db, `select connect_users('${gateway}', '[]')`),
+      /gateway .* has ended/,
+    )
+  })
+
+  test('is no matter of users that are gone', async () => {
+    const app = await newApp('ann', 'bob', 'cat')
+    const gateway = newGateway(0)
+    const leaving = ['ann', 'bob', 'nobody'].map((uid) => gateway.connect(app, uid, device))
+    await app.client.users.delete('ann', { permanent: true })
+    await gateway.beat()
+    await app.client.users.delete('bob', { permanent: true })
+    for (const leave of leaving) leave()
+    await gateway.beat()
+    assert.deepEqual(await changes(app), ['bob online'])
+
+    // One that is made anew under the same uid is another user.
+    await app.client.users.create({ uid: 'bob', name: 'Bob' })
+    gateway.connect(app, 'bob', device)
+    await gateway.beat()
+    assert.equal(await statusOf(app, 'bob'), 'online')
+    await gateway.close()
+  })
+
+  test('pulls the trigger of webhooks', async () => {
+    const app = await newApp('ann')
+    const webhookURL = `${receiver.url}/presence`
+    await app.client.webhooks.create({ id: 'a', name: 'A', webhookURL })
+    await app.client.webhooks.addTriggers('a', { triggerIds: ['user_connection_status_changed'] })
+    const gateway = newGateway(0)
+    gateway.connect(app, 'ann', device)()
+    await gateway.beat()
+    const calls = await until('both were told', () => {
+      const told = taken(receiver, '/presence')
+      return told.length === 2 && told.map(({ json }) => json.data)
+    })
+    for (const [n, [status, action]] of [
+      ['online', 'connected'],
+      ['offline', 'disconnected'],
+    ].entries()) {
+      const { timestamp, user, ...rest } = calls[n]
+      assert.ok(Number.isInteger(timestamp) && timestamp > 1_700_000_000_000)
+      assert.equal(user.uid, 'ann')
+      assert.equal(user.status, status)
+      const currentConnection = { action, ...device }
+      assert.deepEqual(rest, { status, currentConnection, userPresenceChanged: true })
+    }
+    await gateway.close()
+  })
+})

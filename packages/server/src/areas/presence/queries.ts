@@ -1,0 +1,56 @@
+import { query } from '../../platform/db/query.ts'
+
+export const insertGateway = query<{ gateway: string; seconds: number }>(
+  'presence.insertGateway',
+  `insert into gateways (gateway, expires_at)
+   values (:gateway, clock_timestamp() + make_interval(secs => :seconds))`,
+)
+
+/** No row: it was taken for dead, and must go on under a new id. `seconds` are until it is the next time. */
+export const renewGateway = query<{ gateway: string; seconds: number }, { gateway: string }>(
+  'presence.renewGateway',
+  `update gateways
+   set seen_at = clock_timestamp(), expires_at = clock_timestamp() + make_interval(secs => :seconds)
+   where gateway = :gateway and not ended returning gateway`,
+)
+
+/** Users as JSON: `{"app_no", "uid", "connection"}` each. They announce by themselves. */
+export const connectUsers = query<{ gateway: string; users: string }>(
+  'presence.connect',
+  'select connect_users(:gateway, :users::json)',
+)
+
+/** The same, with the seconds since the last device left. */
+export const disconnectUsers = query<{ gateway: string; users: string }>(
+  'presence.disconnect',
+  'select disconnect_users(:gateway, :users::json)',
+)
+
+/** Of any app, like all that follows: workers serve a whole cell. Waits for users that are just coming by it. */
+export const endGateways = query<Record<string, never>, { gateway: string }>(
+  'presence.endGateways',
+  `update gateways set ended = true where ended or expires_at < clock_timestamp()
+   returning gateway`,
+)
+
+/** How far the users of a gateway were let go. */
+export interface ReleasePlace {
+  app_no: number
+  uid: string
+}
+
+/** Nothing: nobody is left, and the gateway is forgotten. */
+export const releaseGateway = query<
+  { gateway: string; appNo: number; uid: string; limit: number },
+  ReleasePlace
+>(
+  'presence.releaseGateway',
+  `select app_no, uid from release_gateway(:gateway, :appNo, :uid, :limit)
+   where uid is not null`,
+)
+
+/** With the user itself, which is locked. */
+export const removePresence = query<{ appNo: number; uid: string }>(
+  'presence.remove',
+  'delete from presence where app_no = :appNo and uid = :uid',
+)

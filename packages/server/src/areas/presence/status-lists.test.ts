@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { loquat } from '../../../test/loquat.ts'
+import { Presence } from './presence.ts'
+
+const server = useServer()
+
+/** More than one answer looks at. */
+const USERS = 52_000
+
+let app: TestApp
+let online: string[]
+let everyone: string[]
+
+const sql = <R extends object>(text: string) =>
+  rows<R>(app.cell.db, text.replaceAll('$app', String(app.no)))
+
+async function fillAndConnect() {
+  app = await server.newApp()
+  const { code, stderr } = await loquat(
+    ['fill', '--app', app.id, '--users', String(USERS)],
+    server.env,
+  )
+  assert.equal(code, 0, stderr)
+  const users = await sql<{ uid: string }>(
+    'select uid from users where app_no = $app order by name_key, uid',
+  )
+  everyone = users.map(({ uid }) => uid)
+  online = everyone.filter((_, n) => n % 37 === 5)
+  const presence = new Presence(server.deps)
+  for (const uid of online) presence.connect(app, uid, { connectedAt: 0 })
+  await presence.beat()
+}
+
+interface Listed {
+  uids: string[]
+  pages: number
+  total: number
+  capped: boolean
+}
+
+/** The pages of a list, by cursor: all, or the first. */
+async function listed(path: string, filters: string, most = 100): Promise<Listed> {
+  const uids: string[] = []
+  let [cursor, pages, total, capped] = ['', 0, 0, false]
+  for (; pages === 0 || (cursor && pages < most); pages++) {
+    const { body } = await app.call(
+      'GET',
+      `${path}?perPage=1000&${filters}${cursor && `&cursor=${cursor}`}`,
+    )
+    uids.push(...body.data.map(({ uid }: { uid: string }) => uid))
+    cursor = body.meta.cursor?.next ?? ''
+    if (pages === 0) total = body.meta.pagination.total
+    if (pages === 0) capped = body.meta.pagination.total_capped ?? false
+  }
+  return { uids, pages, total, capped }
+}
+
+suite('lists of users by status', () => {
+  before(fillAndConnect)
+
+  test('hold who is online, in order, and how many', async () => {
+    const { uids, total, capped } = await listed('/v3/users', 'status=online')
+    assert.deepEqual(uids, online)
+    assert.deepEqual([total, capped], [online.length, false])
+    const back = await listed('/v3/users', 'status=available&sortOrder=desc&withDeactivated=true')
+    assert.deepEqual(back.uids, online.toReversed())
+    const { body } = await app.call('GET', '/v3/users?status=online&count=true')
+    assert.deepEqual(body.data, { count: online.length })
+    const third = await app.call('GET', '/v3/users?status=online&perPage=100&page=3')
+    assert.deepEqual(
+      third.body.data.map(({ uid }: { uid: string }) => uid),
+      online.slice(200, 300),
+    )
+  })
+
+  test('hold who is not', async () => {
+    const there = new Set(online)
+    const { uids, total, capped } = await listed('/v3/users', 'status=offline', 2)
+    assert.deepEqual(uids, everyone.filter((uid) => !there.has(uid)).slice(0, 2_000))
+    assert.ok(capped && total > 9_000)
+    assert.deepEqual((await listed('/v3/users', 'status=offline,available', 1)).total, USERS)
+  })
+
+  test('take other filters with it', async () => {
+    const some = [...online.slice(0, 5), ...everyone.slice(0, 5)]
+    const named = await listed('/v3/users', `status=online&uids=${some.join(',')}`)
+    assert.deepEqual(named.uids, online.slice(0, 5))
+    const [{ name = '' } = {}] = await sql<{ name: string }>(
+      `select name from users where app_no = $app and uid = '${online[7]}'`,
+    )
+    const found = await listed('/v3/users', `status=online&searchKey=${encodeURIComponent(name)}`)
+    assert.ok(found.uids.includes(online[7] ?? ''))
+    assert.ok(found.uids.every((uid) => online.includes(uid)))
+    const gone = await listed('/v3/users', 'status=online&onlyDeactivated=true')
+    assert.deepEqual(gone.uids, [])
+  })
+
+  test('follow a change of name', async () => {
+    const uid = online.at(-1) ?? ''
+    await app.client.users.update(uid, { name: '  0 first' })
+    const { body } = await app.call('GET', '/v3/users?status=online&perPage=1')
+    assert.equal(body.data[0].uid, uid)
+    online = [uid, ...online.slice(0, -1)]
+    everyone = [uid, ...everyone.filter((other) => other !== uid)]
+  })
+
+  test('look at some users at a time, and go on after them', async () => {
+    const last = everyone.at(-1)
+    await sql(`update users set online = uid <> '${last}' where app_no = $app`)
+    const { body } = await app.call('GET', '/v3/users?status=offline')
+    assert.deepEqual(body.data, [])
+    assert.ok(body.meta.cursor.next)
+    const { uids, pages } = await listed('/v3/users', 'status=offline')
+    assert.deepEqual([uids, pages], [[last], 2])
+  })
+
+  test('of members too', async () => {
+    await app.client.groups.create({ guid: 'g', name: 'G', type: 'public' })
+    await sql(`update users set online = false where app_no = $app`)
+    // Members join in the order of everyone.
+    await sql(
+      `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+       select $app, uid, 'group', 'g', (select no from conversations where app_no = $app and one = 'g'),
+         case when n % 10 = 0 then 'admin' else 'participant' end, now() + n * interval '1 ms'
+       from (select uid, row_number() over (order by name_key, uid) as n from users
+         where app_no = $app) u where n <= 12000`,
+    )
+    const members = everyone.slice(0, 12_000)
+    const some = members.filter((_, n) => n % 500 === 499)
+    const names = some.map((uid) => `'${uid}'`).join(',')
+    await sql(`update users set online = true where app_no = $app and uid in (${names})`)
+
+    const there = await listed('/v3/groups/g/members', 'status=online')
+    assert.deepEqual([there.uids, there.pages, there.capped], [some, 2, true])
+    const away = await listed('/v3/groups/g/members', 'status=offline', 2)
+    assert.deepEqual(away.uids, members.filter((uid) => !some.includes(uid)).slice(0, 2_000))
+    const admins = await listed('/v3/groups/g/members', 'status=available&scopes=admin')
+    assert.deepEqual([admins.uids, admins.capped], [some, false])
+    const second = await app.call('GET', '/v3/groups/g/members?status=online&perPage=5&page=2')
+    assert.deepEqual(
+      second.body.data.map(({ uid }: { uid: string }) => uid),
+      some.slice(5, 10),
+    )
+  })
+})
