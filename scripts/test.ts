@@ -29,7 +29,9 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   const seen = join(dir, 'seen')
   writeFileSync(seen, '')
   const long = values.long && { LOQUAT_TEST_LONG: '1' }
-  const env = { ...process.env, ...engines, ...long, LOQUAT_TEST_SEEN: seen }
+  // Every file is a process that compiles the whole service.
+  const NODE_COMPILE_CACHE = join(dir, 'compiled')
+  const env = { NODE_COMPILE_CACHE, ...process.env, ...engines, ...long, LOQUAT_TEST_SEEN: seen }
   const filter = values.only ? [`--test-name-pattern=${values.only}`] : []
   // Tests with bounds in wall time have the machine for themselves.
   const timed = files.filter(isTimed)

@@ -358,7 +358,7 @@ const move = fc.oneof(
     arbitrary: fc.tuple(step, step).map(([one, two]) => [one, { ...two, to: one.to } as Step]),
   },
 )
-const history = fc.array(move, { minLength: STEPS, maxLength: STEPS + 20 })
+const history = fc.array(move, { minLength: STEPS, maxLength: STEPS })
 const questions = fc.array(question, { minLength: 10, maxLength: 10 })
 const PARTS = 3
 const EACH = Math.ceil(HISTORIES / PARTS)

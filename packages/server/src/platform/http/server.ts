@@ -15,6 +15,7 @@ import type { Tracing } from '../tracing/tracing.ts'
 import { ApiError, badRequest, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
 import { refusalOf } from './refusal.ts'
+import { buildSerializer } from './serialization.ts'
 import { validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -46,6 +47,7 @@ export function openHttp({ log, timings, tracing, draining }: HttpOptions): Fast
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
+    schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
     // Node would answer by itself, not in our shape: see missingHost.
     http: { requireHostHeader: false },

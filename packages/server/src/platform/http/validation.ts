@@ -4,6 +4,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { countCharacters, isStorable } from './characters.ts'
 import { badRequest, type Details } from './fail.ts'
+import { lazily } from './lazily.ts'
 
 /** Trims, and counts as the contract does (countCharacters); `maxLength` counts code points. */
 const MAX_CHARACTERS = 'x-maxCharacters'
@@ -61,7 +62,7 @@ function newAjv(): Ajv {
 export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = newAjv()
   return ({ schema, httpPart }) => {
-    const validate = ajv.compile(schema)
+    const validate = lazily(() => ajv.compile(schema))
     const part = httpPart ?? 'body'
     return (given: unknown) => {
       const unfit = findUnfit(given, '', 0)
@@ -70,11 +71,11 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
         return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
       }
       // No body reads as null: an operation says whether it may be missing.
-      if (part === 'body') return check(validate, given ?? null, 'body')
+      if (part === 'body') return check(validate(), given ?? null, 'body')
       const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
       const { value, faults } = withTypes(schema, given as Record<string, unknown>, spelled)
       if (Object.keys(faults).length > 0) return { error: badRequest(faults) }
-      return check(validate, value, part)
+      return check(validate(), value, part)
     }
   }
 }
