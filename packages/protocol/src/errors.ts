@@ -37,8 +37,8 @@ export const errors = {
   AUTH_ERR_NO_ACCESS: {
     status: 403,
     retry: false,
-    message: 'This API key may not do that.',
-    when: 'The scope of the key is too small for the operation.',
+    message: 'This key or token may not do that.',
+    when: "The scope of the key is too small for the operation; or a user with a token asks for what is the app's alone, or acts for somebody else.",
   },
   ERR_APIKEY_NOT_FOUND: {
     status: 404,
@@ -356,7 +356,7 @@ export const errors = {
     status: 403,
     retry: false,
     message: 'Neither role nor scope of the acting user allow that.',
-    when: 'The setting `sendMessagesTo` of the role allows friends only; or a participant of a group wants to pin.',
+    when: 'The setting `sendMessagesTo` of the role allows friends only; or a participant of a group wants to pin; or a user who may only deal with friends wants to make some.',
   },
   ERR_GUID_NOT_FOUND: {
     status: 404,

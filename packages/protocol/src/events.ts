@@ -20,7 +20,10 @@ interface EventDefinition {
   payload: TSchema
 }
 
-const Settings = Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer()]))
+const Settings = Type.Record(
+  Type.String(),
+  Type.Union([Type.Boolean(), Type.Integer(), Type.String()]),
+)
 
 const OneUser = Type.Object({ user: UserRecord })
 const OneRole = Type.Object({ role: RoleRecord })

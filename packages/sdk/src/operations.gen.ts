@@ -695,6 +695,7 @@ export type AddFriendsAnswer = {
         code:
           | 'ERR_UID_NOT_FOUND'
           | 'ERR_ALREADY_FRIEND'
+          | 'ERR_BLOCKED_SENDER'
           | 'ERR_CANNOT_FORM_SELF_RELATION'
           | 'ERR_PLAN_QUOTA_RESTRICTION'
         message: string

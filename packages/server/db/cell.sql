@@ -632,8 +632,12 @@ declare
 begin
   select * into m from messages where app_no = h.app_no and id = p_id;
   if found and m.conversation <> h.no then
+    -- Whether the sender takes part there decides what a device is told.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
-      jsonb_build_object('reason', 'The quoted message is of another conversation.'));
+      jsonb_build_object('reason', 'The quoted message is of another conversation.', 'id', p_id,
+        'unseen', not exists (select from inbox i
+          where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
+            and (i.kind = 'user' or i.scope is not null))));
   end if;
   if not found or m.seq <= h.purged_seq
     or m.seq <= (select cleared_seq from inbox
@@ -725,7 +729,9 @@ begin
   where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
     and (i.kind = 'user' or i.scope is not null)
   for share;
-  if not found then perform refuse('ERR_MESSAGE_NO_ACCESS'); end if;
+  if not found then
+    perform refuse('ERR_MESSAGE_NO_ACCESS', jsonb_build_object('id', p_id));
+  end if;
 end $$;
 
 CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint

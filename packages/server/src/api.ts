@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { addPreflight } from './areas/access/cors.ts'
+import { Credentials } from './areas/access/credentials.ts'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { botRoutes } from './areas/bots/routes.ts'
@@ -63,11 +65,14 @@ export async function buildApi(
   const app = openHttp({ log, timings: metrics.requests, tracing, draining })
   addHealth(app, draining)
   await addOpenApi(app)
+  const credentials = new Credentials(deps)
   const v3: FastifyPluginAsync = async (scope) => {
-    addAccess(scope, deps)
+    addAccess(scope, deps, credentials)
     for (const area of [...areas, ...more]) await scope.register(area(deps))
   }
   await app.register(v3, { prefix: '/v3' })
+  const preflight: FastifyPluginAsync = async (scope) => addPreflight(scope, deps, credentials)
+  await app.register(preflight, { prefix: '/v3' })
   await addReference(app, '/v3')
   return app
 }

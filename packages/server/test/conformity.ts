@@ -26,6 +26,7 @@ export interface Operation {
   summary: string
   tags: string[]
   scope: 'authOnly' | 'fullAccess'
+  users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
   rate: string
   parameters: Parameter[]
@@ -44,6 +45,7 @@ interface DocumentOperation {
   summary: string
   tags: string[]
   'x-scope': Operation['scope']
+  'x-users': Operation['users']
   'x-on-behalf-of': Operation['onBehalfOf']
   'x-rate-class': string
   parameters?: Parameter[]
@@ -61,6 +63,7 @@ export const operations: Operation[] = Object.entries(
     summary: operation.summary,
     tags: operation.tags,
     scope: operation['x-scope'],
+    users: operation['x-users'],
     onBehalfOf: operation['x-on-behalf-of'],
     rate: operation['x-rate-class'],
     parameters: operation.parameters ?? [],

@@ -13,21 +13,13 @@ import {
   type ValidRequest,
 } from './resources.ts'
 import { rowsOf } from './rows.ts'
+import { visible } from './visible.ts'
 
 const server = useServer()
 
 test('test/resources.ts holds nothing but what operations need', () => {
   assert.deepEqual(staleEntries(), [])
 })
-
-/** All of an answer that a caller could tell apart, but for the ids that were asked for. */
-function visible({ status, body }: Answer, ids: Ids) {
-  // The longest first: the number of a message can be part of another id.
-  const text = Object.entries(ids)
-    .toSorted(([, one], [, two]) => two.length - one.length)
-    .reduce((rest, [name, id]) => rest.replaceAll(id, `{${name}}`), JSON.stringify(body))
-  return { status, body: JSON.parse(text) }
-}
 
 const headersOf = ({ headers }: Answer) =>
   [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name))

@@ -113,8 +113,12 @@ declare
 begin
   select * into m from messages where app_no = h.app_no and id = p_id;
   if found and m.conversation <> h.no then
+    -- Whether the sender takes part there decides what a device is told.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
-      jsonb_build_object('reason', 'The quoted message is of another conversation.'));
+      jsonb_build_object('reason', 'The quoted message is of another conversation.', 'id', p_id,
+        'unseen', not exists (select from inbox i
+          where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
+            and (i.kind = 'user' or i.scope is not null))));
   end if;
   if not found or m.seq <= h.purged_seq
     or m.seq <= (select cleared_seq from inbox

@@ -79,7 +79,9 @@ begin
   where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
     and (i.kind = 'user' or i.scope is not null)
   for share;
-  if not found then perform refuse('ERR_MESSAGE_NO_ACCESS'); end if;
+  if not found then
+    perform refuse('ERR_MESSAGE_NO_ACCESS', jsonb_build_object('id', p_id));
+  end if;
 end $$;
 
 /* Tells of a reaction that came or went. */

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '@loquat/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -9,15 +8,17 @@ import type { Logger } from '../../platform/log/log.ts'
 import { type Settings, settingOf } from '../settings/settings.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest } from './app-of-request.ts'
-import { Credentials, type KnownKey, type KnownUser } from './credentials.ts'
+import { letPagesRead } from './cors.ts'
+import type { Credentials, KnownKey, KnownUser } from './credentials.ts'
 import { findActiveUser } from './queries.ts'
+import { toldTo } from './unseen.ts'
 
 /** Who may call an operation, and how it is counted. Every route declares it. */
 export interface Access {
   /** The least scope of an API key. */
   scope: KeyScope
-  /** Whether a user may call it with a token. */
-  users: boolean
+  /** Whether a user may call it with a token; `self`: only about the user itself, whom the path names. */
+  users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
   /** The operation itself refuses a user that cannot act: a statement less on the hottest path. */
   checksUser?: boolean
@@ -34,8 +35,7 @@ declare module 'fastify' {
 }
 
 /** Makes every route below declare its access, and lets nobody through without it. */
-export function addAccess(app: FastifyInstance, deps: Deps): void {
-  const credentials = new Credentials(deps)
+export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
   const limiter = new Limiter(deps.cache)
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
 
@@ -53,9 +53,11 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
     const access = accessOf({ url: request.url, config })
     if (config.deprecated) addDeprecation(reply, config.deprecated)
     const served = await appOfRequest(deps.directory, serviceHost, request.headers)
-    const caller = await callerOf(credentials, served, access, request)
     const settings = await credentials.settings(served)
-    await countRequest({ limiter, served, settings, rate: access.rate, reply })
+    // Before anything is refused: a page could not read the refusal.
+    letPagesRead(reply, settings, request.headers.origin)
+    const caller = await callerOf(credentials, served, request)
+    await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
     request.actor = await toActor(served, settings, caller, access, request)
     // Each request has a logger of its own already: another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
@@ -67,6 +69,10 @@ export function addAccess(app: FastifyInstance, deps: Deps): void {
       request.actor.retry = { key, requestHash: hashRequest(deps, request) }
     done()
   })
+
+  app.setErrorHandler(async (error, { actor, params }) => {
+    throw await toldTo(actor, error, params as { guid?: string })
+  })
 }
 
 function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access {
@@ -77,7 +83,9 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
   return { scope, users, onBehalfOf, rate, checksUser }
 }
 
-const OnBehalfOf = Type.String({ description: 'UID of the user on whose behalf the call is made.' })
+const OnBehalfOf = Type.String({
+  description: 'UID of the user on whose behalf a call with an API key is made.',
+})
 const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -86,10 +94,12 @@ const IdempotencyKey = Type.String({
 
 function addHeaders({ method, config, schema }: RouteOptions): void {
   if (!schema) return
-  const { onBehalfOf } = config ?? {}
+  const { onBehalfOf, users } = config ?? {}
+  // Who calls with a token needs none; toActor asks for it where a key does.
+  const required = onBehalfOf === 'required' && !users
   const headers = {
-    ...(onBehalfOf === 'required' && { onBehalfOf: OnBehalfOf }),
-    ...(onBehalfOf === 'optional' && { onBehalfOf: Type.Optional(OnBehalfOf) }),
+    ...(required && { onBehalfOf: OnBehalfOf }),
+    ...(onBehalfOf !== 'ignored' && !required && { onBehalfOf: Type.Optional(OnBehalfOf) }),
     ...(isWrite(method) && { 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
   }
   if (Object.keys(headers).length > 0) schema.headers = Type.Object(headers)
@@ -98,6 +108,7 @@ function addHeaders({ method, config, schema }: RouteOptions): void {
 /** Lets readers of the document know who may call an operation, and how it is counted. */
 function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rate }: Access): void {
   Object.assign(schema ?? {}, {
+    ...(users && { security: [{ apikey: [] }, { authToken: [] }] }),
     'x-scope': scope,
     'x-users': users,
     'x-on-behalf-of': onBehalfOf,
@@ -108,23 +119,20 @@ function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rat
 /** What follows from who may call it. */
 function addErrors(route: RouteOptions, { users, onBehalfOf }: Access): void {
   const { errors = [] } = route.config ?? {}
-  const more: ErrorCode[] = []
-  if (users) more.push('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
-  if (onBehalfOf !== 'ignored' && !errors.includes('ERR_UID_NOT_FOUND'))
-    more.push('ERR_UID_NOT_FOUND')
-  route.config = { ...route.config, errors: [...errors, ...more] }
+  const names = onBehalfOf !== 'ignored' || users === 'self'
+  if (!names || errors.includes('ERR_UID_NOT_FOUND')) return
+  route.config = { ...route.config, errors: [...errors, 'ERR_UID_NOT_FOUND'] }
 }
 
 type Caller = { key: KnownKey } | { user: KnownUser }
 
-/** The user of the header `authToken` where users may call, else the key of the header `apikey`. */
+/** The user of the header `authToken`, else the key of the header `apikey`: of both the one that may less. */
 async function callerOf(
   credentials: Credentials,
   app: ServedApp,
-  access: Access,
   request: FastifyRequest,
 ): Promise<Caller> {
-  const token = access.users ? textOf(request.headers.authtoken) : ''
+  const token = textOf(request.headers.authtoken)
   if (!token) return { key: await keyOfRequest(credentials, app, request) }
   const user = await credentials.user(app, token)
   if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
@@ -154,7 +162,9 @@ async function toActor(
   request: FastifyRequest,
 ): Promise<Actor> {
   if ('user' in caller) {
-    return { app, settings, credential: caller.user.hash, kind: 'user', uid: caller.user.uid }
+    const { hash, uid } = caller.user
+    checkUserMay(access, uid, request)
+    return { app, settings, credential: hash, kind: 'user', uid }
   }
   const { hash: credential, scope } = caller.key
   if (scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
@@ -168,6 +178,15 @@ async function toActor(
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }
   return { app, settings, credential, scope, kind: 'app' }
+}
+
+/** A user acts for itself alone. What is only another's to see is told as what is not there. */
+function checkUserMay({ users }: Access, uid: string, { headers, params }: FastifyRequest): void {
+  const other = textOf(headers.onbehalfof).toLowerCase()
+  if (!users || (other && other !== uid)) throw fail('AUTH_ERR_NO_ACCESS')
+  if (users !== 'self') return
+  const named = (params as { uid: string }).uid.toLowerCase()
+  if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })
 }
 
 /** Refuses a user that is not there, or deactivated. */
@@ -184,7 +203,19 @@ interface Counted {
   reply: FastifyReply
 }
 
-async function countRequest({ limiter, served, settings, rate, reply }: Counted) {
+/** A user has a limit of its own, so that no device uses up what the app has. */
+async function countRequest(
+  { limiter, served, settings, rate, reply }: Counted,
+  caller: Caller,
+): Promise<void> {
+  if ('user' in caller) {
+    const limit = Number(settingOf(settings, 'rate.user'))
+    const verdict = await limiter.take(`${served.no}:user:${caller.user.uid}`, limit)
+    if (!verdict.allowed) {
+      addLimitHeaders(reply, 'user', verdict)
+      throw fail('ERR_TOO_MANY_REQUESTS', { limit })
+    }
+  }
   const limit = Number(settingOf(settings, `rate.${rate}`))
   const verdict = await limiter.take(`${served.no}:${rate}`, limit)
   addLimitHeaders(reply, rate, verdict)
@@ -192,7 +223,7 @@ async function countRequest({ limiter, served, settings, rate, reply }: Counted)
 }
 
 /** The contract's own headers, and the fields of the IETF's draft beside them. */
-function addLimitHeaders(reply: FastifyReply, rate: RateClass, verdict: Verdict): void {
+function addLimitHeaders(reply: FastifyReply, rate: RateClass | 'user', verdict: Verdict): void {
   const { allowed, limit, remaining, resetSeconds } = verdict
   reply.header('x-rate-limit', limit)
   reply.header('x-rate-limit-remaining', remaining)

@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
 import { clearForAll, findByPrintedId } from './by-id.actions.ts'
 import { ofOwner } from './kinds.ts'
 import { readConversation } from './record.ts'
 import { ConversationParams, ConversationRecord } from './schema.ts'
 
 const tags = ['conversations']
+/** Devices have none of these: what is new does not begin with what goes away. */
+const forServers: Access = { ...ofOwner, users: false }
 const SINCE = '2026-11-15'
 const UNKNOWN = ['ERR_CONVERSATION_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'] as const
 
@@ -17,7 +20,7 @@ export const deprecatedConversationRoutes =
       '/conversations/:conversationId',
       {
         config: {
-          ...ofOwner,
+          ...forServers,
           errors: UNKNOWN,
           deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
         },
@@ -39,7 +42,7 @@ export const deprecatedConversationRoutes =
       '/conversations/:conversationId',
       {
         config: {
-          ...ofOwner,
+          ...forServers,
           errors: [...UNKNOWN, 'ERR_GROUP_NO_ADMIN_SCOPE'],
           deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
         },

@@ -8,7 +8,7 @@ import { GuidParams } from './schema.ts'
 /** Operations on a view are its owner's. */
 export const ofOwner: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'required',
   rate: 'standard',
 }

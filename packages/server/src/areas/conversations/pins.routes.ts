@@ -9,7 +9,7 @@ import { readConversation } from './record.ts'
 import { ConversationRecord, PinRecord, Pins } from './schema.ts'
 
 const tags = ['conversations']
-const ofApp = { ...ofOwner, onBehalfOf: 'ignored' } as const
+const ofApp = { ...ofOwner, users: false, onBehalfOf: 'ignored' } as const
 
 export const pinRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>

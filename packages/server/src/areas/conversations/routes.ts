@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
-import { badRequest } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { clearConversation, mark, tagConversation } from './actions.ts'
 import { kinds, ofOwner, placeOf } from './kinds.ts'
@@ -102,6 +102,8 @@ export const conversationRoutes =
             throw badRequest({ conversationWith: ['conversationWith is not the user of the path'] })
           }
           const forAll = body?.deleteMessagesPermanently ?? false
+          // What the other side keeps is not a user's to take away.
+          if (forAll && actor.kind === 'user') throw fail('AUTH_ERR_NO_ACCESS')
           return { data: await clearConversation(deps, actor, place, forAll) }
         },
       )

@@ -47,7 +47,9 @@ export async function createGroup(
 ): Promise<CreatedGroup> {
   const { guid, type = 'public', password = '', members = {} } = given
   const appNo = actor.app.no
-  const owner = given.owner ?? actor.uid ?? SYSTEM_UID
+  // Nobody is made an owner by another user's token.
+  const named = actor.kind === 'user' ? actor.uid : given.owner
+  const owner = named ?? actor.uid ?? SYSTEM_UID
   if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
   const passwordHash = type === 'password' ? await hashPassword(password) : null
   const firsts = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)

@@ -19,8 +19,10 @@ import {
 } from './members.list.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
 import { membersByStatus } from './members.status.ts'
-import { findGroup, type GroupRow } from './queries.ts'
+import { refuseIf } from './membership.ts'
+import { findGroup, findGroupSeen, type GroupRow } from './queries.ts'
 import { toBanned, toMember } from './record.ts'
+import { type Refusal, refuseModerating, refuseOutside, type Standing } from './rights.ts'
 
 export async function pageOfMembers(
   { secrets }: Deps,
@@ -30,7 +32,7 @@ export async function pageOfMembers(
   query: MemberListQuery,
 ) {
   const { no: appNo, cell } = actor.app
-  const group = await getGroup(actor, guid)
+  const group = await getGroup(actor, guid, refuseOutside)
   const { page, perPage, cursor, ...filters } = query
   const filter = toMemberFilter(appNo, guid, filters)
   const online = query.status && query.status !== 'offline'
@@ -60,7 +62,7 @@ export async function pageOfBans(
   query: BanListQuery,
 ) {
   const { no: appNo, cell } = actor.app
-  await getGroup(actor, guid)
+  await getGroup(actor, guid, refuseModerating)
   const { page, perPage, cursor, searchKey } = query
   const filter = { appNo, guid, searchKey }
   const list = {
@@ -75,9 +77,21 @@ export async function pageOfBans(
   return toPage(found, toBanned)
 }
 
-async function getGroup({ app: { no: appNo, cell } }: Actor, guid: string): Promise<GroupRow> {
-  const group = await findGroup.maybeOne(cell.db, { appNo, guid })
+/** The group, if its list is the actor's to see: any for the app, for a user as its standing allows. */
+async function getGroup(
+  { kind, uid = '', app: { no: appNo, cell } }: Actor,
+  guid: string,
+  refuse: (viewer: Standing) => Refusal,
+): Promise<GroupRow> {
+  if (kind !== 'user') {
+    const group = await findGroup.maybeOne(cell.db, { appNo, guid })
+    if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
+    return group
+  }
+  const group = await findGroupSeen.maybeOne(cell.db, { appNo, guid, viewer: uid })
   if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  const { scope, banned, owner } = group
+  refuseIf(refuse({ uid, scope, banned, owner: owner === uid, formerScope: null }))
   return group
 }
 

@@ -21,12 +21,12 @@ import { GuidParams } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'optional',
   rate: 'standard',
 }
-const list = { ...access, onBehalfOf: 'ignored', errors: ['ERR_GUID_NOT_FOUND'] } as const
 const OUTSIDE = ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'] as const
+const list = { ...access, onBehalfOf: 'ignored' } as const
 const TARGET = [...OUTSIDE, 'ERR_UID_NOT_FOUND', 'ERR_GROUP_NO_CLEARANCE'] as const
 const MODERATED = [...TARGET, 'ERR_GROUP_NO_MODERATOR_SCOPE'] as const
 
@@ -59,7 +59,7 @@ export const memberRoutes =
     app.get(
       '/groups/:guid/members',
       {
-        config: list,
+        config: { ...list, errors: OUTSIDE },
         schema: {
           operationId: 'listMembers',
           tags: ['group_members'],
@@ -155,7 +155,7 @@ export const memberRoutes =
     app.get(
       '/groups/:guid/bannedusers',
       {
-        config: list,
+        config: { ...list, errors: [...OUTSIDE, 'ERR_GROUP_NO_MODERATOR_SCOPE'] },
         schema: {
           operationId: 'listBannedUsers',
           tags: ['banned_users'],

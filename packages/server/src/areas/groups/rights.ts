@@ -32,7 +32,8 @@ function refuseBelow(acting: Acting, least: Scope): Refusal {
 
 type Outsider = Pick<Standing, 'banned' | 'scope'>
 
-function refuseOutside({ banned, scope }: Outsider): Refusal {
+/** Neither banned nor a stranger. */
+export function refuseOutside({ banned, scope }: Outsider): Refusal {
   if (banned) return fail('ERR_BANNED_GROUPMEMBER')
   return scope === null ? fail('ERR_GROUP_NOT_JOINED') : undefined
 }

@@ -8,6 +8,7 @@ import { refusalOf } from '../../platform/http/refusal.ts'
 import type { Actor } from '../access/actor.ts'
 import { checkUser } from '../access/plugin.ts'
 import { claimIdempotency, getIdempotency } from '../access/queries.ts'
+import { toldTo } from '../access/unseen.ts'
 import { write } from '../access/write.ts'
 import { settingOf } from '../settings/settings.ts'
 import { type Content, readContent } from './content.ts'
@@ -104,14 +105,18 @@ async function sendTo(
 ): Promise<string> {
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const { db } = app.cell
-  const sent = await db.call((once) =>
-    sendMessage.one(once, {
-      ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
-      ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
-      // No header can hold a line break.
-      key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
-    }),
-  )
+  const sent = await db
+    .call((once) =>
+      sendMessage.one(once, {
+        ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
+        ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
+        // No header can hold a line break.
+        key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
+      }),
+    )
+    .catch(async (error) => {
+      throw await toldTo(actor, error, { guid: kind === 'group' ? id : undefined })
+    })
   if (sent.message !== null) return sent.message
   await checkSender(actor)
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
@@ -160,7 +165,7 @@ async function outcomeOf(sending: () => Promise<string>): Promise<Outcome> {
 /** Reads a message as the actor may see it. */
 export async function readMessage(actor: Actor, id: string): Promise<MessageRow & Standing> {
   const row = await findSeen(actor.app.cell.db, actor, id)
-  if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
   return row
 }
 
@@ -235,7 +240,7 @@ export async function findSeen(
 /** The sender may, in groups admins and moderators too, and the app. */
 export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
   const leads = row.scope === 'admin' || row.scope === 'moderator'
-  if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
   if (uid !== undefined && row.sender !== uid && !leads) throw fail('ERR_MESSAGE_NOT_A_SENDER')
   if (row.category === 'action') throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
 }

@@ -32,7 +32,7 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
 
 /** Whoever takes part may; the sender only where the message says so. */
 function checkInteraction(uid: string, row: MessageRow & Standing, elementIds: string[]): void {
-  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
   const own = row.sender === uid && row.data.allowSenderInteraction !== true
   if (row.category !== 'interactive' || row.deleted_at || own) {
     throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')

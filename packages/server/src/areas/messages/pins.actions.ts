@@ -36,7 +36,7 @@ export function pinMessage(deps: Deps, actor: Actor, id: string, pinned: boolean
 /** Each of two may, in groups admins and moderators, and the app. */
 function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
   if (uid === undefined) return
-  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+  if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
   const leads = row.scope === 'admin' || row.scope === 'moderator'
   if (row.kind === 'group' && !leads) throw fail('ERR_PERMISSION_DENIED')
 }

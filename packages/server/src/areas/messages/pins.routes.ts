@@ -14,7 +14,7 @@ import { IdPage, MarkedQuery, MessageParams } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'optional',
   rate: 'standard',
 }

@@ -12,7 +12,7 @@ import { MessageParams } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'optional',
   rate: 'standard',
 }

@@ -22,7 +22,7 @@ import {
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'optional',
   rate: 'standard',
 }

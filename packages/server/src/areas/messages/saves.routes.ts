@@ -13,7 +13,7 @@ import { IdPage, MarkedQuery, MessageParams } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'required',
   rate: 'standard',
 }

@@ -82,7 +82,7 @@ export function followThread(deps: Deps, actor: Actor, id: string, follows: bool
     const seen = await findSeen(tx, actor, id)
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
     const { id: parent, conversation, kind, ...row } = await findSeen(tx, actor, id)
-    if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS')
+    if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
     if (row.category === 'action') throw fail('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
     if (row.parent_id !== null) throw fail('ERR_MESSAGE_THREAD_NESTING')
     const place = { appNo, uid, parent, conversation, direct: kind === 'user' }

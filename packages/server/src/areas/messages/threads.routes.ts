@@ -10,7 +10,7 @@ import { NewReply, ThreadListQuery, Threads } from './threads.schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: true,
   onBehalfOf: 'optional',
   rate: 'standard',
 }

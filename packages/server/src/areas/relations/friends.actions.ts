@@ -5,8 +5,9 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
+import { findRoleOf } from '../roles/queries.ts'
 import { limitOf } from '../settings/settings.ts'
-import { lockUsers } from '../users/queries.ts'
+import { listRelations, lockUsers } from '../users/queries.ts'
 import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
@@ -24,6 +25,7 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
     const known = await lockUsers.many(tx, { appNo, uids: [uid, ...others] })
     const active = new Set(known.map((user) => user.uid))
     if (!active.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (actor.kind === 'user') await checkOpen(tx, appNo, uid)
     const { added, outcomes } = await newFriends(tx, actor, uid, others, active)
     if (added.length > 0) {
       await insertFriends.many(tx, { appNo, uid, others: added })
@@ -34,13 +36,31 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
   })
 }
 
+/** Whose role is for friends alone could else widen it by a token. */
+async function checkOpen(tx: Tx, appNo: number, uid: string): Promise<void> {
+  const role = await findRoleOf.maybeOne(tx, { appNo, uid })
+  const { listUsers, sendMessagesTo } = role?.settings ?? {}
+  if (listUsers === 'friendsOnly' || sendMessagesTo === 'friendsOnly')
+    throw fail('ERR_PERMISSION_DENIED')
+}
+
+/** Those who block the user of a token; the app knows what it does. */
+async function blockersAmong(tx: Tx, { app, kind, uid = '' }: Actor, uids: string[]) {
+  if (kind !== 'user') return new Set<string>()
+  const relations = await listRelations.many(tx, { appNo: app.no, viewer: uid, uids })
+  return new Set(relations.filter((one) => one.has_blocked_me_at).map((one) => one.uid))
+}
+
 async function newFriends(
   tx: Tx,
-  { app: { no: appNo }, settings }: Actor,
+  actor: Actor,
   uid: string,
   others: string[],
   active: Set<string>,
 ): Promise<{ added: string[]; outcomes: Outcomes }> {
+  const { app, settings } = actor
+  const appNo = app.no
+  const blockers = await blockersAmong(tx, actor, others)
   const friends = await listFriendsAmong.many(tx, { appNo, uid, others })
   const already = new Set(friends.map((row) => row.friend_uid))
   const counts = await countFriends.many(tx, { appNo, uids: [uid, ...others] })
@@ -53,6 +73,7 @@ async function newFriends(
   for (const other of others) {
     if (other === uid) outcomes[other] = refusal('ERR_CANNOT_FORM_SELF_RELATION')
     else if (!active.has(other)) outcomes[other] = refusal('ERR_UID_NOT_FOUND', { uid: other })
+    else if (blockers.has(other)) outcomes[other] = refusal('ERR_BLOCKED_SENDER', { uid: other })
     else if (already.has(other)) outcomes[other] = refusal('ERR_ALREADY_FRIEND')
     else if (full(uid) || full(other)) {
       outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends of a user' })

@@ -23,7 +23,7 @@ import {
 
 const access: Access = {
   scope: 'fullAccess',
-  users: false,
+  users: 'self',
   onBehalfOf: 'ignored',
   rate: 'standard',
 }
@@ -35,7 +35,7 @@ export const relationRoutes =
     app.post(
       '/users/:uid/friends',
       {
-        config: unknownUser,
+        config: { ...access, errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'] },
         schema: {
           operationId: 'addFriends',
           tags: ['friends'],

@@ -13,6 +13,7 @@ export const BlockedUids = Type.Object({ blockedUids: Uids('Users, up to 25.') }
 const FriendOutcome = Outcome([
   'ERR_UID_NOT_FOUND',
   'ERR_ALREADY_FRIEND',
+  'ERR_BLOCKED_SENDER',
   'ERR_CANNOT_FORM_SELF_RELATION',
   'ERR_PLAN_QUOTA_RESTRICTION',
 ])

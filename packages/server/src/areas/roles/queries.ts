@@ -32,6 +32,14 @@ export const findRole = query<{ appNo: number; role: string }, RoleRow>(
   `select ${COLUMNS} from roles where app_no = :appNo and role = :role and removed_at is null`,
 )
 
+/** The role of a user as it is shown: holders of a removed one count as `default`. */
+export const findRoleOf = query<{ appNo: number; uid: string }, { settings: RoleSettings | null }>(
+  'roles.findOf',
+  `select r.settings from users u
+   join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
+   where u.app_no = :appNo and u.uid = :uid`,
+)
+
 /** By id. There are at most 25 beside the built-in ones, so all are read and paged together. */
 export const listRoles = query<{ appNo: number }, RoleRow>(
   'roles.list',

@@ -2,6 +2,7 @@
 export type Setting = { description: string } & (
   | { type: 'boolean'; default: boolean }
   | { type: 'integer'; default: number; min: number; max: number }
+  | { type: 'origins'; default: '' }
 )
 
 const onOff = (initial: boolean, description: string): Setting => ({
@@ -59,10 +60,20 @@ export const settings = {
     'Requests a minute: logins, users created and deleted, groups created, joined and left.',
   ),
   'rate.standard': count(20_000, NO_CEILING, 'Requests a minute: everything else.'),
+  'rate.user': count(
+    1_200,
+    NO_CEILING,
+    'Requests a minute of one user with auth tokens; they count for the app too.',
+  ),
+  'cors.origins': {
+    type: 'origins',
+    default: '',
+    description: 'Origins whose pages may call the app with an auth token, by commas; * for all.',
+  },
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof settings
-export type SettingValue = boolean | number
+export type SettingValue = boolean | number | string
 /** Explicit values; what is not named has its default. */
 export type Settings = Partial<Record<SettingName, SettingValue>>
 
@@ -77,6 +88,12 @@ export const settingOf = (explicit: Settings, name: SettingName): SettingValue =
 export const limitOf = (explicit: Settings, name: `limits.${string}` & SettingName): number =>
   Number(settingOf(explicit, name))
 
+/** Whose pages may read answers. */
+export const originsOf = (explicit: Settings): string[] =>
+  String(explicit['cors.origins'] ?? '')
+    .split(',')
+    .filter(Boolean)
+
 /** Reads a value as people write it. Throws an Error whose message completes "NAME …". */
 export function parseSetting(name: SettingName, text: string): SettingValue {
   const setting: Setting = settings[name]
@@ -84,6 +101,7 @@ export function parseSetting(name: SettingName, text: string): SettingValue {
     if (text !== 'true' && text !== 'false') throw new Error('is true or false')
     return text === 'true'
   }
+  if (setting.type === 'origins') return parseOrigins(text)
   const { min, max } = setting
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || value > max) {
@@ -91,3 +109,12 @@ export function parseSetting(name: SettingName, text: string): SettingValue {
   }
   return value
 }
+
+function parseOrigins(text: string): string {
+  const origins = text.split(',').map((origin) => origin.trim())
+  const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (wrong !== undefined) throw new Error(`has "${wrong}", which is no https://host[:port]`)
+  return origins.join(',')
+}
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text

@@ -57,6 +57,7 @@ export function editUser(
   changes: UserChanges,
 ): Promise<UserRecord> {
   const appNo = actor.app.no
+  if (actor.kind === 'user') checkOwnChanges(changes)
   const unset = readUnset(changes)
   const { name = null, avatar = null, link = null, role = null } = changes
   const { statusMessage = null, tags = null, metadata } = changes
@@ -71,6 +72,11 @@ export function editUser(
     if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
     return withTags(toUser(row), row)
   })
+}
+
+/** Role and tags are how the app sorts its users: no user sorts itself. */
+function checkOwnChanges({ role, tags }: UserChanges): void {
+  if (role !== undefined || tags !== undefined) throw fail('AUTH_ERR_NO_ACCESS')
 }
 
 const isEmpty = (changes: object) => Object.keys(changes).length === 0

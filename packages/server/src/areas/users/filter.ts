@@ -89,6 +89,18 @@ function onlineOf({ status }: { status?: readonly string[] }): boolean | undefin
   return online === offline ? undefined : online
 }
 
+/** The same list, of a user's friends alone: few enough to be looked up one by one. */
+export const friendsAmong = (filter: UserFilter, uid: string): UserFilter => ({
+  ...filter,
+  where: [
+    ...filter.where,
+    sql`uid = any(array(
+      select friend_uid from friends f where f.app_no = ${filter.appNo} and f.uid = ${uid}))`,
+  ],
+  searchAlone: false,
+  few: true,
+})
+
 const columnsOf = (more: string[]): Sql =>
   new Sql([['app_no', 'name_key', 'uid', ...new Set(more)].join(', ')], [])
 

@@ -1,25 +1,42 @@
 import type { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
+import { fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
+import { findRoleOf } from '../roles/queries.ts'
 import { countUsers } from './count.ts'
-import { toFilter, type UserKey } from './filter.ts'
+import { friendsAmong, toFilter, type UserFilter, type UserKey } from './filter.ts'
 import { type Listed, listUsers, placeOf } from './list.ts'
-import { toUser, withTags } from './record.ts'
+import { listRelations, type Relation } from './queries.ts'
+import { asSeenBy, toUser, withTags } from './record.ts'
 import type { UserListQuery } from './schema.ts'
 import type { ListedUser } from './walk.ts'
+
+/**
+ * The users that a list is about. Who calls with a token sees those that are active, and only friends
+ * where its role says so.
+ */
+export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
+  const { no: appNo, cell } = actor.app
+  const filter = toFilter(appNo, query)
+  if (actor.kind !== 'user') return filter
+  if (query.onlyDeactivated || query.withDeactivated) throw fail('AUTH_ERR_NO_ACCESS')
+  const { uid } = actor
+  const role = await findRoleOf.maybeOne(cell.db, { appNo, uid })
+  return role?.settings?.listUsers === 'friendsOnly' ? friendsAmong(filter, uid) : filter
+}
 
 /** A page of the app's users. */
 export async function pageOfUsers(
   { secrets }: Deps,
   starts: PageStarts,
   actor: Actor,
+  filter: UserFilter,
   query: UserListQuery,
 ) {
   const { page, perPage, cursor, withTags: tagged = false, ...filters } = query
   const { no: appNo, cell } = actor.app
-  const filter = toFilter(appNo, filters)
   // What reading the page tells of how many there are.
   let listed: Listed = { rows: [] }
   const list = {
@@ -35,8 +52,9 @@ export async function pageOfUsers(
     keyOf: ({ name_key, uid }: ListedUser): PageKey => [name_key, uid],
   }
   const found = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
+  const show = actor.kind === 'user' ? await showTo(actor, found.rows) : toUser
   return {
-    data: found.rows.map((row) => show(row, tagged)),
+    data: found.rows.map((row) => (tagged ? withTags(show(row), row) : show(row))),
     meta: {
       pagination: found.pagination,
       ...(found.next !== undefined && { cursor: { next: found.next } }),
@@ -44,5 +62,11 @@ export async function pageOfUsers(
   }
 }
 
-const show = (row: ListedUser, tagged: boolean): UserRecord =>
-  tagged ? withTags(toUser(row), row) : toUser(row)
+/** As the user of the token sees them. */
+async function showTo({ app, uid: viewer = '' }: Actor, rows: ListedUser[]) {
+  const uids = rows.map(({ uid }) => uid)
+  const relations = await listRelations.many(app.cell.db, { appNo: app.no, viewer, uids })
+  const known = new Map(relations.map((relation) => [relation.uid, relation]))
+  const none: Relation = { blocked_by_me_at: null, has_blocked_me_at: null }
+  return (row: ListedUser): UserRecord => asSeenBy(viewer, row, known.get(row.uid) ?? none)
+}

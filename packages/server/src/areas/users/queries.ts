@@ -38,6 +38,21 @@ export const findUserSeen = query<
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 
+/** Those among these users that the viewer blocks, or that block the viewer. */
+export const listRelations = query<
+  { appNo: number; viewer: string; uids: string[] },
+  Relation & { uid: string }
+>(
+  'users.listRelations',
+  `select listed.uid, mine.created_at as blocked_by_me_at, theirs.created_at as has_blocked_me_at
+   from json_array_elements_text(array_to_json(:uids::text[])) as listed (uid)
+   left join blocks mine
+     on mine.app_no = :appNo and mine.uid = :viewer and mine.blocked_uid = listed.uid
+   left join blocks theirs
+     on theirs.app_no = :appNo and theirs.uid = listed.uid and theirs.blocked_uid = :viewer
+   where mine.uid is not null or theirs.uid is not null`,
+)
+
 /** Active users among these, by uid: the order in which users are locked everywhere. */
 export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
   'users.lock',

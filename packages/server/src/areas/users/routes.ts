@@ -8,8 +8,7 @@ import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
 import { createUser, deactivateUsers, deleteUser, editUser, reactivateUsers } from './actions.ts'
 import { countUsers } from './count.ts'
-import { toFilter } from './filter.ts'
-import { pageOfUsers } from './page.ts'
+import { filterFor, pageOfUsers } from './page.ts'
 import { findUser, findUserSeen } from './queries.ts'
 import { asSeenBy, toUser, withTags } from './record.ts'
 import {
@@ -58,7 +57,7 @@ export const userRoutes =
     app.get(
       '/users',
       {
-        config: access,
+        config: { ...access, users: true },
         schema: {
           operationId: 'listUsers',
           tags,
@@ -68,9 +67,9 @@ export const userRoutes =
         },
       },
       async ({ actor, query }) => {
-        if (!query.count) return pageOfUsers(deps, starts, actor, query)
-        const { total } = await countUsers(actor.app.cell.db, toFilter(actor.app.no, query))
-        return { data: { count: total } }
+        const filter = await filterFor(actor, query)
+        if (!query.count) return pageOfUsers(deps, starts, actor, filter, query)
+        return { data: { count: (await countUsers(actor.app.cell.db, filter)).total } }
       },
     )
 
@@ -138,7 +137,7 @@ export const userRoutes =
     app.put(
       '/users/:uid',
       {
-        config: { ...access, errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] },
+        config: { ...access, users: 'self', errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] },
         schema: {
           operationId: 'updateUser',
           tags,

@@ -3,6 +3,8 @@ import { type ErrorCode, errors } from '@loquat/protocol'
 /** Texts by field: what is wrong with it. */
 export type Details = Record<string, string[]>
 
+type Values = Record<string, string | number | boolean>
+
 export interface FailOptions {
   /** For the developer of the caller. */
   devMessage?: string
@@ -15,23 +17,22 @@ export class ApiError extends Error {
   readonly status: number
   readonly devMessage: string | undefined
   readonly details: Details | undefined
+  /** What filled the message, and what else is known. */
+  readonly values: Values
 
-  constructor(code: ErrorCode, values: Record<string, string | number>, options: FailOptions) {
+  constructor(code: ErrorCode, values: Values, options: FailOptions) {
     const { status, message } = errors[code]
     super(message.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '')))
     this.code = code
     this.status = status
     this.devMessage = options.devMessage
     this.details = options.details
+    this.values = values
   }
 }
 
 /** `throw fail('ERR_X', { id })`: the values fill the message of the catalogue. */
-export function fail(
-  code: ErrorCode,
-  values: Record<string, string | number> = {},
-  options: FailOptions = {},
-): ApiError {
+export function fail(code: ErrorCode, values: Values = {}, options: FailOptions = {}): ApiError {
   return new ApiError(code, values, options)
 }
 

@@ -26,7 +26,10 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
         },
       ],
       components: {
-        securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
+        securitySchemes: {
+          apikey: { type: 'apiKey', in: 'header', name: 'apikey' },
+          authToken: { type: 'apiKey', in: 'header', name: 'authToken' },
+        },
       },
     },
     transformObject: withoutNeedlessParameters,

@@ -1,0 +1,169 @@
+/** What a user with a token may do: every operation, for its own things, others' and strangers'. */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import type { ErrorCode } from '@loquat/protocol'
+import { type Operation, operations } from './conformity.ts'
+import { type Answer, type TestApp, useServer } from './harness.ts'
+import {
+  type Ids,
+  prepare,
+  resourceOf,
+  resources,
+  type Sample,
+  send,
+  type ValidRequest,
+} from './resources.ts'
+import { rowsOf } from './rows.ts'
+import { visible } from './visible.ts'
+
+const server = useServer()
+
+/** The app's alone, whatever a user might want with it. */
+const OF_THE_APP = /^(api_keys|roles|auth_tokens|bots|events|webhooks)$/
+
+/** Samples ask for what only the app may: what a user can ask for instead. */
+const REDUCED: Record<string, Sample> = {
+  updateUser: { body: { name: 'Amira K.', statusMessage: 'Away', unset: ['avatar'] } },
+  resetUserConversation: { body: {} },
+}
+
+/** What those who take part may not do with what is another's: the others' messages, their group. */
+const REFUSED: Record<string, ErrorCode> = {
+  updateMessage: 'ERR_MESSAGE_NOT_A_SENDER',
+  deleteMessage: 'ERR_MESSAGE_NOT_A_SENDER',
+  updateGroup: 'ERR_GROUP_NO_MODERATOR_SCOPE',
+  deleteGroup: 'ERR_GROUP_NO_ADMIN_SCOPE',
+  joinGroup: 'ERR_ALREADY_JOINED',
+  transferGroup: 'ERR_GROUP_NO_CLEARANCE',
+  addMembers: 'ERR_GROUP_NO_ADMIN_SCOPE',
+  changeMemberScope: 'ERR_GROUP_NO_SCOPE_CLEARANCE',
+  kickMember: 'ERR_GROUP_NO_MODERATOR_SCOPE',
+  banUser: 'ERR_GROUP_NO_MODERATOR_SCOPE',
+  unbanUser: 'ERR_GROUP_NO_MODERATOR_SCOPE',
+  listBannedUsers: 'ERR_GROUP_NO_MODERATOR_SCOPE',
+}
+
+const make = (name: string, app: TestApp, ids: Ids = {}) => {
+  const resource = resources[name]
+  if (!resource) throw new Error(`test/resources.ts has no ${name}`)
+  return resource.make(app, ids)
+}
+
+/** Sends requests as a user's device does: no key, nobody else's name. */
+async function deviceOf(app: TestApp, uid: string) {
+  const headers = { authtoken: await make('authToken', app, { uid }) }
+  return (request: ValidRequest): Promise<Answer> => {
+    const { onBehalfOf: _, ...ids } = request.ids
+    return send(app, { ...request, ids }, { apiKey: null, headers })
+  }
+}
+
+/** Whose the things of a prepared request are. */
+function ownerOf(app: TestApp, { operation: { users }, ids }: ValidRequest) {
+  if (users === 'self') return ids.uid ?? ''
+  return ids.onBehalfOf ?? make(ids.guid === undefined ? 'uid' : 'groups.onBehalfOf', app, ids)
+}
+
+/** Somebody who takes part as well: the one that a message went to, or a member of the group. */
+async function otherOf(app: TestApp, { ids }: ValidRequest): Promise<string> {
+  if (ids.id !== undefined) {
+    return (await app.call('GET', `/v3/messages/${ids.id}`)).body.data.receiver
+  }
+  const uid = await make('uid', app)
+  const body = { participants: [uid] }
+  if (ids.guid) await app.call('POST', `/v3/groups/${ids.guid}/members`, { body })
+  return uid
+}
+
+/** Ids that say nothing to a stranger: what they name is not there, or is not the stranger's. */
+async function nothing(app: TestApp, operation: Operation, { ids }: ValidRequest): Promise<Ids> {
+  if (ids.id !== undefined) return { id: resourceOf(operation, 'id').unknown() }
+  if (ids.guid !== undefined) return { guid: resourceOf(operation, 'guid').unknown() }
+  if (operation.users === 'self') return { uid: resourceOf(operation, 'uid').unknown() }
+  // Users know of each other, but not of what others do with them.
+  return ids.uid === undefined ? {} : { uid: await make('uid', app) }
+}
+
+test('what is of the app is not for users, and nothing else is kept from them', () => {
+  const closed = operations.filter(({ users }) => !users)
+  const [ofTheApp, more] = [[] as string[], [] as string[]]
+  for (const { operationId, tags } of closed) {
+    ;(tags.some((tag) => OF_THE_APP.test(tag)) ? ofTheApp : more).push(operationId)
+  }
+  assert.ok(
+    !operations.some(({ tags, users }) => users && tags.some((tag) => OF_THE_APP.test(tag))),
+  )
+  assert.ok(ofTheApp.length > 20)
+  assert.deepEqual(more.sort(), [
+    ...['createUser', 'deactivateUsers', 'deleteConversation', 'deleteUser', 'getConversation'],
+    ...['getPinnedConversations', 'reactivateUsers', 'setPinnedConversations'],
+  ])
+})
+
+for (const operation of operations) {
+  const { operationId, users } = operation
+  suite(operationId, () => {
+    let app: TestApp
+    before(async () => {
+      app = await server.newApp()
+    })
+
+    if (!users) {
+      test('is refused', async () => {
+        const request = await prepare(app, operation)
+        const uid = request.ids.onBehalfOf ?? (await make('uid', app))
+        const authtoken = await make('authToken', app, { uid })
+        const rows = await rowsOf(app)
+        // Also beside a key: the lesser of both counts.
+        for (const apiKey of [null, app.apiKey]) {
+          const { status, body } = await send(app, request, { apiKey, headers: { authtoken } })
+          assert.equal(status, 403, JSON.stringify(body))
+          assert.equal(body.error.code, 'AUTH_ERR_NO_ACCESS')
+        }
+        assert.deepEqual(await rowsOf(app), rows)
+      })
+      return
+    }
+
+    test('of their own', async () => {
+      const request = await prepare(app, operation)
+      const sendOwn = await deviceOf(app, await ownerOf(app, request))
+      const reduced = REDUCED[operationId]
+      if (reduced) {
+        const { body } = await sendOwn(request)
+        assert.equal(body.error?.code, 'AUTH_ERR_NO_ACCESS')
+      }
+      const { status, body } = await sendOwn({ ...request, ...reduced })
+      assert.equal(status, 200, JSON.stringify(body))
+    })
+
+    const { path } = operation
+    if (path.includes('/messages/{id}') || path.includes('/groups/{guid}')) {
+      test(`of others: ${REFUSED[operationId] ?? 'as well'}`, async () => {
+        const request = await prepare(app, operation)
+        const sendToo = await deviceOf(app, await otherOf(app, request))
+        const { status, body } = await sendToo(request)
+        assert.equal(body.error?.code, REFUSED[operationId], JSON.stringify(body))
+        assert.equal(status === 200, REFUSED[operationId] === undefined)
+      })
+    }
+
+    if (path.includes('{') && operationId !== 'getUser') {
+      test('of strangers: as if there was nothing', async () => {
+        const request = { ...(await prepare(app, operation)), ...REDUCED[operationId] }
+        const { guid } = request.ids
+        if (guid) await app.call('PUT', `/v3/groups/${guid}`, { body: { type: 'private' } })
+        const sendStrange = await deviceOf(app, await make('uid', app))
+        const none = await nothing(app, operation, request)
+        const rows = await rowsOf(app)
+        const answer = await sendStrange(request)
+        const asNothing = await sendStrange({ ...request, ids: { ...request.ids, ...none } })
+        const named = Object.keys(none).map((name) => [name, request.ids[name] ?? ''])
+        assert.deepEqual(visible(answer, Object.fromEntries(named)), visible(asNothing, none))
+        const { status, body } = answer
+        assert.ok(status >= 400 || body.data.length === 0, JSON.stringify(body))
+        assert.deepEqual(await rowsOf(app), rows)
+      })
+    }
+  })
+}
