@@ -51,22 +51,25 @@ const Reaction = Type.Object({
 const Save = Type.Object({ uid: Type.String(), messageId: Type.String() })
 const Mark = Type.Object({
   uid: Type.String(),
+  user: UserRecord,
   conversationId: Type.String(),
   receiverType: Type.Enum(['user', 'group']),
   receiver: Type.String({ description: 'The other user, or the group.' }),
   messageId: Type.String({ description: 'The message that the mark stands at.' }),
+  messageSender: Type.Optional(Type.String({ description: 'Who sent that message.' })),
   at: Type.Integer({ description: 'Unix seconds.' }),
 })
 
 /** As webhooks tell of a mark. */
 const receipt =
   (action: 'delivered' | 'read') =>
-  ({ uid, receiver, receiverType, messageId, at }: Static<typeof Mark>) => ({
+  ({ uid, user, receiver, receiverType, messageId, messageSender, at }: Static<typeof Mark>) => ({
     receiver,
     receiverType,
     type: 'receipts',
     sender: uid,
-    body: { action, messageId, user: { uid }, timestamp: at },
+    messageSender,
+    body: { action, messageId, user, timestamp: at },
   })
 
 const ConnectionChange = Type.Object({

@@ -11,6 +11,7 @@ import {
   clearView,
   findStanding,
   lockView,
+  type Marked,
   type MarkKind,
   markConversation,
   purgeConversation,
@@ -62,8 +63,8 @@ export function mark(
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const id = messageId === undefined ? null : Number(messageId)
-    const moved = await markConversation.one(tx, { appNo, ...place, what, messageId: id })
-    if (moved.changed) await announceMark(tx, appNo, place, what, moved)
+    const marked = await markConversation.one(tx, { appNo, ...place, what, messageId: id })
+    await announceMark(tx, appNo, place, what, marked)
     return { success: true as const, message: DONE[what] }
   })
 }
@@ -73,17 +74,20 @@ async function announceMark(
   appNo: number,
   place: Place,
   what: MarkKind,
-  moved: { conversation: number; message_id: number | null; at: Date },
+  { changed, conversation, message_id, sender, at, marked_by }: Marked,
 ): Promise<void> {
+  if (!changed || !marked_by) return
   const payload = {
     uid: place.uid,
+    user: marked_by,
     conversationId: idOf(place),
     receiverType: place.kind,
     receiver: place.withId,
-    messageId: String(moved.message_id ?? ''),
-    at: seconds(moved.at),
+    messageId: String(message_id ?? ''),
+    ...(sender !== null && { messageSender: sender }),
+    at: seconds(at),
   }
-  const key = `conversation:${moved.conversation}`
+  const key = `conversation:${conversation}`
   await announce(tx, { appNo, type: `conversation.${what}`, key, payload })
 }
 

@@ -1,7 +1,19 @@
+import type { UserRecord } from '@loquat/protocol'
 import { query } from '../../platform/db/query.ts'
 import type { ConversationKind } from '../messages/queries.ts'
 
 export type MarkKind = 'delivered' | 'read' | 'unread'
+
+export interface Marked {
+  changed: boolean
+  conversation: number
+  /** The message that the mark stands at, and who sent it; null where all are gone. */
+  message_id: number | null
+  sender: string | null
+  at: Date
+  /** Whose mark it is; null where nothing changed. */
+  marked_by: UserRecord | null
+}
 
 export const markConversation = query<
   {
@@ -12,11 +24,14 @@ export const markConversation = query<
     what: MarkKind
     messageId: number | null
   },
-  { changed: boolean; conversation: number; message_id: number | null; at: Date }
+  Marked
 >(
   'conversations.mark',
-  `select changed, conversation, message_id, at
-   from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId)`,
+  `select k.changed, k.conversation, k.message_id, k.at, m.sender,
+     case when k.changed then user_json(u)::json end as marked_by
+   from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k
+     left join messages m on m.app_no = :appNo and m.id = k.message_id
+     left join users u on u.app_no = :appNo and u.uid = :uid`,
 )
 
 /** Whether there is any of these conversations. */

@@ -148,10 +148,12 @@ suite('deliveries', () => {
       receiverType: 'user',
       type: 'receipts',
       sender: 'bo',
+      messageSender: 'ana',
     })
     const { timestamp } = body
     const messageId = (sent as { id: string }).id
-    assert.deepEqual(body, { action: 'read', messageId, user: { uid: 'bo' }, timestamp })
+    const user = await app.client.users.get('bo')
+    assert.deepEqual(body, { action: 'read', messageId, user, timestamp })
   })
 
   test('nothing while disabled; once enabled it goes on where it was', async () => {
