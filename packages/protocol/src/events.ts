@@ -58,6 +58,11 @@ const Mark = Type.Object({
   messageId: Type.String({ description: 'The message that the mark stands at.' }),
   messageSender: Type.Optional(Type.String({ description: 'Who sent that message.' })),
   at: Type.Integer({ description: 'Unix seconds.' }),
+  senders: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'In groups: who sent the newest of the messages that the mark covers.',
+    }),
+  ),
 })
 
 /** As webhooks tell of a mark. */

@@ -1,5 +1,24 @@
+export {
+  type Audience,
+  audienceOf,
+  audiences,
+  EVERYONE,
+  groupPlace,
+  placesOf,
+  userPlace,
+} from './audience.ts'
+export { type CloseName, closeCodes, mayReconnect } from './close-codes.ts'
 export { type ErrorCode, errors, impossibleErrors } from './errors.ts'
 export { type EventPayload, type EventType, events, triggerDataOf, triggers } from './events.ts'
+export {
+  type ClientFrame,
+  type ClientFrameType,
+  clientFrames,
+  realtimeLimits,
+  type ServerBody,
+  type ServerFrameType,
+  serverFrames,
+} from './frames.ts'
 export {
   GROUP_TYPES,
   GroupRecord,

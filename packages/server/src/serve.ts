@@ -1,9 +1,10 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApi } from './api.ts'
 import type { Config } from './config.ts'
 import { closeDeps, type Deps, openDeps } from './deps.ts'
+import { Gateway } from './gateway/gateway.ts'
 import { startWorkers } from './workers/jobs.ts'
 
 export const roles = ['api', 'gateway', 'worker'] as const
@@ -13,6 +14,8 @@ export interface Service {
   deps: Deps
   /** Where the REST interface listens, if this process has that role. */
   apiPort: number | undefined
+  /** Where WebSockets are taken, if this process has that role: with `api`, the same port. */
+  gatewayPort: number | undefined
   internalPort: number
   /** Stops taking work, finishes what is under way, and closes everything. */
   drain(): Promise<void>
@@ -27,17 +30,20 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
     const internal = await listenInternal(deps)
     const workers = wanted.includes('worker') ? startWorkers(deps) : undefined
     const api = wanted.includes('api') ? await listenApi(deps) : undefined
+    const gateway = wanted.includes('gateway') ? await listenGateway(deps, api?.server) : undefined
     const apiPort = api?.port
+    const gatewayPort = gateway?.port
     const internalPort = portOf(internal)
-    deps.log.info({ roles: wanted, apiPort, internalPort }, 'ready')
+    deps.log.info({ roles: wanted, apiPort, gatewayPort, internalPort }, 'ready')
 
     return {
       deps,
       apiPort,
+      gatewayPort,
       internalPort,
       async drain() {
         deps.log.info('draining')
-        await Promise.all([api?.drain(), workers?.close()])
+        await Promise.all([api?.drain(), gateway?.drain(), workers?.close()])
         internal.closeAllConnections()
         internal.close()
         await closeDeps(deps)
@@ -57,8 +63,10 @@ async function listenApi(deps: Deps) {
   let draining = false
   const app = await buildApi(deps, { draining: () => draining })
   await app.listen({ host, port })
+  const server = app.server as Server
   return {
-    port: portOf(app.server as Server),
+    server,
+    port: portOf(server),
     /**
      * First every answer says `connection: close`, so that callers come back elsewhere; then no
      * connection is taken any more; what is still under way at the end is cut off.
@@ -73,18 +81,40 @@ async function listenApi(deps: Deps) {
   }
 }
 
+/** WebSockets: at the server of the REST interface if there is one here, else at one of its own. */
+async function listenGateway(deps: Deps, shared: Server | undefined) {
+  const { host, port, drainSeconds } = deps.config.http
+  const gateway = new Gateway(deps)
+  const server = shared ?? createServer(answerHealth)
+  gateway.attach(server)
+  if (!shared) await listen(server, port, host)
+  return {
+    port: portOf(server),
+    /** Half the time for the connections to go elsewhere, one by one; the other half for their goodbyes. */
+    async drain() {
+      await gateway.drain(drainSeconds / 2)
+      if (!shared) server.close()
+    },
+  }
+}
+
+const listen = (server: Server, port: number, host: string): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve(server))
+  })
+
 /** Metrics and health, on a port of their own: for the operator alone. */
 function listenInternal({ config, metrics }: Deps): Promise<Server> {
   const server = createServer((request, response) => {
-    if (request.url === '/metrics') return metrics.handler(request, response)
-    const [, status = 'unknown path'] = /^\/health\/(live|ready)$/.exec(request.url ?? '') ?? []
-    response.writeHead(status === 'unknown path' ? 404 : 200, {
-      'content-type': 'application/json',
-    })
-    return response.end(JSON.stringify({ status }))
+    if (request.url === '/metrics') metrics.handler(request, response)
+    else answerHealth(request, response)
   })
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(config.http.internalPort, config.http.internalHost, () => resolve(server))
-  })
+  return listen(server, config.http.internalPort, config.http.internalHost)
+}
+
+function answerHealth({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const [, status = 'unknown path'] = /^\/health\/(live|ready)$/.exec(url) ?? []
+  response.writeHead(status === 'unknown path' ? 404 : 200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ status }))
 }

@@ -15,6 +15,7 @@ import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { Schema } from '../src/platform/db/query.ts'
 import { Acknowledged, Page } from '../src/platform/http/schemas.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
+import { realtimePage } from './realtime-page.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -37,6 +38,7 @@ export async function generatedFiles(
     'docs/config.md': configPage(),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
+    'docs/realtime.md': realtimePage(NOTE),
   }
   return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
 }

@@ -123,11 +123,12 @@ Loquat is ready.
   Base address   ${address}
   API key        ${apiKey}
   App            ${appId} (demo), region us
+  Devices        ${address.replace(/^http/, 'ws').replace('.api-', '.realtime-')}/realtime
 
   Try it         curl -H 'apikey: ${apiKey}' ${address}/apikeys
   More apps      npx loquat apps create --name "My app"
   Metrics        http://127.0.0.1:${internal}/metrics
 
-Where *.localhost does not resolve, call http://localhost:${port}/v3 with the header "appId: ${appId}".
+Where *.localhost does not resolve, call http://localhost:${port}/v3 with the header "appId: ${appId}", and connect devices to ws://localhost:${port}/v3/realtime?appId=${appId}.
 Ctrl-C stops everything; the data stays for the next start.
 `

@@ -10,25 +10,44 @@ interface Named {
   region: string | undefined
 }
 
+function appOfHost(given: string, serviceHost: string, service: string): Named | undefined {
+  const host = given.toLowerCase().replace(/:\d+$/, '')
+  if (!host.endsWith(`.${serviceHost}`)) return undefined
+  const [appId = '', place = '', ...more] = host.slice(0, -serviceHost.length - 1).split('.')
+  const [, kind, region] = /^([a-z]+)-([a-z]+)$/.exec(place) ?? []
+  return kind === service && appId && more.length === 0 ? { appId, region } : undefined
+}
+
 /** `{appId}.api-{region}.<host>`; on the bare host the header `appId` does the same. */
 export function readApp(headers: FastifyRequest['headers'], serviceHost: string): Named {
-  const host = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '')
-  const [, appId, region] =
-    (host.endsWith(`.${serviceHost}`) &&
-      /^([^.]+)\.api-([a-z]+)$/.exec(host.slice(0, -serviceHost.length - 1))) ||
-    []
-  if (appId) return { appId, region }
+  const named = appOfHost(headers.host ?? '', serviceHost, 'api')
+  if (named) return named
   const header = headers.appid
   return { appId: typeof header === 'string' ? header.trim().toLowerCase() : '', region: undefined }
 }
 
 /** The app that a request is meant for, if this process serves it. */
-export async function appOfRequest(
+export const appOfRequest = (
   directory: Directory,
   serviceHost: string,
   headers: FastifyRequest['headers'],
-): Promise<ServedApp> {
-  const { appId, region } = readApp(headers, serviceHost)
+): Promise<ServedApp> => servedApp(directory, readApp(headers, serviceHost))
+
+/** The same for a WebSocket: `{appId}.realtime-{region}.<host>`, or `?appId=` on the bare host. */
+export const appOfSocket = (
+  directory: Directory,
+  serviceHost: string,
+  { host = '', appId }: { host: string | undefined; appId: string | null },
+): Promise<ServedApp> =>
+  servedApp(
+    directory,
+    appOfHost(host, serviceHost, 'realtime') ?? {
+      appId: (appId ?? '').trim().toLowerCase(),
+      region: undefined,
+    },
+  )
+
+async function servedApp(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
   if (!appId) throw fail('AUTH_ERR_EMPTY_APPID')
   const app = await directory.find(appId)
   if (!app) throw fail('AUTH_ERR_INVALID_APPID', { appId: appId.slice(0, 100) })

@@ -68,7 +68,7 @@ export class Credentials {
       this.#keys.clear()
       this.#settings.clear()
     } else if (revoked.kind === 'apikey') this.#keys.delete(cacheKey(revoked.appNo, revoked.id))
-    else this.#settings.delete(revoked.appNo)
+    else if (revoked.kind === 'app') this.#settings.delete(revoked.appNo)
   }
 }
 

@@ -38,6 +38,17 @@ export const findVisibleGroup = query<{ appNo: number; guid: string; uid: string
          and i.scope is not null))`,
 )
 
+/** Which of these tokens stand for a user that can act. */
+export const listValidTokens = query<
+  { appNo: number; tokenHashes: string[] },
+  { token_hash: string }
+>(
+  'access.listValidTokens',
+  `select encode(token_hash, 'hex') as token_hash from auth_tokens join users using (app_no, uid)
+   where app_no = :appNo and deactivated_at is null and removed_at is null
+     and token_hash in (select decode(h, 'hex') from unnest(:tokenHashes::text[]) h)`,
+)
+
 type IdempotencyKey = { appNo: number; credential: Buffer; uid: string; key: string }
 
 /**

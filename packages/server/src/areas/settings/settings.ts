@@ -54,6 +54,11 @@ export const settings = {
     10_000,
     'Auth tokens of a user that stay valid, newest first.',
   ),
+  'limits.connectionsPerUser': count(
+    100,
+    10_000,
+    'Connections of a user to one gateway process at the same time.',
+  ),
   'rate.core': count(
     10_000,
     NO_CEILING,

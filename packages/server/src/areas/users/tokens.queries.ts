@@ -17,22 +17,29 @@ export const insertToken = query<
    returning ${COLUMNS}`,
 )
 
+/** Tells every process, in the same transaction: connections that showed such a token end. */
+const revoking = (removal: string) =>
+  `with gone as (${removal} returning app_no, uid, token_hash), told as (
+     insert into revocations (app_no, kind, id)
+     select app_no, 'token', encode(token_hash, 'hex') from gone
+   )
+   select uid, token_hash from gone`
+
 /** Tokens beyond the newest :keep of a user. */
 export const removeOldTokens = query<
   { appNo: number; uid: string; keep: number },
   { token_hash: Buffer }
 >(
   'tokens.removeOld',
-  `delete from auth_tokens where app_no = :appNo and token_hash in (
+  revoking(`delete from auth_tokens where app_no = :appNo and token_hash in (
      select token_hash from auth_tokens where app_no = :appNo and uid = :uid
      order by created_at desc offset :keep
-   )
-   returning token_hash`,
+   )`),
 )
 
 export const removeTokensOf = query<{ appNo: number; uid: string }, { token_hash: Buffer }>(
   'tokens.removeOf',
-  'delete from auth_tokens where app_no = :appNo and uid = :uid returning token_hash',
+  revoking('delete from auth_tokens where app_no = :appNo and uid = :uid'),
 )
 
 /** The newest that is on no device yet. */
@@ -83,5 +90,5 @@ export const updateToken = query<
 
 export const removeToken = query<{ appNo: number; tokenHash: Buffer }, { uid: string }>(
   'tokens.remove',
-  'delete from auth_tokens where app_no = :appNo and token_hash = :tokenHash returning uid',
+  revoking('delete from auth_tokens where app_no = :appNo and token_hash = :tokenHash'),
 )

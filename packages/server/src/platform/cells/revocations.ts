@@ -6,8 +6,8 @@ import type { Cell, Directory } from './directory.ts'
 /** Something that processes may have cached and must no longer trust. */
 export interface Revocation {
   appNo: number
-  kind: 'apikey' | 'app'
-  /** Of a key its hash in hex; of an app nothing. */
+  kind: 'apikey' | 'app' | 'token'
+  /** Of a key or token its hash in hex; of an app nothing. */
   id: string
 }
 

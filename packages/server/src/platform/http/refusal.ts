@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@loquat/protocol'
-import { sqlState } from '../db/db.ts'
-import { type ApiError, fail } from './fail.ts'
+import { isDatabaseDown, sqlState } from '../db/db.ts'
+import { ApiError, fail } from './fail.ts'
 
 const REFUSED = 'LQ002'
 
@@ -10,3 +10,9 @@ export function refusalOf(error: unknown): ApiError | undefined {
   const { message, detail = '{}' } = error as { message: string; detail?: string }
   return fail(message as ErrorCode, JSON.parse(detail))
 }
+
+/** Whatever failed, as an answer. */
+export const answerTo = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : (refusalOf(error) ?? fail(isDatabaseDown(error) ? 'ERR_MISSION_FAILED' : 'ERR_EXCEPTION'))

@@ -9,12 +9,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { isDatabaseDown } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { ApiError, badRequest, fail } from './fail.ts'
+import { type ApiError, badRequest, fail } from './fail.ts'
 import { addParsers } from './parsing.ts'
-import { refusalOf } from './refusal.ts'
+import { answerTo } from './refusal.ts'
 import { buildSerializer } from './serialization.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -110,9 +109,6 @@ const wireError = ({ code, message, devMessage, details }: ApiError) => ({
 })
 
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
-  if (error instanceof ApiError) return error
-  const refused = refusalOf(error)
-  if (refused) return refused
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
@@ -123,7 +119,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
     return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })
   }
-  return fail(isDatabaseDown(error) ? 'ERR_MISSION_FAILED' : 'ERR_EXCEPTION')
+  return answerTo(error)
 }
 
 function handleNotFound(request: FastifyRequest, reply: FastifyReply) {

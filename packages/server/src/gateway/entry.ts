@@ -1,0 +1,108 @@
+import {
+  type Audience,
+  audienceOf,
+  type EventPayload,
+  type EventType,
+  placesOf,
+} from '@loquat/protocol'
+
+/** What an event changes of who may receive the next ones. */
+export type Change =
+  | { kind: 'in' | 'out'; guid: string; uids: string[]; banned: boolean }
+  | { kind: 'gone'; guid: string }
+  | { kind: 'blocked' | 'unblocked'; uid: string; others: string[] }
+
+/** An event of an app's log, as it is told to devices. */
+export interface Entry {
+  readonly position: number
+  readonly type: EventType
+  readonly audience: Audience | undefined
+  readonly places: readonly string[]
+  readonly change: Change | undefined
+  /** When this process heard of it, by the monotonic clock. */
+  readonly heardAt: number
+  /** The same bytes for all who receive it; empty if nobody does. */
+  readonly frame: Buffer
+}
+
+/** An event as the sequencer publishes it (see sequence_events). */
+export function readPublished(text: string): Entry {
+  const { position, type, at, payload } = JSON.parse(text)
+  // Nothing before it can hold an unescaped quote but its own keys.
+  const body = text.slice(text.indexOf(',"payload":') + ',"payload":'.length, -1)
+  return toEntry({ position, type, at, payload, body })
+}
+
+/** An event as the log holds it. */
+export function readLogged(row: LoggedRow): Entry {
+  return toEntry({ ...row, payload: JSON.parse(row.body) })
+}
+
+export interface LoggedRow {
+  position: number
+  type: EventType
+  at: number
+  body: string
+}
+
+function toEntry({ position, type, at, payload, body }: LoggedRow & { payload: unknown }): Entry {
+  const audience = audienceOf(type, payload)
+  return {
+    position,
+    type,
+    audience,
+    places: placesOf(audience),
+    change: changeOf(type, payload),
+    heardAt: performance.now(),
+    frame: audience ? toFrame(position, type, at, shown(audience, payload, body)) : NOTHING,
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+const toFrame = (position: number, type: string, at: number, body: string): Buffer =>
+  Buffer.from(`{"type":"${type}","position":${position},"at":${at},"body":${body}}`)
+
+function shown({ bare }: Audience, payload: unknown, body: string): string {
+  if (bare) return '{}'
+  return body.includes('"@private"') ? JSON.stringify(payload, withoutPrivate) : body
+}
+
+/** What `metadata` keeps for the app alone. */
+function withoutPrivate(key: string, value: unknown): unknown {
+  if (key !== 'metadata' || typeof value !== 'object' || value === null) return value
+  const { '@private': _private, ...shared } = value as Record<string, unknown>
+  return shared
+}
+
+type Membership = EventPayload<'group.member.joined'>
+
+function changeOf(type: EventType, payload: unknown): Change | undefined {
+  switch (type) {
+    case 'group.created':
+    case 'group.member.added':
+    case 'group.member.joined':
+      return membership('in', payload as Membership)
+    case 'group.member.left':
+    case 'group.member.kicked':
+      return membership('out', payload as Membership)
+    case 'group.member.banned':
+      return membership('out', payload as Membership, true)
+    case 'group.deleted':
+      return { kind: 'gone', guid: (payload as EventPayload<'group.deleted'>).group.guid }
+    case 'user.blocked':
+    case 'user.unblocked': {
+      const { by, users } = payload as EventPayload<'user.blocked'>
+      const kind = type === 'user.blocked' ? 'blocked' : 'unblocked'
+      return { kind, uid: by.uid, others: Object.keys(users) }
+    }
+    default:
+      return undefined
+  }
+}
+
+const membership = (
+  kind: 'in' | 'out',
+  { group, members }: Pick<Membership, 'group' | 'members'>,
+  banned = false,
+): Change => ({ kind, guid: group.guid, uids: Object.keys(members), banned })

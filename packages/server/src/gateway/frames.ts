@@ -1,0 +1,35 @@
+import { type ClientFrame, clientFrames } from '@loquat/protocol'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { isStorable } from '../platform/http/characters.ts'
+import { badRequest } from '../platform/http/fail.ts'
+
+const none = Type.Object({})
+const checks = Object.fromEntries(
+  Object.entries(clientFrames).map(([type, frame]) => [
+    type,
+    Compile('body' in frame ? frame.body : none) as { Check(value: unknown): boolean },
+  ]),
+)
+
+/** Longer ids are not repeated. */
+const ID = 100
+
+/** What a client sent, not looked at any further; undefined: no frame at all. */
+export function readFrame(text: string): ClientFrame | undefined {
+  try {
+    const { type, id, body = {} } = JSON.parse(text)
+    if (typeof type !== 'string' || !Object.hasOwn(checks, type)) return undefined
+    const known = typeof id === 'string' && id.length <= ID
+    return { type, ...(known && { id }), body } as ClientFrame
+  } catch {
+    return undefined
+  }
+}
+
+/** Fails unless its body is as the protocol says. */
+export function checkFrame({ type, body }: ClientFrame): void {
+  if (checks[type]?.Check(body) && isStorable(JSON.stringify(body).replaceAll('\\u0000', '\0')))
+    return
+  throw badRequest({ body: [`body is none of a frame ${type}`] })
+}

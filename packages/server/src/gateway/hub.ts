@@ -1,0 +1,203 @@
+import type { Audience } from '@loquat/protocol'
+import type { ServedApp } from '../areas/access/actor.ts'
+import type { Deps } from '../deps.ts'
+import type { Change, Entry } from './entry.ts'
+import { Feed } from './feed.ts'
+import { findUserState } from './queries.ts'
+import { missedBy } from './resume.ts'
+import type { Session } from './session.ts'
+
+/** A user with sockets in this process. */
+export interface HubUser {
+  readonly uid: string
+  readonly sessions: Set<Session>
+  readonly groups: Set<HubGroup>
+  /** `>uid`: the user blocks this one; `<uid`: is blocked by it. */
+  readonly blocks: Set<string>
+  /** Groups that the user was banned from as a member. */
+  readonly banned: Set<string>
+}
+
+/** A group that users with sockets in this process are members of. */
+export interface HubGroup {
+  readonly guid: string
+  readonly users: Set<HubUser>
+}
+
+/** Hears of users that come and go in this process: the first socket opened, the last one closed. */
+export interface HubListener {
+  opened?(app: ServedApp, user: HubUser): void
+  closed?(app: ServedApp, user: HubUser): void
+}
+
+/** The sockets of one app in this process, and what they are told. */
+export class AppHub {
+  readonly app: ServedApp
+  readonly feed: Feed
+  readonly users = new Map<string, HubUser>()
+  readonly groups = new Map<string, HubGroup>()
+  readonly opened: Promise<void>
+  /** Rounds of the gateway's clock without a user. */
+  idleRounds = 0
+  readonly #listener: HubListener
+  readonly #loading = new Map<string, Promise<HubUser>>()
+
+  constructor(deps: Deps, app: ServedApp, listener: HubListener) {
+    this.app = app
+    this.#listener = listener
+    this.feed = new Feed(deps, app, (entry) => this.#route(entry))
+    this.opened = this.feed.open()
+  }
+
+  close(): void {
+    this.feed.close()
+  }
+
+  /**
+   * Lets a session take part: from now on it gets what its user is told; first what it has missed since
+   * `position`, if that was given.
+   */
+  async join(session: Session, uid: string, position: number | undefined): Promise<void> {
+    await this.opened
+    const user = await this.#enter(session, uid)
+    if (session.closed) {
+      this.leave(session)
+      return
+    }
+    // What is told from here on is past the cursor: the session keeps it until the rest is sent.
+    const { cursor } = this.feed
+    const state = { uid, position: cursor }
+    const missed = position === undefined ? [] : await missedBy(this, user, position, cursor)
+    const resumed = position !== undefined
+    if (missed) session.start('session.ready', { ...state, resumed }, missed)
+    else session.start('session.reload', state)
+  }
+
+  leave(session: Session): void {
+    const { user } = session
+    if (!user?.sessions.delete(session) || user.sessions.size > 0) return
+    this.users.delete(user.uid)
+    for (const group of user.groups) this.#remove(group, user)
+    this.#listener.closed?.(this.app, user)
+  }
+
+  /** Those of an audience who have sockets here. */
+  recipients(audience: Audience): Iterable<HubUser> {
+    const { group, only, users = [], everyone } = audience
+    if (everyone) return this.users.values()
+    const found = group === undefined ? undefined : this.groups.get(group)?.users
+    if (found && users.length === 0 && !only) return found
+    const named = new Set<HubUser>(only ? [] : found)
+    for (const uid of only ?? users) {
+      const user = this.users.get(uid)
+      if (user && (!only || found?.has(user))) named.add(user)
+    }
+    return named
+  }
+
+  #route(entry: Entry): void {
+    const { audience, change } = entry
+    if (audience) {
+      for (const user of this.recipients(audience)) {
+        if (!isTold(user, audience)) continue
+        for (const session of user.sessions) session.deliver(entry)
+      }
+    }
+    if (change) this.#apply(change)
+  }
+
+  async #enter(session: Session, uid: string): Promise<HubUser> {
+    for (;;) {
+      const user = this.users.get(uid) ?? (await this.#load(uid))
+      // It may have gone while we waited.
+      if (this.users.get(uid) !== user) continue
+      user.sessions.add(session)
+      session.user = user
+      return user
+    }
+  }
+
+  /** One statement for a user, however many of its devices come at once. */
+  #load(uid: string): Promise<HubUser> {
+    const known = this.#loading.get(uid)
+    if (known) return known
+    const loading = this.#read(uid).finally(() => this.#loading.delete(uid))
+    this.#loading.set(uid, loading)
+    return loading
+  }
+
+  async #read(uid: string): Promise<HubUser> {
+    const { no: appNo, cell } = this.app
+    const state = await findUserState.one(cell.db, { appNo, uid })
+    await this.feed.reached(state.position)
+    const { blocks, banned } = state
+    const user: HubUser = {
+      uid,
+      sessions: new Set(),
+      groups: new Set(),
+      blocks: new Set(blocks),
+      banned: new Set(banned),
+    }
+    // It is there from now on, as it was at that position; what came since is made up for at once.
+    this.users.set(uid, user)
+    for (const guid of state.groups) this.#add(guid, user)
+    for (const { change } of this.feed.ring.since(state.position)) {
+      if (change && concerns(change, uid)) this.#applyTo(user, change)
+    }
+    this.#listener.opened?.(this.app, user)
+    return user
+  }
+
+  #apply(change: Change): void {
+    if (change.kind === 'gone') {
+      const group = this.groups.get(change.guid)
+      for (const user of group?.users ?? []) user.groups.delete(group as HubGroup)
+      this.groups.delete(change.guid)
+      return
+    }
+    for (const uid of uidsOf(change)) {
+      const user = this.users.get(uid)
+      if (user) this.#applyTo(user, change)
+    }
+  }
+
+  #applyTo(user: HubUser, change: Change): void {
+    if ('guid' in change) {
+      const group = this.groups.get(change.guid)
+      if (change.kind === 'in') this.#add(change.guid, user)
+      else if (group && user.groups.delete(group)) this.#remove(group, user)
+      return
+    }
+    const mine = change.uid === user.uid
+    for (const pair of mine ? change.others.map((other) => `>${other}`) : [`<${change.uid}`]) {
+      if (change.kind === 'blocked') user.blocks.add(pair)
+      else user.blocks.delete(pair)
+    }
+  }
+
+  #add(guid: string, user: HubUser): void {
+    const group = this.groups.get(guid) ?? { guid, users: new Set() }
+    this.groups.set(guid, group)
+    group.users.add(user)
+    user.groups.add(group)
+  }
+
+  #remove(group: HubGroup, user: HubUser): void {
+    group.users.delete(user)
+    if (group.users.size === 0) this.groups.delete(group.guid)
+  }
+}
+
+const uidsOf = (change: Exclude<Change, { kind: 'gone' }>): string[] =>
+  'uids' in change ? change.uids : [change.uid, ...change.others]
+
+const concerns = (change: Change, uid: string) =>
+  change.kind === 'gone' || uidsOf(change).includes(uid)
+
+/** Whether a user that an event is meant for is told of it. */
+export const isTold = (user: HubUser, { by }: Pick<Audience, 'by'>): boolean =>
+  by === undefined || by === user.uid || !isBlocked(user, by)
+
+/** Whether either of two blocks the other. */
+export const isBlocked = ({ blocks }: HubUser, uid: string): boolean =>
+  blocks.size > 0 && (blocks.has(`>${uid}`) || blocks.has(`<${uid}`))

@@ -1,0 +1,58 @@
+import { query } from '../platform/db/query.ts'
+import type { LoggedRow } from './entry.ts'
+
+const LOGGED = `position, type, floor(date_part('epoch', at))::bigint as at, payload::text as body`
+
+/** The next events of a log, by its primary key. */
+export const listLogged = query<{ appNo: number; after: number; limit: number }, LoggedRow>(
+  'gateway.listLogged',
+  `select ${LOGGED} from events
+   where app_no = :appNo and position > :after order by position limit :limit`,
+)
+
+/** The events of the last two minutes, some thousand at most: by the primary key, without a hole. */
+export const listNewest = query<{ appNo: number; limit: number }, LoggedRow>(
+  'gateway.listNewest',
+  `with newest as (
+     select events.position, events.at from positions p
+     join events on events.app_no = :appNo and events.position > p.position - :limit::int
+     where p.app_no = :appNo
+   )
+   select ${LOGGED} from events
+   where app_no = :appNo
+     and position >= (select min(position) from newest where at > now() - interval '2 minutes')
+   order by position`,
+)
+
+/** The last position given in an app. */
+export const findPosition = query<{ appNo: number }, { position: number }>(
+  'gateway.findPosition',
+  'select position from positions where app_no = :appNo',
+)
+
+/** By the key, all apps that have sockets here in one statement. */
+export const listPositions = query<{ appNos: number[] }, { app_no: number; position: number }>(
+  'gateway.listPositions',
+  'select app_no, position from positions where app_no = any(:appNos::int[])',
+)
+
+/**
+ * What decides who receives what, at one position of the log: what was committed by then and is not in
+ * the log yet is in it too, and does no harm when it is heard again. `banned`: groups from which the
+ * user was banned as a member.
+ */
+export const findUserState = query<
+  { appNo: number; uid: string },
+  { position: number; groups: string[]; blocks: string[]; banned: string[] }
+>(
+  'gateway.findUserState',
+  `select coalesce((select position from positions where app_no = :appNo), 0) as position,
+     array(select i.with_id from inbox i join groups g on g.app_no = i.app_no and g.guid = i.with_id
+       where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.scope is not null
+         and g.removed_at is null) as groups,
+     array(select '>' || blocked_uid from blocks where app_no = :appNo and uid = :uid
+       union all
+       select '<' || uid from blocks where app_no = :appNo and blocked_uid = :uid) as blocks,
+     array(select guid from bans
+       where app_no = :appNo and uid = :uid and joined_at is not null) as banned`,
+)

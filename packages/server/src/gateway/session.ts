@@ -1,0 +1,124 @@
+import {
+  type CloseName,
+  closeCodes,
+  realtimeLimits,
+  type ServerBody,
+  type ServerFrameType,
+} from '@loquat/protocol'
+import type { WebSocket } from 'ws'
+import type { ServedApp } from '../areas/access/actor.ts'
+import type { Settings } from '../areas/settings/settings.ts'
+import type { Entry } from './entry.ts'
+import type { AppHub, HubUser } from './hub.ts'
+
+/** The codes by name. */
+export const codeOf = Object.fromEntries(
+  Object.entries(closeCodes).map(([code, { name }]) => [name, Number(code)]),
+) as Record<CloseName, number>
+
+const TEXT = { binary: false }
+/** What is sent again waits whenever this much is unsent. */
+const PACED_BYTES = realtimeLimits.queueBytes / 4
+/** Entries that may wait while earlier ones are sent again. */
+const HELD = 5_000
+
+/** Frames beyond those allowed, before a connection is closed. */
+const FLOOD = 200
+
+/** One connection of a device. */
+export class Session {
+  readonly app: ServedApp
+  /** Set once it has shown its token. */
+  hub: AppHub | undefined
+  user: HubUser | undefined
+  settings: Settings = {}
+  credential = ''
+  resource: string | undefined
+  closed = false
+  /** Rounds of the gateway's clock since anything was heard. */
+  silent = 0
+  /** The same since it came, while it has not shown a token. */
+  waited = 0
+  readonly #ws: WebSocket
+  /** Until it is started, and while what it missed is sent: what came since. */
+  #held: Entry[] | undefined = []
+  #last: Promise<void> = Promise.resolve()
+  #allowance: number = 2 * realtimeLimits.framesPerSecond
+  #allowedAt = performance.now()
+  #throttledAt = Number.NEGATIVE_INFINITY
+
+  constructor(ws: WebSocket, app: ServedApp) {
+    this.#ws = ws
+    this.app = app
+  }
+
+  /** Answers `auth`, then sends what was missed, then what came meanwhile; from then on it is live. */
+  start<T extends 'session.ready' | 'session.reload'>(
+    type: T,
+    body: ServerBody<T>,
+    missed: Entry[] = [],
+  ): void {
+    this.send(type, body)
+    void this.#catchUp(missed)
+  }
+
+  async #catchUp(missed: Entry[]): Promise<void> {
+    for (let next = missed; next.length > 0 || this.#held?.length; ) {
+      for (const { frame } of next) {
+        if (this.closed) return
+        if (this.#ws.bufferedAmount < PACED_BYTES) this.#ws.send(frame, TEXT)
+        else await new Promise((sent) => this.#ws.send(frame, TEXT, sent))
+      }
+      next = this.#held ?? []
+      this.#held = []
+    }
+    this.#held = undefined
+  }
+
+  /** An event that its user is told of. */
+  deliver(entry: Entry): void {
+    if (!this.#held) this.write(entry.frame)
+    else if (this.#held.push(entry) > HELD) this.close('behind')
+  }
+
+  send<T extends ServerFrameType>(type: T, body?: ServerBody<T>, id?: string): void {
+    this.write(JSON.stringify({ type, ...(id !== undefined && { id }), ...(body && { body }) }))
+  }
+
+  /** Whoever does not read is closed, and resumes: nothing is lost by it. */
+  write(frame: Buffer | string): void {
+    if (this.closed) return
+    if (this.#ws.bufferedAmount > realtimeLimits.queueBytes) this.close('slow')
+    else this.#ws.send(frame, TEXT)
+  }
+
+  ping(): void {
+    if (!this.closed) this.#ws.ping()
+  }
+
+  /** Frames are carried out one after the other, in the order in which they came. */
+  inTurn(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work)
+  }
+
+  /** Counts a frame that came. Some more than allowed are left out; whoever goes on is closed. */
+  admit(): boolean {
+    const now = performance.now()
+    const { framesPerSecond } = realtimeLimits
+    const earned = ((now - this.#allowedAt) / 1000) * framesPerSecond
+    this.#allowance = Math.min(2 * framesPerSecond, this.#allowance + earned) - 1
+    this.#allowedAt = now
+    if (this.#allowance < -FLOOD) this.close('tooMany')
+    else if (this.#allowance < 0 && this.#throttledAt < now - 1_000) {
+      this.#throttledAt = now
+      this.send('session.throttled')
+    }
+    return this.#allowance >= 0
+  }
+
+  close(name: CloseName): void {
+    if (this.closed) return
+    this.closed = true
+    this.#ws.close(codeOf[name], name)
+  }
+}

@@ -1,0 +1,94 @@
+/** docs/realtime.md: how devices talk to the gateway, from the tables of `protocol`. */
+import {
+  audiences,
+  clientFrames,
+  closeCodes,
+  type EventType,
+  realtimeLimits,
+  serverFrames,
+} from '@loquat/protocol'
+import type { TSchema } from 'typebox'
+
+type Frames = Record<string, { summary: string; body?: TSchema }>
+
+const LIMITS: Record<keyof typeof realtimeLimits, string> = {
+  authSeconds: 'Seconds until the first frame, `auth`, must have come.',
+  frameBytes: 'Bytes of a frame of a client; a larger one closes the connection with 1009.',
+  framesPerSecond:
+    'Frames of a client a second, twice as many at once. More are left out, with `session.throttled`; 200 more close the connection with 4529.',
+  heartbeatSeconds: 'A client that has nothing to say sends `ping` this often, in seconds.',
+  silenceSeconds: 'Seconds without a sign of life after which either side drops the connection.',
+  typingSeconds: 'Seconds after which typing has ended unless it was told again.',
+  queueBytes: 'Bytes that may wait for a client that does not read, before 4510.',
+  resumeEvents: 'Events that are sent again; of more, `session.reload` tells.',
+}
+
+const INTRO = `Devices connect to \`wss://{appId}.realtime-{region}.<host>/v3/realtime\`, or to \`/v3/realtime?appId={appId}\` of the bare host, and are told what
+concerns their user as it happens. Frames are JSON texts: \`{"type", "id"?, "body"}\` from the client, \`{"type", "position"?, "at"?, "id"?, "body"}\` from the gateway. A frame with an
+\`id\` is answered with \`session.ok\` or \`session.error\` and the same \`id\`.`
+
+const RULES = `1. Send \`auth\` first, with the position of the last event that was dealt with, if there is one. Keep the largest \`position\` that came, with what it told, in one step.
+2. \`session.ready\`: go on. With \`resumed\`, what was missed follows first, in order, each event once. Take \`body.position\` for the own one only if \`resumed\` is false.
+3. \`session.reload\`: too much was missed, or it is no longer kept. Take \`body.position\` for the own one, then read the lists anew by REST; events that come meanwhile may tell what the lists show already.
+4. Send \`ping\` whenever nothing was sent for ${realtimeLimits.heartbeatSeconds} s. Nothing heard for ${realtimeLimits.silenceSeconds} s: close, and connect again.
+5. Closed with 4400 to 4499, or with 1002, 1003, 1007, 1008, 1009: do not come back as you are. Else connect again after 1, 2, 4 … 30 s, each with a random part, and resume.
+6. A device knows the echo of a message that it sent itself by its \`muid\`.
+7. Events come in the order of their positions. Positions have holes for a device: what others alone are told is left out.
+8. Ignore types and fields that you do not know. End typing by yourself after ${realtimeLimits.typingSeconds} s without another \`typing.start\`.
+9. A group that was deleted while a device was away is told to nobody who resumes: it is missing from the next list.`
+
+export function realtimePage(note: string): string {
+  return [
+    '# Realtime',
+    note,
+    INTRO,
+    '## How a client behaves',
+    RULES,
+    '## Frames of a client',
+    table(clientFrames),
+    '## Frames of the gateway',
+    'Beside these, each event of [events.md](events.md) that somebody is told of is a frame of its type, with the payload as body, without what `metadata` keeps in `@private`.',
+    table(serverFrames),
+    '## Who is told what',
+    'Members, users and blocks as they were at the position of the event.',
+    ['| event | who |', '| --- | --- |', ...told()].join('\n'),
+    '## Close codes',
+    codes(),
+    '## Limits',
+    limits(),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function table(frames: Frames): string {
+  const rows = Object.entries(frames).map(([type, { summary, body }]) => {
+    const { properties = {}, required = [] } = (body ?? {}) as {
+      properties?: object
+      required?: string[]
+    }
+    const fields = Object.keys(properties).map(
+      (name) => `\`${name}${required.includes(name) ? '' : '?'}\``,
+    )
+    return `| \`${type}\` | ${summary} | ${fields.join(', ')} |`
+  })
+  return ['| type | meaning | body |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+const told = () =>
+  Object.entries(audiences).map(([type, { who }]) => `| \`${type as EventType}\` | ${who} |`)
+
+function codes(): string {
+  const rows = Object.entries(closeCodes).map(
+    ([code, { name, summary }]) =>
+      `| ${code} | ${name} | ${Number(code) >= 4500 ? 'yes' : 'no'} | ${summary} |`,
+  )
+  return ['| code | name | come back | when |', '| --- | --- | --- | --- |', ...rows].join('\n')
+}
+
+function limits(): string {
+  const rows = Object.entries(LIMITS).map(
+    ([name, text]) => `| ${realtimeLimits[name as keyof typeof realtimeLimits]} | ${text} |`,
+  )
+  return ['| value | of what |', '| --- | --- |', ...rows].join('\n')
+}
