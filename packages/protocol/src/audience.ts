@@ -127,6 +127,10 @@ export const audiences: Audiences = {
   'user.friends.removed': FRIENDS,
   'user.blocked': BLOCKS,
   'user.unblocked': BLOCKS,
+  'user.connection.changed': {
+    ...NOBODY,
+    who: 'nobody; who asked by `presence.subscribe` is told in `presence.changed`',
+  },
   'group.created': {
     who: 'its first members',
     of: ({ members }) => ({ users: Object.keys(members) }),

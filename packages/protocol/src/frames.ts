@@ -45,6 +45,15 @@ const Transient = Type.Object({
   ...Receiver,
   data: FreeData('Free, for whoever receives it.'),
 })
+const Watch = Type.Object({
+  users: Type.Enum(['all', 'roles', 'friends', 'none']),
+  roles: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: 25,
+      description: 'With `roles`: users who have one of these.',
+    }),
+  ),
+})
 const Position = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 /** Every frame that a client can send. `id`, if it has one, is repeated in the answer. */
@@ -77,6 +86,11 @@ export const clientFrames = {
   'message.transient': {
     summary: 'Data for those who are connected now; it is stored nowhere.',
     body: Transient,
+  },
+  'presence.subscribe': {
+    summary:
+      'Be told who comes online and goes: all users, those of some roles, friends, or none, as it is at first. Holds for this connection.',
+    body: Watch,
   },
 } satisfies Record<string, FrameDefinition>
 
@@ -127,6 +141,19 @@ export const serverFrames = {
   'message.transient': {
     summary: 'Data that a user sent to those who are connected.',
     body: Type.Object({ ...Sender, ...Transient.properties }),
+  },
+  'presence.changed': {
+    summary:
+      'Users who came online or went, once a second, to those who asked for it. Nobody who blocks the user or is blocked is among them.',
+    body: Type.Object({
+      users: Type.Array(
+        Type.Object({
+          uid: Type.String(),
+          status: Type.Enum(['online', 'offline']),
+          lastActiveAt: Type.Optional(Type.Integer({ description: 'Unix seconds.' })),
+        }),
+      ),
+    }),
   },
 } satisfies Record<string, FrameDefinition>
 

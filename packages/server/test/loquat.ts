@@ -117,7 +117,7 @@ export function startLoquat(args: string[], env: Env): Running {
 /** Runs a command to its end. */
 export const loquat = (args: string[], env: Env): Promise<Outcome> => startLoquat(args, env).ended
 
-export type Serving = Running & { apiPort: number; internalPort: number }
+export type Serving = Running & { apiPort: number; gatewayPort: number; internalPort: number }
 
 /** `loquat serve` with these roles, once it is ready. */
 export async function startServing(roles: string, env: Env, logLevel = 'info'): Promise<Serving> {
@@ -126,6 +126,7 @@ export async function startServing(roles: string, env: Env, logLevel = 'info'): 
   const ready = await running.logged('ready', ({ msg }) => msg === 'ready')
   return Object.assign(running, {
     apiPort: Number(ready.apiPort),
+    gatewayPort: Number(ready.gatewayPort),
     internalPort: Number(ready.internalPort),
   })
 }

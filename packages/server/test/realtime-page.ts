@@ -35,7 +35,8 @@ const RULES = `1. Send \`auth\` first, with the position of the last event that 
 6. A device knows the echo of a message that it sent itself by its \`muid\`.
 7. Events come in the order of their positions. Positions have holes for a device: what others alone are told is left out.
 8. Ignore types and fields that you do not know. End typing by yourself after ${realtimeLimits.typingSeconds} s without another \`typing.start\`.
-9. A group that was deleted while a device was away is told to nobody who resumes: it is missing from the next list.`
+9. A group that was deleted while a device was away is told to nobody who resumes: it is missing from the next list.
+10. To know who is online: subscribe by \`presence.subscribe\`, then read the list, in this order, after each connect. Changes that were missed are not sent again.`
 
 export function realtimePage(note: string): string {
   return [

@@ -16,6 +16,9 @@ export async function carryOut(deps: Deps, session: Session, frame: ClientFrame)
     case 'receipt.read':
       await markAs('read', deps, session, frame.body)
       break
+    case 'presence.subscribe':
+      await session.hub?.watch(session, frame.body)
+      break
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type EventType,
   placesOf,
 } from '@loquat/protocol'
+import { type Watched, watchedOf } from './watchers.ts'
 
 /** What an event changes of who may receive the next ones. */
 export type Change =
@@ -19,6 +20,7 @@ export interface Entry {
   readonly audience: Audience | undefined
   readonly places: readonly string[]
   readonly change: Change | undefined
+  readonly watched: Watched | undefined
   /** When this process heard of it, by the monotonic clock. */
   readonly heardAt: number
   /** The same bytes for all who receive it; empty if nobody does. */
@@ -53,6 +55,7 @@ function toEntry({ position, type, at, payload, body }: LoggedRow & { payload: u
     audience,
     places: placesOf(audience),
     change: changeOf(type, payload),
+    watched: watchedOf(type, payload),
     heardAt: performance.now(),
     frame: audience ? toFrame(position, type, at, shown(audience, payload, body)) : NOTHING,
   }

@@ -5,6 +5,7 @@ import { type ClientFrame, realtimeLimits } from '@loquat/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { ServedApp } from '../areas/access/actor.ts'
 import { appOfSocket } from '../areas/access/app-of-request.ts'
+import { Presence } from '../areas/presence/presence.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../platform/http/fail.ts'
 import { answerTo } from '../platform/http/refusal.ts'
@@ -12,6 +13,7 @@ import { carryOut } from './commands.ts'
 import { Door } from './door.ts'
 import { checkFrame, readFrame } from './frames.ts'
 import { Hubs } from './hubs.ts'
+import { PresenceReport } from './presence-report.ts'
 import { codeOf, Session } from './session.ts'
 
 const PATH = '/v3/realtime'
@@ -25,6 +27,7 @@ const UNPROVEN = 20_000
 /** Devices' connections: how they come, what they say, and how they end. */
 export class Gateway {
   readonly #deps: Deps
+  readonly #presence: Presence
   readonly #hubs: Hubs
   readonly #door: Door
   readonly #server = new WebSocketServer({
@@ -47,7 +50,9 @@ export class Gateway {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#serviceHost = new URL(deps.config.service.publicUrl).hostname
-    this.#hubs = new Hubs(deps)
+    this.#presence = new Presence(deps)
+    this.#presence.start()
+    this.#hubs = new Hubs(deps, new PresenceReport(this.#presence))
     this.#door = new Door(deps, this.#hubs)
     this.#timer = setInterval(() => this.#round(), ROUND_MS)
   }
@@ -68,6 +73,7 @@ export class Gateway {
     }
     clearInterval(this.#timer)
     this.#hubs.close()
+    await this.#presence.close()
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -83,17 +89,21 @@ export class Gateway {
     const name = { host: request.headers.host, appId: searchParams.get('appId') }
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => {})
+      // What came before anybody listens would be lost.
+      ws.pause()
       // A browser sees how a WebSocket was closed, but not how it was refused.
-      appOfSocket(this.#deps.directory, this.#serviceHost, name).then(
-        (app) => this.#open(ws, app),
-        (error) => ws.close(codeOf[error instanceof ApiError ? 'noApp' : 'fault']),
-      )
+      void appOfSocket(this.#deps.directory, this.#serviceHost, name)
+        .then(
+          (app) => this.#open(ws, app, request.headers['user-agent']),
+          (error) => ws.close(codeOf[error instanceof ApiError ? 'noApp' : 'fault']),
+        )
+        .finally(() => ws.resume())
     })
   }
 
-  #open(ws: WebSocket, app: ServedApp): void {
+  #open(ws: WebSocket, app: ServedApp, userAgent: string | undefined): void {
     if (ws.readyState !== ws.OPEN) return
-    const session = new Session(ws, app)
+    const session = new Session(ws, app, userAgent)
     this.#sessions.add(session)
     this.#unproven.add(session)
     if (this.#unproven.size > UNPROVEN) {

@@ -1,11 +1,12 @@
-import type { Audience } from '@loquat/protocol'
+import type { Audience, ClientFrame } from '@loquat/protocol'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { Change, Entry } from './entry.ts'
 import { Feed } from './feed.ts'
-import { findUserState } from './queries.ts'
+import { findUserState, findWatch } from './queries.ts'
 import { missedBy } from './resume.ts'
 import type { Session } from './session.ts'
+import { apply, Watchers, watchOf } from './watchers.ts'
 
 /** A user with sockets in this process. */
 export interface HubUser {
@@ -36,6 +37,7 @@ export class AppHub {
   readonly feed: Feed
   readonly users = new Map<string, HubUser>()
   readonly groups = new Map<string, HubGroup>()
+  readonly watchers = new Watchers()
   readonly opened: Promise<void>
   /** Rounds of the gateway's clock without a user. */
   idleRounds = 0
@@ -73,7 +75,24 @@ export class AppHub {
     else session.start('session.reload', state)
   }
 
+  /** Lets a session be told who is online, from now on. */
+  async watch(session: Session, asked: ClientFrame<'presence.subscribe'>['body']): Promise<void> {
+    const { uid } = session.user ?? {}
+    if (uid === undefined) return
+    const { no: appNo, cell } = this.app
+    const friends = asked.users === 'friends'
+    const state = await findWatch.one(cell.db, { appNo, uid, friends })
+    await this.feed.reached(state.position)
+    const watch = watchOf(asked, state.friends)
+    for (const { watched } of this.feed.ring.since(state.position)) {
+      if (watch?.friends && watched && watched.kind !== 'status') apply(watch.friends, watched, uid)
+    }
+    if (watch && !session.closed) this.watchers.add(session, watch)
+    else this.watchers.remove(session)
+  }
+
   leave(session: Session): void {
+    this.watchers.remove(session)
     const { user } = session
     if (!user?.sessions.delete(session) || user.sessions.size > 0) return
     this.users.delete(user.uid)
@@ -96,7 +115,7 @@ export class AppHub {
   }
 
   #route(entry: Entry): void {
-    const { audience, change } = entry
+    const { audience, change, watched } = entry
     if (audience) {
       for (const user of this.recipients(audience)) {
         if (!isTold(user, audience)) continue
@@ -104,6 +123,7 @@ export class AppHub {
       }
     }
     if (change) this.#apply(change)
+    if (watched) this.watchers.note(watched)
   }
 
   async #enter(session: Session, uid: string): Promise<HubUser> {
@@ -113,6 +133,7 @@ export class AppHub {
       if (this.users.get(uid) !== user) continue
       user.sessions.add(session)
       session.user = user
+      if (user.sessions.size === 1) this.#listener.opened?.(this.app, user)
       return user
     }
   }
@@ -144,7 +165,6 @@ export class AppHub {
     for (const { change } of this.feed.ring.since(state.position)) {
       if (change && concerns(change, uid)) this.#applyTo(user, change)
     }
-    this.#listener.opened?.(this.app, user)
     return user
   }
 

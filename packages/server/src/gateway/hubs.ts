@@ -34,6 +34,7 @@ export class Hubs {
     const cells = new Set<Cell>()
     for (const hub of this.#hubs.values()) {
       cells.add(hub.app.cell)
+      hub.watchers.tell()
       hub.idleRounds = hub.users.size > 0 ? 0 : hub.idleRounds + 1
       if (hub.idleRounds > KEPT_ROUNDS) this.#drop(hub)
     }

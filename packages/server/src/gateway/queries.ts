@@ -37,6 +37,23 @@ export const listPositions = query<{ appNos: number[] }, { app_no: number; posit
 )
 
 /**
+ * What decides whose presence a user may be told of, at one position of the log: `friends`, if the device asks for
+ * friends or the user's role shows no others, else null.
+ */
+export const findWatch = query<
+  { appNo: number; uid: string; friends: boolean },
+  { position: number; friends: string[] | null }
+>(
+  'gateway.findWatch',
+  `select coalesce((select position from positions where app_no = :appNo), 0) as position,
+     case when :friends or exists (
+       select from users u join roles r using (app_no, role)
+       where u.app_no = :appNo and u.uid = :uid and r.removed_at is null
+         and r.settings ->> 'listUsers' = 'friendsOnly')
+     then array(select friend_uid from friends where app_no = :appNo and uid = :uid) end as friends`,
+)
+
+/**
  * What decides who receives what, at one position of the log: what was committed by then and is not in
  * the log yet is in it too, and does no harm when it is heard again. `banned`: groups from which the
  * user was banned as a member.

@@ -25,9 +25,13 @@ const HELD = 5_000
 /** Frames beyond those allowed, before a connection is closed. */
 const FLOOD = 200
 
+const USER_AGENT = 255
+
 /** One connection of a device. */
 export class Session {
   readonly app: ServedApp
+  /** What the device says it is. */
+  readonly userAgent: string | undefined
   /** Set once it has shown its token. */
   hub: AppHub | undefined
   user: HubUser | undefined
@@ -47,7 +51,8 @@ export class Session {
   #allowedAt = performance.now()
   #throttledAt = Number.NEGATIVE_INFINITY
 
-  constructor(ws: WebSocket, app: ServedApp) {
+  constructor(ws: WebSocket, app: ServedApp, userAgent?: string) {
+    this.userAgent = userAgent?.slice(0, USER_AGENT)
     this.#ws = ws
     this.app = app
   }

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Device, tokenOf } from '../../test/device.ts'
+import { type TestApp, useServer } from '../../test/harness.ts'
+import { until } from '../../test/until.ts'
+import { Presence } from '../areas/presence/presence.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+
+async function newUsers(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  return app
+}
+
+/** A device that asked for presence. */
+async function watch(app: TestApp, uid: string, body: object): Promise<Device> {
+  const token = await tokenOf(app, uid)
+  const device = await Device.connect(server.service.gatewayPort ?? 0, app, token)
+  await subscribe(device, body)
+  return device
+}
+
+async function subscribe(device: Device, body: object) {
+  const id = `watch-${device.frames.length}`
+  device.send('presence.subscribe', body, id)
+  await device.got('session.ok', (frame) => frame.id === id)
+}
+
+/** Users come and go at another gateway, at once. */
+async function comeAndGo(app: TestApp, ...uids: string[]) {
+  const elsewhere = new Presence(server.deps, { graceMs: 0 })
+  const leaving = uids.map((uid) => elsewhere.connect(app, uid, { connectedAt: Date.now() }))
+  await elsewhere.beat()
+  for (const leave of leaving) leave()
+  await elsewhere.beat()
+  await elsewhere.close()
+}
+
+/** The users that a device was told of, each once. */
+const told = (device: Device) => {
+  const frames = device.frames.filter(({ type }) => type === 'presence.changed')
+  const uids = frames.flatMap(({ body }) => body.users.map(({ uid }: { uid: string }) => uid))
+  return [...new Set(uids)].sort()
+}
+
+/** A change of the user `last`, whom all watch, is told after those before it. */
+async function untilLast(app: TestApp, devices: Device[]) {
+  await comeAndGo(app, 'last')
+  await until('all were told', () => devices.every((device) => told(device).includes('last')))
+}
+
+suite('presence.subscribe', () => {
+  test('tells of all, of roles, of friends or of none', async () => {
+    const app = await newUsers('ann', 'bob', 'cat', 'dan')
+    await app.client.roles.create({ role: 'crew', name: 'Crew' })
+    for (const uid of ['last', 'sailor'])
+      await app.client.users.create({ uid, name: uid, role: 'crew' })
+    await app.client.friends.add('cat', { accepted: ['bob', 'last'] })
+    const all = await watch(app, 'ann', { users: 'all' })
+    const roles = await watch(app, 'bob', { users: 'roles', roles: ['Crew', 'pilots'] })
+    const friends = await watch(app, 'cat', { users: 'friends' })
+    const none = await watch(app, 'dan', { users: 'none' })
+    const never = await watch(app, 'dan', { users: 'all' })
+    await subscribe(never, { users: 'none' })
+
+    await comeAndGo(app, 'sailor', 'dan', 'bob')
+    await untilLast(app, [all, roles, friends])
+    assert.ok(told(all).includes('dan') && told(all).includes('sailor'))
+    assert.deepEqual(told(roles), ['last', 'sailor'])
+    assert.deepEqual(
+      told(friends).filter((uid) => uid !== 'bob'),
+      ['last'],
+    )
+    await Promise.all([none.settled(), never.settled()])
+    assert.deepEqual([told(none), told(never)], [[], []])
+    const { body } = await all.got('presence.changed', (frame) =>
+      frame.body.users.some(({ status }: { status: string }) => status === 'offline'),
+    )
+    const gone = body.users.find(({ status }: { status: string }) => status === 'offline')
+    assert.ok(Number.isInteger(gone.lastActiveAt))
+    for (const device of [all, roles, friends, none, never]) await device.close()
+  })
+
+  test('follows friendships, and goes no further than the role allows', async () => {
+    const app = await newUsers('ann', 'bob', 'cat', 'last')
+    const settings = { listUsers: 'friendsOnly' } as const
+    await app.client.roles.create({ role: 'child', name: 'Child', settings })
+    await app.client.users.create({ uid: 'kid', name: 'Kid', role: 'child' })
+    await app.client.friends.add('ann', { accepted: ['cat', 'last'] })
+    await app.client.friends.add('kid', { accepted: ['last'] })
+    const ann = await watch(app, 'ann', { users: 'friends' })
+    const kid = await watch(app, 'kid', { users: 'all' })
+    await app.client.friends.add('bob', { accepted: ['ann'] })
+    await app.client.friends.delete('cat', { friends: ['ann'] })
+    await comeAndGo(app, 'bob', 'cat')
+    await untilLast(app, [ann, kid])
+    assert.deepEqual(told(ann), ['bob', 'last'])
+    assert.deepEqual(told(kid), ['last'])
+    for (const device of [ann, kid]) await device.close()
+  })
+
+  test('tells nothing across a block, either way, nor of other apps', async () => {
+    const app = await newUsers('ann', 'bob', 'cat', 'dan', 'last')
+    const other = await newUsers('stranger')
+    await app.client.blockedUsers.block('ann', { blockedUids: ['bob'] })
+    await app.client.friends.add('ann', { accepted: ['bob', 'cat', 'last'] })
+    const all = await watch(app, 'ann', { users: 'all' })
+    const friends = await watch(app, 'ann', { users: 'friends' })
+    await app.client.blockedUsers.block('cat', { blockedUids: ['ann'] })
+    await comeAndGo(app, 'bob', 'cat', 'dan')
+    await comeAndGo(other, 'stranger')
+    await untilLast(app, [all, friends])
+    assert.deepEqual(
+      told(all).filter((uid) => uid !== 'ann'),
+      ['dan', 'last'],
+    )
+    assert.deepEqual(told(friends), ['last'])
+    for (const device of [all, friends]) await device.close()
+  })
+
+  test('is refused where it makes no sense', async () => {
+    const app = await newUsers('ann')
+    const device = await watch(app, 'ann', { users: 'none' })
+    for (const body of [{}, { users: 'everyone' }, { users: 'roles', roles: 'crew' }]) {
+      const id = JSON.stringify(body)
+      device.send('presence.subscribe', body, id)
+      const { body: failure } = await device.got('session.error', (frame) => frame.id === id)
+      assert.equal(failure.code, 'ERR_BAD_REQUEST')
+    }
+    await device.close()
+  })
+})
