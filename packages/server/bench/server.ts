@@ -8,4 +8,4 @@ process.once('disconnect', async () => {
   await service.drain()
   process.exit()
 })
-process.send?.({ port: service.apiPort })
+process.send?.({ port: service.apiPort ?? service.gatewayPort })

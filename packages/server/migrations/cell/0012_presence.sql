@@ -39,7 +39,7 @@ for each row when (new.online and new.name_key <> old.name_key) execute function
 /* The order in which users are locked everywhere. */
 create function lock_present(p_users json) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 begin
   perform from users u
@@ -60,7 +60,7 @@ return concat('{"user":', user_json(u), ',"status":"', case when u.online then '
  */
 create function connect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 begin
   perform from gateways where gateway = p_gateway and not ended for share;
@@ -94,7 +94,7 @@ end $$;
  */
 create function disconnect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 begin
   perform lock_present(p_users);
