@@ -118,8 +118,6 @@ export const audiences: Audiences = {
   'user.deactivated': NOBODY,
   'user.reactivated': NOBODY,
   'user.deleted': NOBODY,
-  // Told by presence, to those who asked for it.
-  'user.connection.changed': NOBODY,
   'user.token.created': OWNER,
   'user.token.updated': OWNER,
   'user.tokens.revoked': OWNER,

@@ -413,8 +413,6 @@ end $$;
 CREATE FUNCTION public.connect_users(p_gateway uuid, p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 begin
   perform from gateways where gateway = p_gateway and not ended for share;
@@ -584,8 +582,6 @@ end $$;
 CREATE FUNCTION public.disconnect_users(p_gateway uuid, p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 begin
   perform lock_present(p_users);
@@ -780,8 +776,6 @@ end $$;
 CREATE FUNCTION public.lock_present(p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
 begin
   perform from users u
