@@ -2481,6 +2481,8 @@ CREATE INDEX webhook_deliveries_failed ON ONLY public.webhook_deliveries USING b
 
 CREATE INDEX webhook_parked_due ON public.webhook_parked USING btree (app_no, webhook_no, retry_at);
 
+CREATE INDEX webhook_progress_waiting ON public.webhook_progress USING btree (app_no) WHERE (waits_until IS NOT NULL);
+
 CREATE UNIQUE INDEX webhooks_id ON public.webhooks USING btree (app_no, id) WHERE (NOT removed);
 
 CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE removed;

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApi } from './api.ts'
 import type { Config } from './config.ts'
 import { closeDeps, type Deps, openDeps } from './deps.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { addBacklogGauges, addProcessGauges } from './gauges.ts'
 import { startWorkers } from './workers/jobs.ts'
 
 export const roles = ['api', 'gateway', 'worker'] as const
@@ -27,10 +28,16 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
   try {
     await deps.directory.start()
     deps.revocations.start()
-    const internal = await listenInternal(deps)
+    addProcessGauges(deps)
+    if (wanted.includes('worker')) addBacklogGauges(deps)
+    let draining = false
+    const health = answerHealth(() => draining)
+    const internal = await listenInternal(deps, health)
     const workers = wanted.includes('worker') ? startWorkers(deps) : undefined
     const api = wanted.includes('api') ? await listenApi(deps) : undefined
-    const gateway = wanted.includes('gateway') ? await listenGateway(deps, api?.server) : undefined
+    const gateway = wanted.includes('gateway')
+      ? await listenGateway(deps, health, api?.server)
+      : undefined
     const apiPort = api?.port
     const gatewayPort = gateway?.port
     const internalPort = portOf(internal)
@@ -43,6 +50,7 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
       internalPort,
       async drain() {
         deps.log.info('draining')
+        draining = true
         await Promise.all([api?.drain(), gateway?.drain(), workers?.close()])
         internal.closeAllConnections()
         internal.close()
@@ -82,10 +90,10 @@ async function listenApi(deps: Deps) {
 }
 
 /** WebSockets: at the server of the REST interface if there is one here, else at one of its own. */
-async function listenGateway(deps: Deps, shared: Server | undefined) {
+async function listenGateway(deps: Deps, health: RequestListener, shared: Server | undefined) {
   const { host, port, drainSeconds } = deps.config.http
   const gateway = new Gateway(deps)
-  const server = shared ?? createServer(answerHealth)
+  const server = shared ?? createServer(health)
   gateway.attach(server)
   if (!shared) await listen(server, port, host)
   return {
@@ -105,16 +113,22 @@ const listen = (server: Server, port: number, host: string): Promise<Server> =>
   })
 
 /** Metrics and health, on a port of their own: for the operator alone. */
-function listenInternal({ config, metrics }: Deps): Promise<Server> {
+function listenInternal({ config, metrics }: Deps, health: RequestListener): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/metrics') metrics.handler(request, response)
-    else answerHealth(request, response)
+    else health(request, response)
   })
   return listen(server, config.http.internalPort, config.http.internalHost)
 }
 
-function answerHealth({ url = '' }: IncomingMessage, response: ServerResponse): void {
-  const [, status = 'unknown path'] = /^\/health\/(live|ready)$/.exec(url) ?? []
-  response.writeHead(status === 'unknown path' ? 404 : 200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ status }))
-}
+/** Alive to the end; ready until it drains. */
+const answerHealth =
+  (draining: () => boolean): RequestListener =>
+  ({ url = '' }, response) => {
+    const [, asked] = /^\/health\/(live|ready)$/.exec(url) ?? []
+    const away = asked === 'ready' && draining()
+    const status = away ? 'draining' : (asked ?? 'unknown path')
+    const code = asked === undefined ? 404 : away ? 503 : 200
+    response.writeHead(code, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ status }))
+  }

@@ -47,6 +47,7 @@ create table webhook_progress (
   waits_until timestamptz,
   primary key (app_no, webhook_no)
 ) with (fillfactor = 50);
+create index webhook_progress_waiting on webhook_progress (app_no) where waits_until is not null;
 
 -- Keys whose events wait: a delivery failed, or a replay was asked for.
 create table webhook_parked (

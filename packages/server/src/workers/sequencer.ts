@@ -77,6 +77,7 @@ async function sequence(client: pg.Client, context: JobContext, wakes: Wakes) {
   while (!signal.aborted && Date.now() < deadline) {
     const step = await sequenceStep(client, lease, progress)
     if (step.live) publishEvents(deps, cell.id, step.live)
+    deps.metrics.events.add(step.taken.length, { cell: cell.id })
     const complete = step.taken.length < SEQUENCER_BATCH
     const verdict = progress.record(step, complete)
     if (verdict === 'start over') return

@@ -25,7 +25,15 @@ export interface Db extends Executor {
    * function. Runs it again as `tx` does.
    */
   call<T>(work: (db: Executor) => Promise<T>): Promise<T>
+  connections(): Connections
   close(): Promise<void>
+}
+
+/** How many connections a pool has in use and idle, and how many requests wait for one. */
+export interface Connections {
+  busy: number
+  idle: number
+  waiting: number
 }
 
 export interface DbOptions {
@@ -186,6 +194,11 @@ export function openDb(options: DbOptions): Db {
       onAnnounced?.()
       return result
     },
+    connections: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
   }
 }

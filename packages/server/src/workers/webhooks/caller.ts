@@ -1,5 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { Histogram } from '@opentelemetry/api'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { ForbiddenTarget, type Targets } from '../../platform/net/targets.ts'
 
 const TIMEOUT_MS = 10_000
@@ -20,6 +22,15 @@ export interface CallOutcome {
   ms: number
 }
 
+/** Whether the receiver took it. */
+export const isDelivered = ({ status }: CallOutcome): boolean =>
+  status !== null && status >= 200 && status <= 299
+
+function nameOf(outcome: CallOutcome) {
+  if (isDelivered(outcome)) return 'delivered'
+  return outcome.status === null ? 'unreachable' : 'refused'
+}
+
 /** Calls webhooks. Redirects are not followed: an answer of that kind is a failure. */
 export class Caller {
   readonly #targets: Targets
@@ -28,11 +39,24 @@ export class Caller {
     'https:': new https.Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS }),
   }
 
-  constructor(targets: Targets) {
+  readonly #timings: Histogram
+
+  constructor({ targets, metrics }: { targets: Targets; metrics: Metrics }) {
     this.#targets = targets
+    this.#timings = metrics.webhookCalls
   }
 
   async post(url: string, headers: Record<string, string>, body: string): Promise<CallOutcome> {
+    const outcome = await this.#tryToPost(url, headers, body)
+    this.#timings.record(outcome.ms / 1000, { outcome: nameOf(outcome) })
+    return outcome
+  }
+
+  async #tryToPost(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<CallOutcome> {
     const started = performance.now()
     const took = () => Math.round(performance.now() - started)
     const signal = AbortSignal.timeout(TIMEOUT_MS)

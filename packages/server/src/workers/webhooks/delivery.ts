@@ -3,7 +3,7 @@ import { announceWebhook } from '../../areas/webhooks/actions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import type { Lease, Worker } from '../../platform/leases/leases.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, isDelivered } from './caller.ts'
 import { envelopeOf } from './envelope.ts'
 import { Health } from './health.ts'
 import { News } from './news.ts'
@@ -351,7 +351,7 @@ export class Delivery {
       const outcome = await caller.post(this.#webhook.url, headers, body)
       const { position, type } = event
       this.#news.attempts.push({ position, type, try: nth, at, ...outcome })
-      const delivered = outcome.status !== null && outcome.status >= 200 && outcome.status <= 299
+      const delivered = isDelivered(outcome)
       this.#take(delivered, event.key)
       this.#step.resolve()
       return delivered

@@ -59,7 +59,7 @@ class Webhooks {
 
   constructor(context: WebhooksContext) {
     this.#context = context
-    this.#caller = new Caller(context.deps.targets)
+    this.#caller = new Caller(context.deps)
   }
 
   /** Takes and gives up shards until everybody has as many, and looks for work in its own. */

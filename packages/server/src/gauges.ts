@@ -1,0 +1,73 @@
+import { performance } from 'node:perf_hooks'
+import type { Deps } from './deps.ts'
+import { query } from './platform/db/query.ts'
+import type { Readings } from './platform/metrics/metrics.ts'
+
+const outboxAge = query<Record<string, never>, { value: number }>(
+  'gauges.outboxAge',
+  `select coalesce((select extract(epoch from clock_timestamp() - at)::float8
+     from outbox order by id limit 1), 0) as value`,
+)
+
+const waitingWebhooks = query<Record<string, never>, { value: number }>(
+  'gauges.waitingWebhooks',
+  'select count(*)::int as value from webhook_progress where waits_until is not null',
+)
+
+/** What is true of this process now: connections, memory, and how busy its one thread is. */
+export function addProcessGauges({ metrics, directory }: Deps): void {
+  metrics.gauge(
+    'loquat_db_connections',
+    'Connections by database and state; requests that wait for one are "waiting".',
+    () => {
+      const pools = [
+        ['directory', directory.db] as const,
+        ...directory.cells().map(({ id, db }) => [id, db] as const),
+      ]
+      return pools.flatMap(([db, pool]): [number, { db: string; state: string }][] =>
+        Object.entries(pool.connections()).map(([state, count]) => [count, { db, state }]),
+      )
+    },
+  )
+  metrics.gauge('loquat_memory_bytes', 'Resident memory of the process.', () => [
+    [process.memoryUsage.rss()],
+  ])
+  let last = performance.eventLoopUtilization()
+  metrics.gauge(
+    'loquat_event_loop_utilization',
+    'Share of the time since the last look in which the process was busy, 0 to 1.',
+    () => {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, last)
+      last = now
+      return [[utilization]]
+    },
+  )
+}
+
+/** What waits in each cell. A cell that does not answer shows nothing: its alarm is another. */
+export function addBacklogGauges({ metrics, directory, log }: Deps): void {
+  const ofCells = (statement: typeof outboxAge) => async (): Promise<Readings> => {
+    const readings = await Promise.allSettled(
+      directory.cells().map(async ({ id, db }): Promise<[number, { cell: string }]> => {
+        const { value } = await statement.one(db, {})
+        return [value, { cell: id }]
+      }),
+    )
+    return readings.flatMap((reading) => {
+      if (reading.status === 'fulfilled') return [reading.value]
+      log.warn({ err: reading.reason }, 'no metrics of a cell')
+      return []
+    })
+  }
+  metrics.gauge(
+    'loquat_outbox_oldest_seconds',
+    'Age of the oldest event that has no position yet, by cell.',
+    ofCells(outboxAge),
+  )
+  metrics.gauge(
+    'loquat_webhooks_waiting',
+    'Webhooks whose receivers failed too often, and are only probed, by cell.',
+    ofCells(waitingWebhooks),
+  )
+}
