@@ -1,0 +1,146 @@
+/** What the files of a deployment say is true of the program: settings, commands, metrics. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { after, before, suite, test } from 'node:test'
+import { parse, parseAllDocuments } from 'yaml'
+import { options } from '../src/config.ts'
+import { cloneDatabase, dropDatabase, testEnv } from './harness.ts'
+import { loquat, startLoquat, startServing } from './loquat.ts'
+import { until } from './until.ts'
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const manifests = globSync('deploy/kubernetes/*.yaml')
+// biome-ignore lint/suspicious/noExplicitAny: what Kubernetes and Compose take
+const documents: any[] = manifests.flatMap((path) =>
+  parseAllDocuments(read(path)).map((document) => document.toJS()),
+)
+const compose = parse(read('compose.yaml'), { merge: true })
+const alerts = parse(read('deploy/prometheus/alerts.yaml')).groups[0].rules
+const dashboard = read('deploy/grafana/loquat.json')
+
+const settings = Object.values(options).flatMap((group) => Object.values(group))
+const known = new Set<string>(settings.map(({ env }) => env))
+const required = settings.filter((option) => !('default' in option)).map(({ env }) => env)
+
+const ofKind = (kind: string) => documents.filter((document) => document.kind === kind)
+
+suite('settings', () => {
+  const files = ['Dockerfile', 'compose.yaml', ...manifests]
+  for (const path of files) {
+    test(`${path} names none that does not exist`, () => {
+      const named = read(path).match(/LOQUAT_[A-Z_]+/g) ?? []
+      assert.deepEqual(
+        named.filter((name) => !known.has(name)),
+        [],
+      )
+    })
+  }
+
+  test('none that is required is missing', () => {
+    const [config] = ofKind('ConfigMap')
+    const [secret] = ofKind('Secret')
+    const given = Object.keys({ ...config.data, ...secret.stringData })
+    for (const name of required) {
+      assert.ok(given.includes(name), `deploy/kubernetes: ${name}`)
+      assert.ok(name in compose.services.api.environment, `compose.yaml: ${name}`)
+    }
+  })
+})
+
+suite('Kubernetes', () => {
+  test('every manifest but the example is applied', () => {
+    const [{ resources }] = ofKind('Kustomization')
+    const applied = manifests
+      .map((path) => path.split('/').at(-1))
+      .filter((name) => name !== 'kustomization.yaml' && name !== 'secret.example.yaml')
+    assert.deepEqual(resources.toSorted(), applied.toSorted())
+  })
+
+  test('a role has time to drain, and probes at ports that it has', () => {
+    const [{ data }] = ofKind('ConfigMap')
+    const drain = Number(data.LOQUAT_DRAIN_NOTICE_SECONDS) + Number(data.LOQUAT_DRAIN_SECONDS)
+    for (const { spec } of ofKind('Deployment')) {
+      const { terminationGracePeriodSeconds, containers } = spec.template.spec
+      assert.ok(terminationGracePeriodSeconds > drain)
+      const [container] = containers
+      const ports = container.ports.map(({ name }: { name: string }) => name)
+      for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+        assert.ok(ports.includes(container[probe].httpGet.port))
+      }
+    }
+  })
+
+  test('services lead to pods, and the ingress to services', () => {
+    const labels = ofKind('Deployment').map(({ spec }) => spec.template.metadata.labels)
+    for (const { spec } of ofKind('Service')) {
+      assert.ok(
+        labels.some(({ app, role }) => spec.selector.app === app && spec.selector.role === role),
+      )
+    }
+    const names = ofKind('Service').map(({ metadata }) => metadata.name)
+    const [{ spec }] = ofKind('Ingress')
+    for (const { http } of spec.rules) {
+      assert.ok(names.includes(http.paths[0].backend.service.name))
+    }
+  })
+})
+
+suite('the commands of compose.yaml, without containers', () => {
+  let [directory, cell] = ['', '']
+  let env: Record<string, string>
+  before(async () => {
+    directory = await cloneDatabase('directory')
+    cell = await cloneDatabase('cell')
+    env = { ...testEnv(directory, []), LOQUAT_LOG_LEVEL: 'info' }
+  })
+  after(() => Promise.all([directory, cell].map(dropDatabase)))
+
+  const commandOf = (service: string): string[] =>
+    compose.services[service].command.map((word: string) =>
+      word.startsWith('postgres://') ? cell : word,
+    )
+
+  test('make an installation, and start each role', async () => {
+    for (const service of ['migrate', 'add-cell']) {
+      const { code, stderr } = await loquat(commandOf(service), env)
+      assert.equal(code, 0, stderr)
+    }
+    const started = await Promise.all(
+      ['api', 'gateway', 'worker'].map(async (service) => {
+        const running = startLoquat(commandOf(service), env)
+        const { internalPort } = await running.logged('ready', ({ msg }) => msg === 'ready')
+        const health = await fetch(`http://127.0.0.1:${internalPort}/health/ready`)
+        assert.equal(health.status, 200)
+        return running
+      }),
+    )
+    const ends = await Promise.all(started.map((running) => running.end('SIGTERM')))
+    assert.deepEqual(
+      ends.map(({ code }) => code),
+      [0, 0, 0],
+    )
+  })
+
+  test('alerts and dashboard show metrics that there are', async () => {
+    const running = await startServing('api,gateway,worker', env)
+    const metrics = async () =>
+      (await fetch(`http://127.0.0.1:${running.internalPort}/metrics`)).text()
+    await running.holds('sequencer')
+    await fetch(`http://127.0.0.1:${running.apiPort}/v3/users`)
+    const named = new Set(
+      [JSON.stringify(alerts), dashboard].flatMap((text) => text.match(/loquat_[a-z_]+/g) ?? []),
+    )
+    await until('all are shown', async () => {
+      const shown = await metrics()
+      const missing = [...named].filter((name) => !new RegExp(`^${name}[ {]`, 'm').test(shown))
+      // These are of what has happened: no webhook was called, and no event had to be sequenced.
+      return missing.every((name) => /^loquat_(webhook_call_seconds|events)_/.test(name))
+    })
+    await running.end('SIGTERM')
+  })
+
+  test('docs/operating.md says what to do at each alert', () => {
+    const guide = read('docs/operating.md')
+    for (const { alert } of alerts) assert.match(guide, new RegExp(`\`${alert}\``))
+  })
+})
