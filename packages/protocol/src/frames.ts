@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { UserRecord } from './records.ts'
 
 /** What both sides of a connection keep to. */
 export const realtimeLimits = {
@@ -104,7 +105,7 @@ export type ClientFrame<T extends ClientFrameType = ClientFrameType> = {
   [K in T]: { type: K; id?: string; body: ClientBody<K> }
 }[T]
 
-const Sender = { sender: Type.String({ description: 'UID.' }) }
+const Sender = { sender: UserRecord }
 const Failure = Type.Object({ code: Type.String(), message: Type.String() })
 
 /** What the gateway sends beside the events of docs/events.md. */

@@ -197,8 +197,11 @@ CREATE TABLE public.reactions (
 CREATE FUNCTION public.announce_reaction(p_type text, h public.conversations, r public.reactions) RETURNS void
     LANGUAGE sql
     AS $$
-  insert into outbox (app_no, type, key, payload)
-  select r.app_no, p_type, 'conversation:' || h.no, concat(
+  insert into outbox (app_no, type, key, to_first, to_second, payload)
+  select r.app_no, p_type, 'conversation:' || h.no,
+    case when h.kind = 'group' then 'group:' || h.one else 'user:' || r.uid end,
+    case when h.kind = 'user' then nullif('user:' || case when r.uid = h.one then h.other else h.one end,
+      'user:' || r.uid) end, concat(
     '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
     ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
     ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',
@@ -1306,9 +1309,11 @@ begin
       and i.key = p_key;
   end if;
   if message is not null then
-    insert into outbox (app_no, type, key, payload)
+    insert into outbox (app_no, type, key, payload, to_first, to_second)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      ('{"message":' || message || '}')::json);
+      ('{"message":' || message || '}')::json, p_kind || ':' || p_receiver,
+      case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
+        then 'user:' || p_sender end);
     if v_mentions is not null then
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
@@ -1377,7 +1382,7 @@ begin
   -- none has moved since it was found.
   with gone as (
     delete from outbox where ctid = any (v_places)
-    returning id, app_no, type, key, payload, at
+    returning id, app_no, type, key, payload, to_first, to_second, at
   ), counted as (
     select app_no, count(*) as n from gone group by app_no
   ), advanced as (
@@ -1388,9 +1393,9 @@ begin
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
   ), placed as (
-    insert into events (app_no, position, type, key, payload, at, day)
+    insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
     select app_no, before + row_number() over (partition by app_no order by id),
-      type, key, payload, at, v_day
+      type, key, payload, to_first, to_second, at, v_day
     from gone join started using (app_no)
     returning concat(
       app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
@@ -1911,6 +1916,8 @@ CREATE TABLE public.events (
     type text NOT NULL,
     key text NOT NULL,
     payload json NOT NULL,
+    to_first text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    to_second text COLLATE pg_catalog."C",
     at timestamp with time zone NOT NULL,
     day date NOT NULL
 )
@@ -2018,6 +2025,8 @@ CREATE TABLE public.outbox (
     type text NOT NULL,
     key text NOT NULL,
     payload json NOT NULL,
+    to_first text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    to_second text COLLATE pg_catalog."C",
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_insert_threshold='-1');
@@ -2376,6 +2385,10 @@ CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
 
 CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
+
+CREATE INDEX events_first ON ONLY public.events USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
+
+CREATE INDEX events_second ON ONLY public.events USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
 
 CREATE INDEX groups_changed ON public.groups USING btree (app_no, type, changed_second, guid) WHERE (removed_at IS NULL);
 

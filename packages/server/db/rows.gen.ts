@@ -92,6 +92,8 @@ export interface CellRows {
     type: string
     key: string
     payload: unknown
+    to_first: string
+    to_second: string | null
     at: Date
     day: string
   }
@@ -229,6 +231,8 @@ export interface CellRows {
     type: string
     key: string
     payload: unknown
+    to_first: string
+    to_second: string | null
     at: Date
   }
   positions: {

@@ -1,7 +1,7 @@
 /** A device as tests use it: one WebSocket, and all that it has received. */
 import type { EventType, ServerFrameType } from '@loquat/protocol'
 import { WebSocket } from 'ws'
-import type { TestApp } from './harness.ts'
+import type { TestApp, TestServer } from './harness.ts'
 import { until } from './until.ts'
 
 export interface Frame {
@@ -22,6 +22,20 @@ export async function tokenOf(app: TestApp, uid: string): Promise<string> {
   const { body } = await app.call('POST', `/v3/users/${uid}/auth_tokens`, { body: { force: true } })
   return body.data.authToken
 }
+
+/** An app with these users. */
+export async function newApp(server: Pick<TestServer, 'newApp'>, uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  return app
+}
+
+/** Sends a text, by REST. */
+export const send = (app: TestApp, from: string, receiver: string, text: string, kind = 'user') =>
+  app.call('POST', '/v3/messages', {
+    body: { receiver, receiverType: kind, category: 'message', type: 'text', data: { text } },
+    headers: { onbehalfof: from },
+  })
 
 export class Device {
   readonly frames: Frame[] = []

@@ -10,6 +10,9 @@ create table outbox (
   -- What must stay in order among its like: the conversation, else the user or group concerned.
   key text not null,
   payload json not null,
+  -- Under what devices find it that come back: `user:…`, `group:…`, `*` for everyone, '' for none.
+  to_first text collate "C" not null default '',
+  to_second text collate "C",
   at timestamptz not null default clock_timestamp()
 ) with (
   -- Rows live for milliseconds: clean up by count, not by a share of a table that is empty.
@@ -37,12 +40,16 @@ create table events (
   type text not null,
   key text not null,
   payload json not null,
+  to_first text collate "C" not null default '',
+  to_second text collate "C",
   -- When it happened.
   at timestamptz not null,
   -- When it was given its position (UTC): the partition.
   day date not null,
   primary key (app_no, position, day)
 ) partition by range (day);
+create index events_first on events (app_no, to_first, position) where to_first <> '';
+create index events_second on events (app_no, to_second, position) where to_second is not null;
 
 -- The last position given in each app.
 create table positions (
@@ -113,7 +120,7 @@ begin
   -- none has moved since it was found.
   with gone as (
     delete from outbox where ctid = any (v_places)
-    returning id, app_no, type, key, payload, at
+    returning id, app_no, type, key, payload, to_first, to_second, at
   ), counted as (
     select app_no, count(*) as n from gone group by app_no
   ), advanced as (
@@ -124,9 +131,9 @@ begin
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
   ), placed as (
-    insert into events (app_no, position, type, key, payload, at, day)
+    insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
     select app_no, before + row_number() over (partition by app_no order by id),
-      type, key, payload, at, v_day
+      type, key, payload, to_first, to_second, at, v_day
     from gone join started using (app_no)
     returning concat(
       app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),

@@ -617,9 +617,11 @@ begin
       and i.key = p_key;
   end if;
   if message is not null then
-    insert into outbox (app_no, type, key, payload)
+    insert into outbox (app_no, type, key, payload, to_first, to_second)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      ('{"message":' || message || '}')::json);
+      ('{"message":' || message || '}')::json, p_kind || ':' || p_receiver,
+      case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
+        then 'user:' || p_sender end);
     if v_mentions is not null then
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,

@@ -87,8 +87,11 @@ end $$;
 /* Tells of a reaction that came or went. */
 create function announce_reaction(p_type text, h conversations, r reactions) returns void
 language sql as $$
-  insert into outbox (app_no, type, key, payload)
-  select r.app_no, p_type, 'conversation:' || h.no, concat(
+  insert into outbox (app_no, type, key, to_first, to_second, payload)
+  select r.app_no, p_type, 'conversation:' || h.no,
+    case when h.kind = 'group' then 'group:' || h.one else 'user:' || r.uid end,
+    case when h.kind = 'user' then nullif('user:' || case when r.uid = h.one then h.other else h.one end,
+      'user:' || r.uid) end, concat(
     '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
     ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
     ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',

@@ -2,10 +2,25 @@ import type { ClientFrame } from '@loquat/protocol'
 import type { Actor } from '../areas/access/actor.ts'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import type { Deps } from '../deps.ts'
+import { fail } from '../platform/http/fail.ts'
+import type { AppHub, HubUser } from './hub.ts'
+import { checkReach } from './queries.ts'
 import type { Session } from './session.ts'
+import { Typings } from './typing.ts'
+
+/** How long it is believed that a user may write to another, or to a group. */
+const REACH_MS = 10_000
+
+/** A session that has been let in. */
+type Present = Session & { hub: AppHub; user: HubUser }
+
+const isPresent = (session: Session): session is Present =>
+  session.hub !== undefined && session.user !== undefined
 
 /** Does what a device asks for. */
 export async function carryOut(deps: Deps, session: Session, frame: ClientFrame): Promise<void> {
+  // Whoever was refused is about to be closed.
+  if (!isPresent(session)) return
   switch (frame.type) {
     case 'ping':
       session.send('pong')
@@ -19,26 +34,72 @@ export async function carryOut(deps: Deps, session: Session, frame: ClientFrame)
     case 'presence.subscribe':
       await session.hub?.watch(session, frame.body)
       break
+    case 'typing.start':
+      await startTyping(session, frame.body)
+      break
+    case 'typing.end':
+      session.typing?.end(keyOf(frame.body))
+      break
+    case 'message.transient': {
+      const { data } = frame.body
+      const { tell } = await reach(session, frame.body)
+      tell('message.transient', { data })
+      break
+    }
   }
 }
+
+type Receiver = Pick<ClientFrame<'typing.start'>['body'], 'receiver' | 'receiverType'>
 
 /** The same action as by REST. */
 async function markAs(
   what: 'delivered' | 'read',
   deps: Deps,
-  { app, settings, credential, user }: Session,
+  { app, settings, credential, user: { uid } }: Present,
   { receiver, receiverType, messageId }: ClientFrame<'receipt.read'>['body'],
 ): Promise<void> {
-  if (!user) return
-  const { uid } = user
-  const actor: Actor = {
-    app,
-    settings,
-    credential: Buffer.from(credential, 'hex'),
-    kind: 'user',
-    uid,
-  }
+  const hash = Buffer.from(credential, 'hex')
+  const actor: Actor = { app, settings, credential: hash, kind: 'user', uid }
   const place = { uid, kind: receiverType, withId: receiver.toLowerCase() }
   await checkCounterpart(actor, place)
   await mark(deps, actor, place, what, messageId)
+}
+
+async function startTyping(session: Present, body: ClientFrame<'typing.start'>['body']) {
+  const { tell } = await reach(session, body)
+  const { metadata } = body
+  const more = metadata && { metadata }
+  session.typing ??= new Typings()
+  session.typing.start(keyOf(body), {
+    tell: () => tell('typing.start', { ...more }),
+    end: () => tell('typing.end', { ...more }),
+  })
+}
+
+const keyOf = ({ receiverType, receiver }: Receiver) => `${receiverType}:${receiver.toLowerCase()}`
+
+/** Whom a user can reach by a frame: those who would get a message of it. */
+async function reach(session: Present, { receiverType, receiver: given }: Receiver) {
+  const { hub, user, app } = session
+  const { uid } = user
+  const receiver = given.toLowerCase()
+  const key = keyOf({ receiverType, receiver })
+  if (session.reach?.key !== key || session.reach.until < performance.now()) {
+    const asked = { appNo: app.no, kind: receiverType, uid, receiver }
+    const { entities } = await checkReach.one(app.cell.db, asked)
+    const { sender } = JSON.parse(entities)
+    session.reach = { key, sender: sender.entity, until: performance.now() + REACH_MS }
+  }
+  // What the hub has heard since counts at once.
+  if (receiverType === 'group' && ![...user.groups].some(({ guid }) => guid === receiver)) {
+    throw fail('ERR_GROUP_NOT_JOINED')
+  }
+  const { sender } = session.reach
+  const audience = receiverType === 'group' ? { group: receiver } : { users: [receiver] }
+  return {
+    tell: (type: string, more: object) => {
+      const frame = JSON.stringify({ type, body: { sender, receiverType, receiver, ...more } })
+      hub.moments.tell({ audience: { ...audience, by: uid }, frame })
+    },
+  }
 }

@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Device, tokenOf } from '../../test/device.ts'
+import { Device, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
-import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
+const newUsers = (...uids: string[]) => newApp(server, uids)
 
-async function newUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
-
-const connect = async (app: TestApp, uid: string, position?: number) =>
-  Device.connect(port(), app, await tokenOf(app, uid), position === undefined ? {} : { position })
-
-const send = (app: TestApp, from: string, to: string, text: string, receiverType = 'user') =>
-  app.call('POST', '/v3/messages', {
-    body: { receiver: to, receiverType, category: 'message', type: 'text', data: { text } },
-    headers: { onbehalfof: from },
-  })
+const connect = async (app: TestApp, uid: string) =>
+  Device.connect(port(), app, await tokenOf(app, uid))
 
 suite('a connection', () => {
   test('tells who it is, and is told where the log stands', async () => {
@@ -129,38 +117,71 @@ suite('a message', () => {
   })
 })
 
-suite('resuming', () => {
-  test('brings what was missed, once and in order, then goes on', async () => {
-    const app = await newUsers('amira', 'ben')
-    const first = await connect(app, 'ben')
-    await send(app, 'amira', 'ben', '0')
-    await first.got('message.sent')
-    const { position } = first
-    await first.close()
-    for (const text of ['1', '2', '3']) await send(app, 'amira', 'ben', text)
-    const again = await connect(app, 'ben', position)
-    await send(app, 'amira', 'ben', '4')
-    await until('all are there', () => again.texts().length === 4)
-    assert.deepEqual(again.texts(), ['1', '2', '3', '4'])
-    assert.equal((await again.got('session.ready')).body.resumed, true)
-    await again.close()
+suite('frames of devices', () => {
+  test('typing is told to the others, ends by itself, and is told to nobody who blocks', async () => {
+    const app = await newUsers('amira', 'ben', 'cleo', 'dana')
+    const members = { participants: ['ben', 'cleo'] }
+    const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
+    await app.client.groups.create({ ...group, members })
+    await app.call('POST', '/v3/users/cleo/blockedusers', { body: { blockedUids: ['amira'] } })
+    const uids = ['amira', 'amira', 'ben', 'cleo', 'dana']
+    const devices = await Promise.all(uids.map((uid) => connect(app, uid)))
+    const [amira, tablet, ben, cleo, dana] = devices as [Device, Device, Device, Device, Device]
+
+    const toGroup = { receiverType: 'group', receiver: 'team' }
+    amira.send('typing.start', { ...toGroup, metadata: { mood: 'good' } })
+    const { body } = await ben.got('typing.start')
+    assert.equal(body.sender.uid, 'amira')
+    assert.deepEqual(body.metadata, { mood: 'good' })
+    await ben.got('typing.end')
+    amira.send('typing.start', { receiverType: 'user', receiver: 'dana' })
+    await dana.got('typing.start')
+    await amira.close()
+    await dana.got('typing.end')
+
+    for (const device of [tablet, cleo]) {
+      await device.settled()
+      assert.ok(!device.frames.some(({ type }) => type.startsWith('typing')))
+    }
+    dana.send('typing.start', toGroup, 'stranger')
+    const refused = await dana.got('session.error')
+    assert.deepEqual([refused.id, refused.body.code], ['stranger', 'ERR_GROUP_NOT_JOINED'])
+    for (const device of devices) await device.close()
   })
 
-  test('tells of a group that was left meanwhile up to the leave', async () => {
+  test('a transient message reaches those who are connected, unless there is a block', async () => {
     const app = await newUsers('amira', 'ben')
-    await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
-    await app.call('POST', '/v3/groups/team/members', { body: { participants: ['ben'] } })
-    const first = await connect(app, 'ben')
-    const { position } = first
-    await first.close()
-    await send(app, 'amira', 'team', 'before', 'group')
-    await app.call('DELETE', '/v3/groups/team/members/ben')
-    await send(app, 'amira', 'team', 'after', 'group')
-    await app.call('POST', '/v3/groups/team/members', { body: { participants: ['ben'] } })
-    await send(app, 'amira', 'team', 'back', 'group')
-    const again = await connect(app, 'ben', position)
-    await until('all are there', () => again.texts().includes('back'))
-    assert.deepEqual(again.texts(), ['before', 'back'])
-    await again.close()
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    const data = { live: 'reaction' }
+    amira.send('message.transient', { receiverType: 'user', receiver: 'BEN', data })
+    assert.deepEqual((await ben.got('message.transient')).body.data, data)
+    await app.call('POST', '/v3/users/ben/blockedusers', { body: { blockedUids: ['amira'] } })
+    await ben.got('user.blocked')
+    ben.frames.length = 0
+    amira.send('message.transient', { receiverType: 'user', receiver: 'ben', data }, 'b')
+    await amira.got('session.ok', ({ id }) => id === 'b')
+    await ben.settled()
+    assert.ok(!ben.frames.some(({ type }) => type === 'message.transient'))
+    for (const device of [amira, ben]) await device.close()
+  })
+
+  test('marks act as those of REST, and are told to both', async () => {
+    const app = await newUsers('amira', 'ben')
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    await send(app, 'amira', 'ben', 'hi')
+    const { body } = await ben.got('message.sent')
+    const { id: messageId } = body.message
+    ben.send('receipt.read', { receiverType: 'user', receiver: 'amira', messageId }, 'r')
+    await ben.got('session.ok', ({ id }) => id === 'r')
+    for (const device of [amira, ben]) {
+      const told = await device.got('conversation.read')
+      assert.deepEqual([told.body.uid, told.body.messageId], ['ben', messageId])
+    }
+    ben.send('receipt.read', { receiverType: 'user', receiver: 'nobody' }, 'n')
+    const refused = await ben.got('session.error', ({ id }) => id === 'n')
+    assert.equal(refused.body.code, 'ERR_UID_NOT_FOUND')
+    for (const device of [amira, ben]) await device.close()
   })
 })

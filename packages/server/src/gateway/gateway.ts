@@ -65,7 +65,7 @@ export class Gateway {
   /** Ends all connections, spread over some time, so that not all come back at once. */
   async drain(seconds: number): Promise<void> {
     this.#draining = true
-    const share = Math.ceil((this.#sessions.size * DRAIN_MS) / Math.max(DRAIN_MS, seconds * 1000))
+    const share = 1 + Math.floor((this.#sessions.size * DRAIN_MS) / (seconds * 1000 + DRAIN_MS))
     while (this.#sessions.size > 0) {
       const open = [...this.#sessions].filter(({ closed }) => !closed)
       for (const session of open.slice(0, share)) session.close('draining')
@@ -79,14 +79,15 @@ export class Gateway {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // A socket that breaks meanwhile is no fault of ours.
     socket.on('error', () => {})
-    const { pathname, searchParams } = new URL(request.url ?? '', 'ws://gateway')
+    // Clients can ask for what is no URL.
+    const url = URL.parse(request.url ?? '', 'ws://gateway')
     const refusal =
-      pathname !== PATH ? '404 Not Found' : this.#draining && '503 Service Unavailable'
-    if (refusal) {
+      url?.pathname !== PATH ? '404 Not Found' : this.#draining && '503 Service Unavailable'
+    if (!url || refusal) {
       socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
       return
     }
-    const name = { host: request.headers.host, appId: searchParams.get('appId') }
+    const name = { host: request.headers.host, appId: url.searchParams.get('appId') }
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => {})
       // What came before anybody listens would be lost.
@@ -122,6 +123,7 @@ export class Gateway {
 
   #forget(session: Session): void {
     session.closed = true
+    session.typing?.endAll()
     this.#sessions.delete(session)
     this.#unproven.delete(session)
     this.#door.leave(session)
@@ -162,6 +164,7 @@ export class Gateway {
       if (++session.waited > realtimeLimits.authSeconds) session.close('authTimeout')
     }
     for (const session of this.#sessions) {
+      session.typing?.round()
       session.silent++
       if (session.silent > realtimeLimits.silenceSeconds) session.close('silent')
       else if (session.silent % realtimeLimits.heartbeatSeconds === 0) session.ping()

@@ -3,6 +3,7 @@ import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { Change, Entry } from './entry.ts'
 import { Feed } from './feed.ts'
+import { Moments } from './moments.ts'
 import { findUserState, findWatch } from './queries.ts'
 import { missedBy } from './resume.ts'
 import type { Session } from './session.ts'
@@ -35,6 +36,7 @@ export interface HubListener {
 export class AppHub {
   readonly app: ServedApp
   readonly feed: Feed
+  readonly moments: Moments
   readonly users = new Map<string, HubUser>()
   readonly groups = new Map<string, HubGroup>()
   readonly watchers = new Watchers()
@@ -48,11 +50,18 @@ export class AppHub {
     this.app = app
     this.#listener = listener
     this.feed = new Feed(deps, app, (entry) => this.#route(entry))
+    this.moments = new Moments(deps.bus, app.no, ({ audience, frame }) => {
+      for (const user of this.recipients(audience)) {
+        if (user.uid === audience.by || !isTold(user, audience)) continue
+        for (const session of user.sessions) session.whisper(frame)
+      }
+    })
     this.opened = this.feed.open()
   }
 
   close(): void {
     this.feed.close()
+    this.moments.close()
   }
 
   /**

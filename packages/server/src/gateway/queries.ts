@@ -73,3 +73,63 @@ export const findUserState = query<
      array(select guid from bans
        where app_no = :appNo and uid = :uid and joined_at is not null) as banned`,
 )
+
+/** The day on which an event got its position: no earlier partition is looked at. */
+export const findDay = query<{ appNo: number; position: number }, { day: string }>(
+  'gateway.findDay',
+  'select day from events where app_no = :appNo and position = :position',
+)
+
+type Stretch = { appNo: number; after: number; upto: number; day: string; limit: number }
+
+/** What one user was told as itself, or everyone: three ranges of the indexes of places. */
+export const listTold = query<Stretch & { place: string; everyone: string }, LoggedRow>(
+  'gateway.listTold',
+  `select ${LOGGED} from (
+     (select position, type, at, payload from events
+      where app_no = :appNo and to_first = :place and to_first <> ''
+        and position > :after and position <= :upto and day >= :day::date
+      order by position limit :limit)
+     union all
+     (select position, type, at, payload from events
+      where app_no = :appNo and to_first = :everyone and to_first <> ''
+        and position > :after and position <= :upto and day >= :day::date
+      order by position limit :limit)
+     union all
+     (select position, type, at, payload from events
+      where app_no = :appNo and to_second = :place
+        and position > :after and position <= :upto and day >= :day::date
+      order by position limit :limit)
+   ) told
+   order by position limit :limit`,
+)
+
+/**
+ * What was told in groups, each within a span of positions: a range of the index for each. As JSON, whose
+ * length the planner does not guess.
+ */
+export const listToldInGroups = query<
+  { appNo: number; spans: string; day: string; limit: number },
+  LoggedRow
+>(
+  'gateway.listToldInGroups',
+  `select ${LOGGED} from json_to_recordset(:spans::json)
+     as span (place text, after bigint, upto bigint)
+   cross join lateral (
+     select position, type, at, payload from events
+     where app_no = :appNo and to_first = span.place and to_first <> ''
+       and position > span.after and position <= span.upto and day >= :day::date
+     order by position limit :limit
+   ) told
+   order by position limit :limit`,
+)
+
+/** Refuses, as a send would, a user that may not write there; else the records of both sides. */
+export const checkReach = query<
+  { appNo: number; kind: string; uid: string; receiver: string },
+  { entities: string }
+>(
+  'gateway.checkReach',
+  `select case :kind when 'user' then check_direct(:appNo, :uid, :receiver)
+     else check_group(:appNo, :uid, :receiver) end as entities`,
+)

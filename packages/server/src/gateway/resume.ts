@@ -1,6 +1,7 @@
 import { EVERYONE, groupPlace, realtimeLimits, userPlace } from '@loquat/protocol'
-import type { Entry } from './entry.ts'
+import { type Entry, type LoggedRow, readLogged } from './entry.ts'
 import { type AppHub, type HubUser, isTold } from './hub.ts'
+import { findDay, listTold, listToldInGroups } from './queries.ts'
 
 /** While a user was a member of a group: past one position, up to another. */
 export interface Span {
@@ -9,12 +10,15 @@ export interface Span {
   upto: number
 }
 
-/** Where missed events are found: in the ring, or in the log. */
+/** Where missed events are found: in the ring, or in the log. Undefined: there are too many. */
 interface Source {
-  /** Past one position and up to another, in order. */
-  at(places: string[], after: number, upto: number): Entry[] | Promise<Entry[]>
-  inGroups(spans: Span[]): Entry[] | Promise<Entry[]>
+  /** What the user itself was told, or everyone, past one position and up to another, in order. */
+  own(uid: string, after: number, upto: number): Promise<Entry[] | undefined>
+  inGroups(spans: Span[]): Promise<Entry[] | undefined>
 }
+
+/** Read of the log at most: a few of them can be meant for others. */
+const READ = 2 * realtimeLimits.resumeEvents
 
 /**
  * What a user was told past `after`, up to where the hub stands now; undefined if that is too much, or
@@ -28,21 +32,42 @@ export async function missedBy(
 ): Promise<Entry[] | undefined> {
   // As they are now: while the log is read, they may change.
   const groups = [...user.groups].map(({ guid }) => guid)
-  const source = after > upto ? undefined : sourceOf(hub, after)
-  if (!source) return undefined
-  const own = await source.at([userPlace(user.uid), EVERYONE], after, upto)
+  if (after > upto) return undefined
+  const source = after >= hub.feed.ring.after ? inRing(hub) : await inLog(hub, after)
+  const own = await source?.own(user.uid, after, upto)
+  if (!source || !own) return undefined
   const spans = spansOf(user, groups, own, { after, upto })
   const shared = await source.inGroups(spans)
+  if (!shared) return undefined
   const told = inOrder([...own, ...shared]).filter((entry) => isMeant(entry, user, spans))
   return told.length > realtimeLimits.resumeEvents ? undefined : told
 }
 
-function sourceOf({ feed: { ring } }: AppHub, after: number): Source | undefined {
-  if (after < ring.after) return undefined
+const inRing = ({ feed: { ring } }: AppHub): Source => ({
+  own: async (uid, after, upto) =>
+    inOrder([userPlace(uid), EVERYONE].flatMap((place) => ring.at(place, after, upto))),
+  inGroups: async (spans) =>
+    spans.flatMap(({ guid, after, upto }) => ring.at(groupPlace(guid), after, upto)),
+})
+
+/** Undefined if the log no longer holds all past the position. */
+async function inLog({ app }: AppHub, from: number): Promise<Source | undefined> {
+  const { no: appNo, cell } = app
+  const start = await findDay.maybeOne(cell.db, { appNo, position: from + 1 })
+  if (!start) return undefined
+  const common = { appNo, day: start.day, limit: READ + 1 }
+  const entries = (rows: LoggedRow[]) => (rows.length > READ ? undefined : rows.map(readLogged))
   return {
-    at: (places, from, upto) => inOrder(places.flatMap((place) => ring.at(place, from, upto))),
-    inGroups: (spans) =>
-      spans.flatMap((span) => ring.at(groupPlace(span.guid), span.after, span.upto)),
+    own: async (uid, after, upto) => {
+      const place = userPlace(uid)
+      const range = { ...common, place, everyone: EVERYONE, after, upto }
+      return entries(await listTold.many(cell.db, range))
+    },
+    inGroups: async (spans) => {
+      const places = spans.map(({ guid, ...span }) => ({ place: groupPlace(guid), ...span }))
+      const found = { ...common, spans: JSON.stringify(places) }
+      return entries(await listToldInGroups.many(cell.db, found))
+    },
   }
 }
 

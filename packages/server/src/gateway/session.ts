@@ -4,12 +4,14 @@ import {
   realtimeLimits,
   type ServerBody,
   type ServerFrameType,
+  type UserRecord,
 } from '@loquat/protocol'
 import type { WebSocket } from 'ws'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Settings } from '../areas/settings/settings.ts'
 import type { Entry } from './entry.ts'
 import type { AppHub, HubUser } from './hub.ts'
+import type { Typings } from './typing.ts'
 
 /** The codes by name. */
 export const codeOf = Object.fromEntries(
@@ -38,6 +40,9 @@ export class Session {
   settings: Settings = {}
   credential = ''
   resource: string | undefined
+  typing: Typings | undefined
+  /** To whom the user could write when it last tried, and its record. */
+  reach: { key: string; sender: UserRecord; until: number } | undefined
   closed = false
   /** Rounds of the gateway's clock since anything was heard. */
   silent = 0
@@ -84,6 +89,11 @@ export class Session {
   deliver(entry: Entry): void {
     if (!this.#held) this.write(entry.frame)
     else if (this.#held.push(entry) > HELD) this.close('behind')
+  }
+
+  /** What is of no use later is left out while it catches up. */
+  whisper(frame: string): void {
+    if (!this.#held) this.write(frame)
   }
 
   send<T extends ServerFrameType>(type: T, body?: ServerBody<T>, id?: string): void {

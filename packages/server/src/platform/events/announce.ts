@@ -1,11 +1,18 @@
-import type { EventPayload, EventType } from '@loquat/protocol'
+import { audienceOf, type EventPayload, type EventType, placesOf } from '@loquat/protocol'
 import type { Tx } from '../db/db.ts'
 import { query } from '../db/query.ts'
 
-const insertOutbox = query<{ appNo: number; type: string; key: string; payload: string }>(
+const insertOutbox = query<{
+  appNo: number
+  type: string
+  key: string
+  payload: string
+  first: string
+  second: string | null
+}>(
   'events.announce',
-  `insert into outbox (app_no, type, key, payload)
-   values (:appNo, :type, :key, :payload::json)`,
+  `insert into outbox (app_no, type, key, payload, to_first, to_second)
+   values (:appNo, :type, :key, :payload::json, :first, :second)`,
 )
 
 export interface Announcement<T extends EventType> {
@@ -23,6 +30,8 @@ export interface Announcement<T extends EventType> {
  */
 export async function announce<T extends EventType>(tx: Tx, event: Announcement<T>): Promise<void> {
   const { appNo, type, key, payload } = event
-  await insertOutbox.many(tx, { appNo, type, key, payload: JSON.stringify(payload) })
+  const [first = '', second = null] = placesOf(audienceOf(type, payload))
+  const places = { first, second }
+  await insertOutbox.many(tx, { appNo, type, key, payload: JSON.stringify(payload), ...places })
   tx.announced = true
 }

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { audienceOf, type EventType, placesOf } from '@loquat/protocol'
+import { Device, newApp, send, tokenOf } from '../../test/device.ts'
+import { type TestApp, useServer } from '../../test/harness.ts'
+import { until } from '../../test/until.ts'
+import { readConfig } from '../config.ts'
+import { type Service, serve } from '../serve.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+
+const sql = (app: TestApp, text: string, values: unknown[]) =>
+  app.cell.db.query<Record<string, unknown>>({ name: '', text, values })
+
+/** All that was announced is in the log. */
+const sequenced = (app: TestApp) =>
+  until('all is in the log', async () => {
+    const { rows } = await sql(app, 'select from outbox where app_no = $1', [app.no])
+    return rows.length === 0
+  })
+
+const started: Service[] = []
+// Else a test that fails would keep its file from ending.
+after(async () => {
+  for (const service of started) await service.drain()
+})
+
+/** Where devices come back to: a gateway that was there all the time, or one that knows the log alone. */
+const ways = {
+  'from the ring': async (_app: TestApp): Promise<Service> => server.service,
+  'from the log': async (app: TestApp): Promise<Service> => {
+    await sequenced(app)
+    // A new process keeps what is younger than two minutes.
+    await sql(app, `update events set at = at - interval '1 hour' where app_no = $1`, [app.no])
+    const service = await serve(readConfig(server.env), ['gateway'])
+    started.push(service)
+    return service
+  },
+}
+
+for (const [way, comeBack] of Object.entries(ways)) {
+  suite(`resuming ${way}`, () => {
+    async function resume(app: TestApp, uid: string, position: number) {
+      const service = await comeBack(app)
+      const token = await tokenOf(app, uid)
+      const device = await Device.connect(service.gatewayPort ?? 0, app, token, { position })
+      return device
+    }
+
+    /** Connects a user, and leaves at once. */
+    async function visit(app: TestApp, uid: string): Promise<number> {
+      const port = server.service.gatewayPort ?? 0
+      const device = await Device.connect(port, app, await tokenOf(app, uid))
+      const { position } = device
+      await device.close()
+      return position
+    }
+
+    test('brings what was missed, once and in order, then goes on', async () => {
+      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const position = await visit(app, 'ben')
+      await send(app, 'amira', 'ben', '1')
+      await send(app, 'amira', 'cleo', 'not for ben')
+      await send(app, 'ben', 'amira', '2')
+      await send(app, 'ben', 'ben', '3')
+      const device = await resume(app, 'ben', position)
+      await send(app, 'amira', 'ben', '4')
+      await until('all are there', () => device.texts().length === 4)
+      assert.deepEqual(device.texts(), ['1', '2', '3', '4'])
+      assert.equal((await device.got('session.ready')).body.resumed, true)
+      await device.close()
+    })
+
+    test('tells of groups while the user was a member', async () => {
+      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const guids = ['team', 'old', 'new', 'closed']
+      for (const guid of guids) {
+        await app.client.groups.create({ guid, name: guid, type: 'public', owner: 'amira' })
+      }
+      const members = (guid: string) => `/v3/groups/${guid}/members`
+      const body = { participants: ['ben'] }
+      for (const guid of ['team', 'old']) await app.call('POST', members(guid), { body })
+      const position = await visit(app, 'ben')
+      const say = async (text: string) => {
+        for (const guid of guids) await send(app, 'amira', guid, `${guid} ${text}`, 'group')
+      }
+      await say('before')
+      await app.call('DELETE', '/v3/groups/old/members/ben')
+      await app.call('POST', members('new'), { body })
+      // Somebody who was no member.
+      await app.call('POST', '/v3/groups/closed/bannedusers/ben')
+      await app.call('POST', '/v3/groups/team/bannedusers/ben')
+      await say('while away')
+      await app.call('DELETE', '/v3/groups/team/bannedusers/ben')
+      await app.call('POST', members('team'), { body })
+      await app.call('POST', '/v3/groups/new/bannedusers/ben')
+      await say('after')
+      const device = await resume(app, 'ben', position)
+      await until('all are there', () => device.texts().includes('team after'))
+      assert.deepEqual(device.texts(), ['old before', 'new while away', 'team after'])
+      assert.deepEqual(
+        device.events().filter((type) => type.startsWith('group.member')),
+        [
+          'group.member.kicked',
+          'group.member.added',
+          'group.member.banned',
+          'group.member.banned',
+          'group.member.added',
+          'group.member.banned',
+        ],
+      )
+      await device.close()
+    })
+
+    test('what is too much is not sent again: the lists are read anew', async () => {
+      const app = await newApp(server, ['amira', 'ben'])
+      const position = await visit(app, 'ben')
+      await sql(
+        app,
+        `insert into outbox (app_no, type, key, payload, to_first)
+         select $1, 'message.saved', 'user:ben',
+           json_build_object('uid', 'ben', 'messageId', n::text), 'user:ben'
+         from generate_series(1, 1001) n`,
+        [app.no],
+      )
+      const device = await resume(app, 'ben', position)
+      const { body } = await device.got('session.reload')
+      await send(app, 'amira', 'ben', 'next')
+      const next = await device.got('message.sent')
+      assert.ok((next.position ?? 0) > body.position)
+      await device.settled()
+      assert.deepEqual(device.events(), ['message.sent'])
+      await device.close()
+    })
+
+    test('past the end of the log, or before what it holds, is no place to go on', async () => {
+      const app = await newApp(server, ['ben'])
+      for (const position of [1_000_000, 0]) {
+        await sequenced(app)
+        await sql(app, 'delete from events where app_no = $1 and position < 3', [app.no])
+        const device = await resume(app, 'ben', position)
+        if (way === 'from the log' || position > 0) await device.got('session.reload')
+        await device.close()
+      }
+    })
+  })
+}
+
+test('the log holds each event under the places where it is told', async () => {
+  const app = await newApp(server, ['amira', 'ben'])
+  await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
+  const sent = await send(app, 'amira', 'ben', 'hi')
+  await send(app, 'amira', 'amira', 'note')
+  const { id } = sent.body.data
+  const headers = { onbehalfof: 'ben' }
+  await app.call('POST', `/v3/messages/${id}/reactions/${encodeURIComponent('👍')}`, { headers })
+  const group = await send(app, 'amira', 'team', 'hi', 'group')
+  const own = { onbehalfof: 'amira' }
+  await app.call('POST', `/v3/messages/${group.body.data.id}/reactions/x`, { headers: own })
+  const body = { receiver: 'ben', receiverType: 'user', category: 'message', type: 'text' }
+  await app.call('POST', '/v3/messages', { body: { ...body, data: { text: 'from the app' } } })
+  await sequenced(app)
+  const text = 'select type, payload, to_first, to_second from events where app_no = $1'
+  const { rows } = await sql(app, text, [app.no])
+  assert.ok(rows.length > 8)
+  for (const { type, payload, to_first, to_second } of rows) {
+    const places = placesOf(audienceOf(type as EventType, payload))
+    const stored = [to_first, to_second].filter(Boolean)
+    assert.deepEqual(stored.sort(), places.sort(), String(type))
+  }
+})
