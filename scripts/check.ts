@@ -6,7 +6,7 @@ const steps: [string, ...string[]][] = [
   ['tsc', '-p', '.'],
   // The SDK alone, as a browser sees it: nothing of Node.
   ['tsc', '-p', 'packages/sdk/tsconfig.browser.json'],
-  ['redocly', 'lint', 'packages/server/openapi.json'],
+  ['redocly', 'lint', 'packages/server/openapi.json', 'packages/server/management.openapi.json'],
 ]
 
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }

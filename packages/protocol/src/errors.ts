@@ -37,8 +37,8 @@ export const errors = {
   AUTH_ERR_NO_ACCESS: {
     status: 403,
     retry: false,
-    message: 'This key or token may not do that.',
-    when: "The scope of the key is too small for the operation; or a user with a token asks for what is the app's alone, or acts for somebody else.",
+    message: 'This caller may not do that.',
+    when: "The scope of the key, or the role of the operator, is too small for the operation; or a user with a token asks for what is the app's alone, or acts for somebody else.",
   },
   ERR_APIKEY_NOT_FOUND: {
     status: 404,
@@ -79,7 +79,7 @@ export const errors = {
   ERR_PLAN_QUOTA_RESTRICTION: {
     status: 403,
     retry: false,
-    message: 'There can be at most {limit} {what} in an app.',
+    message: 'There can be at most {limit} {what}.',
     when: 'The allowed amount is used up.',
   },
   AUTH_ERR_AUTH_TOKEN_NOT_FOUND: {
@@ -488,7 +488,133 @@ export const errors = {
     status: 429,
     retry: true,
     message: 'The limit of {limit} requests a minute is reached.',
-    when: 'The app used up its requests of this minute; `Retry-After` says when to come back.',
+    when: 'The app, or the operator, used up its requests of this minute; `Retry-After` says when to come back.',
+  },
+  AUTH_ERR_EMPTY_AUTH_HEADER: {
+    status: 401,
+    retry: false,
+    message: 'Nobody is signed in, and the headers "key" and "secret" are missing.',
+    when: 'Management: there is no session, and `key` or `secret` is absent or blank.',
+  },
+  AUTH_ERR_INVALID_CREDENTIALS: {
+    status: 401,
+    retry: false,
+    message: 'Sign in again: these credentials are not known.',
+    when: 'Management: address, password or code is wrong, the session is over, or key and secret are unknown.',
+  },
+  AUTH_ERR_TOTP_REQUIRED: {
+    status: 401,
+    retry: false,
+    message: 'This account takes a one-time code.',
+    when: 'Management: the password is right, and `code` or `recoveryCode` is missing.',
+  },
+  AUTH_ERR_FOREIGN_PAGE: {
+    status: 403,
+    retry: false,
+    message: 'The request comes from a page of another host.',
+    when: 'Management: a write with a session that was not made by a page of the same host.',
+  },
+  ERR_TOO_MANY_ATTEMPTS: {
+    status: 429,
+    retry: true,
+    message: 'There were too many attempts. Try again in 15 minutes.',
+    when: 'Management: wrong passwords or codes, or sign-ups, of this account or from this address.',
+  },
+  ERR_SIGN_UP_CLOSED: {
+    status: 403,
+    retry: false,
+    message: 'Nobody can sign up here without an invitation.',
+    when: 'Management: `LOQUAT_SIGN_UP` does not let this caller in.',
+  },
+  ERR_EMAIL_ALREADY_EXISTS: {
+    status: 409,
+    retry: false,
+    message: 'There is an account with the address "{email}" already.',
+    when: 'Management: the address has an account.',
+  },
+  ERR_INVITATION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'This invitation is not known, was used, or has expired.',
+    when: 'Management: the token is unknown, used, expired, or for another address.',
+  },
+  ERR_WRONG_PASSWORD: {
+    status: 403,
+    retry: false,
+    message: 'The password is wrong.',
+    when: 'Management: a change that needs the password got a wrong one.',
+  },
+  ERR_WRONG_CODE: {
+    status: 400,
+    retry: false,
+    message: 'The code is wrong. Is the clock right?',
+    when: 'Management: the code does not confirm the secret that was shown.',
+  },
+  ERR_TOTP_ALREADY_ON: {
+    status: 409,
+    retry: false,
+    message: 'One-time codes are in use already.',
+    when: 'Management: switch them off first.',
+  },
+  ERR_TOTP_OFF: {
+    status: 409,
+    retry: false,
+    message: 'One-time codes are not in use.',
+    when: 'Management: there is nothing to switch off or renew.',
+  },
+  ERR_SESSION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no such session.',
+    when: 'Management: the session is unknown, over, or of another account.',
+  },
+  ERR_KEY_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no such key.',
+    when: 'Management: the key is unknown, or of another account.',
+  },
+  ERR_APP_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no app "{appId}" that you could manage.',
+    when: 'Management: the app is unknown, or the operator is none of its collaborators.',
+  },
+  ERR_APP_CREATION_FAILED_MAX_LIMIT: {
+    status: 403,
+    retry: false,
+    message: 'An operator can own at most {limit} apps.',
+    when: 'Management: the operator owns as many apps as `LOQUAT_APPS_PER_OPERATOR` allows.',
+  },
+  ERR_APP_ARCHIVED: {
+    status: 409,
+    retry: false,
+    message: 'The app "{appId}" is marked for removal.',
+    when: 'Management: it was deleted before; it can be restored.',
+  },
+  ERR_APP_NOT_ARCHIVED: {
+    status: 409,
+    retry: false,
+    message: 'The app "{appId}" is not marked for removal.',
+    when: 'Management: there is nothing to restore, or its grace is over.',
+  },
+  ERR_ALREADY_AN_OWNER: {
+    status: 409,
+    retry: false,
+    message: '"{email}" owns the app.',
+    when: 'Management: the owner of an app is made nothing else.',
+  },
+  ERR_SELF_ACTION_DENIED: {
+    status: 403,
+    retry: false,
+    message: 'Nobody can change or end the own part in an app.',
+    when: 'Management: the address is that of the caller.',
+  },
+  ERR_NOT_A_COLLABORATOR: {
+    status: 404,
+    retry: false,
+    message: '"{email}" has no part in the app.',
+    when: 'Management: whoever is to be removed is neither collaborator nor invited.',
   },
   ERR_INVALID_API_VERSION: {
     status: 404,
@@ -523,6 +649,7 @@ const UNFINISHED = '`ERR_MISSION_FAILED` or `ERR_EXCEPTION`'
 
 /** Codes that other services of the kind know and this one never answers with, and why. */
 export const impossibleErrors: Record<string, string> = {
+  ERR_APP_DELETION: 'There are no plans that could keep an app from being deleted.',
   ERR_AUTH_TOKEN_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
   ERR_AUTH_TOKENS_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,
   ERR_ROLE_DELETE_FAILED: `${COMMITTED} ${UNFINISHED}.`,

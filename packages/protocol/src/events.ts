@@ -121,6 +121,14 @@ export const events = {
     summary: 'Settings of the app changed. Holds the values in force of those that were named.',
     payload: Type.Object({ settings: Settings }),
   },
+  'app.archived': {
+    summary: 'The app was taken out of service, to be removed after the grace.',
+    payload: Type.Object({ appId: Type.String() }),
+  },
+  'app.restored': {
+    summary: 'The app was put back into service.',
+    payload: Type.Object({ appId: Type.String() }),
+  },
   'apikey.created': {
     summary: 'An API key was created. Key values are in no event.',
     payload: ApiKey,

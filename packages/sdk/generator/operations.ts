@@ -5,14 +5,18 @@ import { type Method, methodsOf } from './methods.ts'
 import { capitalized } from './names.ts'
 import type { Schema } from './types.ts'
 
-const HEAD = `// Made by \`npm run generate\` from openapi.json. Do not edit.
+const HEAD = `// Made by \`npm run generate\` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
 import { everyRecord, type Page } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
 `
 
 /** `shared` are the shapes that many answers have, by the names they get; `PageMeta` is one. */
-export function operationsFile(document: Document, shared: Record<string, Schema>): string {
+export function operationsFile(
+  document: Document,
+  shared: Record<string, Schema>,
+  name = 'Operations',
+): string {
   const operations = readOperations(document)
   const declarations = new Declarations()
   for (const [name, schema] of Object.entries(shared)) declarations.record(name, schema)
@@ -21,9 +25,12 @@ export function operationsFile(document: Document, shared: Record<string, Schema
   assertDistinct(methods)
   const namespaces = Map.groupBy(methods, ({ namespace }) => namespace)
   const classes = [...namespaces].map(([namespace, own]) => methodsClass(namespace, own))
-  return [HEAD, ...declarations.texts, ...classes, operationsClass([...namespaces.keys()])].join(
-    '\n\n',
-  )
+  return [
+    HEAD,
+    ...declarations.texts,
+    ...classes,
+    operationsClass(name, [...namespaces.keys()]),
+  ].join('\n\n')
 }
 
 /** What `getUser` answers with is a `User`, in the answers of other operations too. */
@@ -56,9 +63,9 @@ export class ${classNameOf(namespace)} {
   ${methods.map(({ code }) => code).join('\n')}
 }`
 
-const operationsClass = (namespaces: string[]) => `
+const operationsClass = (name: string, namespaces: string[]) => `
 /** Every operation, by area. */
-export class Operations {
+export class ${name} {
   ${namespaces.map((name) => `readonly ${name}: ${classNameOf(name)}`).join('\n')}
 
   constructor(transport: Transport) {

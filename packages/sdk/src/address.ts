@@ -5,12 +5,20 @@ export type Address =
   | { region: Region; host: string; baseUrl?: never }
   | { baseUrl: string; region?: never; host?: never }
 
+/** Where requests go, and what each of them carries. */
+export interface Target {
+  origin: string
+  headers: Record<string, string>
+}
+
 /** The origin of all requests. On a bare host the app is named by a header. */
-export function readAddress(appId: string, address: Address) {
+export function readAddress(appId: string, address: Address): Target {
   if (address.baseUrl !== undefined)
-    return { origin: address.baseUrl.replace(/\/+$/, ''), headers: { appid: appId } }
+    return { origin: withoutSlash(address.baseUrl), headers: { appid: appId } }
   return { origin: `https://${appId}.api-${address.region}.${address.host}`, headers: {} }
 }
+
+export const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
 /**
  * An id as part of a path. Without the check an empty id or dots would silently lead to another

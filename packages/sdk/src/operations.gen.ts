@@ -1,4 +1,4 @@
-// Made by `npm run generate` from openapi.json. Do not edit.
+// Made by `npm run generate` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
 import { everyRecord, type Page } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -2234,6 +2234,8 @@ export type ListEventsQuery = {
     | (
         | 'app.created'
         | 'app.settings.updated'
+        | 'app.archived'
+        | 'app.restored'
         | 'apikey.created'
         | 'apikey.updated'
         | 'apikey.deleted'

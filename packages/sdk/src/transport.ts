@@ -1,14 +1,9 @@
-import { type Address, readAddress, searchOf } from './address.ts'
+import { type Address, searchOf, type Target } from './address.ts'
 import { type Failure, LoquatError } from './error.ts'
 import { isPassing, pause, pauseBefore, readRetryAfter } from './retry.ts'
 
-/** Which app, where it is, and how to call it. */
-export type LoquatOptions = Address & {
-  appId: string
-  /** Which operations it may call is a matter of its scope. */
-  apiKey: string
-  /** The uid of a user in whose name all operations are called. */
-  onBehalfOf?: string | undefined
+/** How requests are sent. */
+export interface SendOptions {
   /** How often a request is sent again after a failure that passes; 4 unless given. */
   maxRetries?: number | undefined
   /** Milliseconds for each try, answer included; 30,000 unless given. */
@@ -16,6 +11,16 @@ export type LoquatOptions = Address & {
   /** Instead of the global one. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
+
+/** Which app, where it is, and how to call it. */
+export type LoquatOptions = Address &
+  SendOptions & {
+    appId: string
+    /** Which operations it may call is a matter of its scope. */
+    apiKey: string
+    /** The uid of a user in whose name all operations are called. */
+    onBehalfOf?: string | undefined
+  }
 
 /** What any single call can be given. */
 export interface CallOptions {
@@ -44,16 +49,11 @@ export class Transport {
   readonly #headers: Record<string, string>
   readonly #maxRetries: number
   readonly #timeoutMs: number
-  readonly #fetch: NonNullable<LoquatOptions['fetch']>
+  readonly #fetch: NonNullable<SendOptions['fetch']>
 
-  constructor(options: LoquatOptions) {
-    const { origin, headers } = readAddress(options.appId, options)
-    const { apiKey, onBehalfOf } = options
-    // The server takes a blank header as none: the call would be made in the name of the app.
-    if (onBehalfOf === '') throw new TypeError('onBehalfOf needs a uid')
-    const viewer = onBehalfOf !== undefined && { onbehalfof: onBehalfOf }
+  constructor({ origin, headers }: Target, options: SendOptions) {
     this.#origin = origin
-    this.#headers = { ...headers, apikey: apiKey, ...viewer }
+    this.#headers = headers
     this.#maxRetries = options.maxRetries ?? 4
     this.#timeoutMs = options.timeoutMs ?? 30_000
     // Called as a method of anything but the global object, a browser's fetch throws.

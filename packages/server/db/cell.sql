@@ -1009,6 +1009,32 @@ begin
   return v_record;
 end $$;
 
+CREATE FUNCTION public.purge_app(p_app_no integer, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_table regclass;
+  v_rows int;
+  v_gone boolean := true;
+begin
+  for v_table in
+    select c.oid::regclass
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_no'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      and not c.relispartition and c.relname <> 'apps'
+    order by c.relname
+  loop
+    execute format(
+      'delete from %1$s where app_no = $1 and ctid = any (array('
+      'select ctid from %1$s where app_no = $1 limit $2))', v_table)
+    using p_app_no, p_limit;
+    get diagnostics v_rows = row_count;
+    v_gone := v_gone and v_rows = 0;
+  end loop;
+  if v_gone then delete from apps where app_no = p_app_no; end if;
+  return v_gone;
+end $_$;
+
 CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id bigint) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
@@ -1834,7 +1860,8 @@ CREATE TABLE public.apps (
     app_no integer NOT NULL,
     app_id text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    archived_at timestamp with time zone
 );
 
 CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
@@ -2375,6 +2402,8 @@ ALTER TABLE ONLY public.webhooks
 
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
+CREATE INDEX apps_archived ON public.apps USING btree (app_no) WHERE (archived_at IS NOT NULL);
 
 CREATE INDEX auth_tokens_user ON public.auth_tokens USING btree (app_no, uid, created_at);
 

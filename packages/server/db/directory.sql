@@ -1,3 +1,10 @@
+CREATE FUNCTION public.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the audit is only added to' using errcode = 'insufficient_privilege';
+end $$;
+
 CREATE TABLE public.apps (
     app_no integer NOT NULL,
     app_id text NOT NULL,
@@ -5,7 +12,9 @@ CREATE TABLE public.apps (
     cell_id text NOT NULL,
     state text DEFAULT 'creating'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT apps_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text])))
+    archived_at timestamp with time zone,
+    purge_at timestamp with time zone,
+    CONSTRAINT apps_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'archived'::text, 'purging'::text])))
 );
 
 ALTER TABLE public.apps ALTER COLUMN app_no ADD GENERATED ALWAYS AS IDENTITY (
@@ -17,6 +26,42 @@ ALTER TABLE public.apps ALTER COLUMN app_no ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.attempts (
+    subject text NOT NULL,
+    count integer NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.audit (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    operator_no integer,
+    email text,
+    via text NOT NULL,
+    app_no integer,
+    app_id text,
+    action text NOT NULL,
+    target jsonb NOT NULL,
+    before jsonb,
+    after jsonb,
+    address text,
+    user_agent text
+);
+
+ALTER TABLE public.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.audit_outcomes (
+    id bigint NOT NULL,
+    status integer NOT NULL
+);
+
 CREATE TABLE public.cells (
     cell_id text NOT NULL,
     region text NOT NULL,
@@ -24,6 +69,33 @@ CREATE TABLE public.cells (
     accepts_apps boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT cells_cell_id_check CHECK ((cell_id ~ '^[a-z0-9-]{1,40}$'::text))
+);
+
+CREATE TABLE public.collaborators (
+    app_no integer NOT NULL,
+    operator_no integer NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT collaborators_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'moderator'::text, 'developer'::text])))
+);
+
+CREATE TABLE public.idempotency (
+    operator_no integer NOT NULL,
+    key text NOT NULL,
+    request_hash bytea NOT NULL,
+    answer_sealed bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.invitations (
+    app_no integer NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitations_email_check CHECK ((email = lower(email))),
+    CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'moderator'::text, 'developer'::text])))
 );
 
 CREATE TABLE public.migrations (
@@ -42,6 +114,51 @@ CREATE SEQUENCE public.migrations_id_seq
 
 ALTER SEQUENCE public.migrations_id_seq OWNED BY public.migrations.id;
 
+CREATE TABLE public.operator_keys (
+    key text NOT NULL,
+    operator_no integer NOT NULL,
+    secret_hash bytea NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.operator_sessions (
+    token_hash bytea NOT NULL,
+    session_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    operator_no integer NOT NULL,
+    address text NOT NULL,
+    user_agent text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.operators (
+    operator_no integer NOT NULL,
+    email text NOT NULL,
+    name text NOT NULL,
+    password_hash text NOT NULL,
+    totp_sealed bytea,
+    totp_pending_sealed bytea,
+    totp_step bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT operators_email_check CHECK ((email = lower(email)))
+);
+
+ALTER TABLE public.operators ALTER COLUMN operator_no ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.operators_operator_no_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.recovery_codes (
+    operator_no integer NOT NULL,
+    code_hash bytea NOT NULL
+);
+
 CREATE TABLE public.regions (
     region text NOT NULL
 );
@@ -54,19 +171,108 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (app_no);
 
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (subject);
+
+ALTER TABLE ONLY public.audit_outcomes
+    ADD CONSTRAINT audit_outcomes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.cells
     ADD CONSTRAINT cells_pkey PRIMARY KEY (cell_id);
 
+ALTER TABLE ONLY public.collaborators
+    ADD CONSTRAINT collaborators_pkey PRIMARY KEY (app_no, operator_no);
+
+ALTER TABLE ONLY public.idempotency
+    ADD CONSTRAINT idempotency_pkey PRIMARY KEY (operator_no, key);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (app_no, email);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_token_hash_key UNIQUE (token_hash);
+
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.operator_keys
+    ADD CONSTRAINT operator_keys_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_session_id_key UNIQUE (session_id);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_email_key UNIQUE (email);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_pkey PRIMARY KEY (operator_no);
+
+ALTER TABLE ONLY public.recovery_codes
+    ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (operator_no, code_hash);
 
 ALTER TABLE ONLY public.regions
     ADD CONSTRAINT regions_pkey PRIMARY KEY (region);
 
 CREATE INDEX apps_cell ON public.apps USING btree (cell_id);
 
+CREATE INDEX apps_resting ON public.apps USING btree (cell_id, app_no) WHERE (state <> 'active'::text);
+
+CREATE INDEX attempts_since ON public.attempts USING btree (since);
+
+CREATE INDEX audit_app ON public.audit USING btree (app_no, id);
+
+CREATE INDEX audit_app_action ON public.audit USING btree (app_no, action, id);
+
+CREATE INDEX audit_app_operator ON public.audit USING btree (app_no, operator_no, id);
+
+CREATE INDEX audit_operator ON public.audit USING btree (operator_no, id);
+
+CREATE INDEX audit_operator_action ON public.audit USING btree (operator_no, action, id);
+
+CREATE INDEX collaborators_operator ON public.collaborators USING btree (operator_no, app_no);
+
+CREATE UNIQUE INDEX collaborators_owner ON public.collaborators USING btree (app_no) WHERE (role = 'owner'::text);
+
+CREATE INDEX operator_keys_operator ON public.operator_keys USING btree (operator_no);
+
+CREATE INDEX operator_sessions_operator ON public.operator_sessions USING btree (operator_no, created_at);
+
+CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
+CREATE TRIGGER audit_outcomes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_outcomes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change();
+
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_cell_id_fkey FOREIGN KEY (cell_id) REFERENCES public.cells(cell_id);
 
+ALTER TABLE ONLY public.audit_outcomes
+    ADD CONSTRAINT audit_outcomes_id_fkey FOREIGN KEY (id) REFERENCES public.audit(id);
+
 ALTER TABLE ONLY public.cells
     ADD CONSTRAINT cells_region_fkey FOREIGN KEY (region) REFERENCES public.regions(region);
+
+ALTER TABLE ONLY public.collaborators
+    ADD CONSTRAINT collaborators_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collaborators
+    ADD CONSTRAINT collaborators_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);
+
+ALTER TABLE ONLY public.idempotency
+    ADD CONSTRAINT idempotency_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.operator_keys
+    ADD CONSTRAINT operator_keys_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);
+
+ALTER TABLE ONLY public.recovery_codes
+    ADD CONSTRAINT recovery_codes_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);

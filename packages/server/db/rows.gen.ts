@@ -9,6 +9,32 @@ export interface DirectoryRows {
     cell_id: string
     state: string
     created_at: Date
+    archived_at: Date | null
+    purge_at: Date | null
+  }
+  attempts: {
+    subject: string
+    count: number
+    since: Date
+  }
+  audit: {
+    id: number
+    at: Date
+    operator_no: number | null
+    email: string | null
+    via: string
+    app_no: number | null
+    app_id: string | null
+    action: string
+    target: unknown
+    before: unknown | null
+    after: unknown | null
+    address: string | null
+    user_agent: string | null
+  }
+  audit_outcomes: {
+    id: number
+    status: number
   }
   cells: {
     cell_id: string
@@ -16,6 +42,58 @@ export interface DirectoryRows {
     url_sealed: Buffer
     accepts_apps: boolean
     created_at: Date
+  }
+  collaborators: {
+    app_no: number
+    operator_no: number
+    role: string
+    created_at: Date
+  }
+  idempotency: {
+    operator_no: number
+    key: string
+    request_hash: Buffer
+    answer_sealed: Buffer | null
+    created_at: Date
+  }
+  invitations: {
+    app_no: number
+    email: string
+    role: string
+    token_hash: Buffer
+    created_at: Date
+    expires_at: Date
+  }
+  operator_keys: {
+    key: string
+    operator_no: number
+    secret_hash: Buffer
+    name: string
+    created_at: Date
+  }
+  operator_sessions: {
+    token_hash: Buffer
+    session_id: string
+    operator_no: number
+    address: string
+    user_agent: string
+    created_at: Date
+    seen_at: Date
+    expires_at: Date
+  }
+  operators: {
+    operator_no: number
+    email: string
+    name: string
+    password_hash: string
+    totp_sealed: Buffer | null
+    totp_pending_sealed: Buffer | null
+    totp_step: number
+    created_at: Date
+  }
+  recovery_codes: {
+    operator_no: number
+    code_hash: Buffer
   }
   regions: {
     region: string
@@ -44,6 +122,7 @@ export interface CellRows {
     app_id: string
     settings: unknown
     created_at: Date
+    archived_at: Date | null
   }
   auth_tokens: {
     app_no: number

@@ -1,8 +1,14 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { addPreflight } from './areas/access/cors.ts'
 import { Credentials } from './areas/access/credentials.ts'
+import { addManagement } from './areas/access/manage.ts'
+import { MANAGE, routedUrl } from './areas/access/managed.ts'
 import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
+import { collaboratorRoutes } from './areas/apps/collaborators.routes.ts'
+import { appRoutes } from './areas/apps/routes.ts'
+import { settingRoutes } from './areas/apps/settings.routes.ts'
+import { auditRoutes } from './areas/audit/routes.ts'
 import { botRoutes } from './areas/bots/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
 import { pinRoutes } from './areas/conversations/pins.routes.ts'
@@ -16,6 +22,10 @@ import { reactionRoutes } from './areas/messages/reactions.routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
 import { savedMessageRoutes } from './areas/messages/saves.routes.ts'
 import { threadRoutes } from './areas/messages/threads.routes.ts'
+import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
+import { operatorRoutes } from './areas/operators/routes.ts'
+import { sessionRoutes } from './areas/operators/sessions.routes.ts'
+import { totpRoutes } from './areas/operators/totp.routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
@@ -23,6 +33,7 @@ import { authTokenRoutes } from './areas/users/tokens.routes.ts'
 import { deliveryRoutes } from './areas/webhooks/deliveries.routes.ts'
 import { webhookRoutes } from './areas/webhooks/routes.ts'
 import type { Deps } from './deps.ts'
+import { documents } from './documents.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 
@@ -50,6 +61,18 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   deliveryRoutes,
 ]
 
+/** Every area of the management interface. */
+const manageAreas: typeof areas = [
+  operatorRoutes,
+  sessionRoutes,
+  totpRoutes,
+  operatorKeyRoutes,
+  appRoutes,
+  collaboratorRoutes,
+  settingRoutes,
+  auditRoutes,
+]
+
 export interface ApiOptions {
   draining?: () => boolean
   /** Routes beside those of the areas: for tests. */
@@ -61,10 +84,19 @@ export async function buildApi(
   deps: Deps,
   { draining = () => false, more = [] }: ApiOptions = {},
 ): Promise<FastifyInstance> {
-  const { log, metrics, tracing } = deps
-  const app = openHttp({ log, timings: metrics.requests, tracing, draining })
+  const { log, metrics, tracing, config } = deps
+  const { trustedProxies } = config.http
+  const serviceHost = new URL(config.service.publicUrl).hostname
+  const app = openHttp({
+    log,
+    timings: metrics.requests,
+    tracing,
+    draining,
+    trustedProxies,
+    routedUrl: (request) => routedUrl(request, serviceHost),
+  })
   addHealth(app, draining)
-  await addOpenApi(app)
+  for (const document of documents) await addOpenApi(app, document)
   const credentials = new Credentials(deps)
   const v3: FastifyPluginAsync = async (scope) => {
     addAccess(scope, deps, credentials)
@@ -73,6 +105,11 @@ export async function buildApi(
   await app.register(v3, { prefix: '/v3' })
   const preflight: FastifyPluginAsync = async (scope) => addPreflight(scope, deps, credentials)
   await app.register(preflight, { prefix: '/v3' })
+  const manage: FastifyPluginAsync = async (scope) => {
+    addManagement(scope, deps)
+    for (const area of manageAreas) await scope.register(area(deps))
+  }
+  await app.register(manage, { prefix: MANAGE })
   await addReference(app, '/v3')
   return app
 }

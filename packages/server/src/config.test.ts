@@ -39,10 +39,12 @@ suite('configuration', () => {
         publicUrl: 'http://localhost:3000',
         eventRetentionDays: 14,
       },
+      manage: { signUp: 'invited', appsPerOperator: 100, rate: 1200 },
       webhooks: { privateTargets: false, nameServers: [] },
       http: {
         host: '127.0.0.1',
         internalHost: '127.0.0.1',
+        trustedProxies: [],
         port: 3000,
         internalPort: 9464,
         drainNoticeSeconds: 2,

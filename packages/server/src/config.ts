@@ -163,6 +163,21 @@ export const options = {
       description: 'Events older than this many days are dropped, a day at a time.',
     }),
   },
+  manage: {
+    signUp: oneOf('LOQUAT_SIGN_UP', ['open', 'invited', 'off'], {
+      default: 'invited',
+      description:
+        'Who can become an operator: everyone, whoever was invited to an app, or nobody but by `loquat operators create`.',
+    }),
+    appsPerOperator: integer('LOQUAT_APPS_PER_OPERATOR', 1, 1_000_000, {
+      default: '100',
+      description: 'Apps that an operator can own.',
+    }),
+    rate: integer('LOQUAT_MANAGE_RATE', 1, 1_000_000_000, {
+      default: '1200',
+      description: 'Requests a minute of an operator to the management interface.',
+    }),
+  },
   webhooks: {
     privateTargets: flag('LOQUAT_WEBHOOK_PRIVATE_TARGETS', {
       default: 'false',
@@ -190,6 +205,17 @@ export const options = {
       default: '127.0.0.1',
       description: 'The address of the internal port: metrics are for the operator alone.',
     }),
+    trustedProxies: {
+      env: 'LOQUAT_TRUSTED_PROXIES',
+      type: 'list of addresses and networks',
+      default: '',
+      description:
+        'Whose header `X-Forwarded-For` tells where a request comes from: load balancers. Nobody if empty.',
+      parse(value: string): readonly string[] {
+        const proxies = value.split(',').map((proxy) => proxy.trim())
+        return proxies.filter(Boolean)
+      },
+    },
     port: integer('LOQUAT_PORT', 0, 65535, {
       default: '3000',
       description: 'The port of the REST interface; 0 lets the system choose.',

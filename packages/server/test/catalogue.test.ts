@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { errors, impossibleErrors } from '@loquat/protocol'
-import { operations, type Schema } from './conformity.ts'
+import { managementOperations, operations, type Schema } from './conformity.ts'
 
 const SERVER = fileURLToPath(new URL('..', import.meta.url))
 
 /** Answers of the router, where there is no operation. */
 const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND']
 
+const all = [...operations, ...managementOperations]
 const codes = Object.keys(errors).sort()
 
 /**
@@ -37,7 +38,7 @@ function firstArgument(text: string): string {
 }
 
 function codesDeclared(): Set<string> {
-  const bodies = operations.flatMap(({ responses }) => Object.values(responses))
+  const bodies = all.flatMap(({ responses }) => Object.values(responses))
   return new Set(bodies.flatMap(codesWithin))
 }
 
@@ -61,7 +62,7 @@ suite('the catalogue of errors', () => {
   })
 
   test('each is declared under its own status', () => {
-    for (const { operationId, responses } of operations) {
+    for (const { operationId, responses } of all) {
       for (const [status, schema] of Object.entries(responses)) {
         for (const code of codesIn(schema)) {
           const own = errors[code as keyof typeof errors].status
@@ -86,23 +87,23 @@ suite('the document', () => {
   test('has operations', () => assert.ok(operations.length >= 5))
 
   test('operation ids are unique', () => {
-    const ids = operations.map(({ operationId }) => operationId)
+    const ids = all.map(({ operationId }) => operationId)
     assert.deepEqual([...new Set(ids)], ids)
   })
 
-  for (const operation of operations) {
-    const { method, path, operationId, summary, tags, scope, onBehalfOf, rate } = operation
+  for (const operation of all) {
+    const { method, path, operationId, summary, tags, scope, onBehalfOf, rate, manage } = operation
     test(`${method} ${path} is described`, () => {
       assert.match(operationId, /^[a-z][A-Za-z]+$/)
       assert.ok(summary)
       assert.equal(tags.length, 1)
-      assert.ok(scope && onBehalfOf && rate, 'says who may call it')
+      assert.ok((scope && onBehalfOf && rate) || manage, 'says who may call it')
       assert.ok(Object.keys(operation.responses).some((status) => status.startsWith('2')))
     })
 
     test(`${method} ${path} takes an Idempotency-Key if it writes`, () => {
       const named = operation.parameters.some(({ name }) => name === 'Idempotency-Key')
-      assert.equal(named, method !== 'GET')
+      assert.equal(named, method !== 'GET' && manage !== 'public')
     })
   }
 })

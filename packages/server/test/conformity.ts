@@ -1,9 +1,10 @@
-/** Checks every answer that any test gets against openapi.json, and notes which operations were called. */
+/** Checks every answer that any test gets against the OpenAPI documents, and notes which operations were called. */
 import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type ErrorCode, errors } from '@loquat/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Section } from '../src/areas/access/operator.ts'
 
 export interface Schema {
   type?: string
@@ -29,12 +30,13 @@ export interface Operation {
   users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
   rate: string
+  /** Of operations of the management interface: who may call it. */
+  manage: 'public' | 'account' | Section | undefined
+  sessionOnly: boolean
   parameters: Parameter[]
   body: Schema | undefined
   responses: Record<string, Schema>
 }
-
-const file = new URL('../openapi.json', import.meta.url)
 
 interface Document {
   paths: Record<string, Record<string, DocumentOperation>>
@@ -48,34 +50,46 @@ interface DocumentOperation {
   'x-users': Operation['users']
   'x-on-behalf-of': Operation['onBehalfOf']
   'x-rate-class': string
+  'x-manage'?: Operation['manage']
+  'x-session-only'?: boolean
   parameters?: Parameter[]
   requestBody?: { content: { 'application/json': { schema: Schema } } }
   responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>
 }
 
-export const operations: Operation[] = Object.entries(
-  (JSON.parse(readFileSync(file, 'utf8')) as Document).paths,
-).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    method: method.toUpperCase(),
-    path,
-    operationId: operation.operationId,
-    summary: operation.summary,
-    tags: operation.tags,
-    scope: operation['x-scope'],
-    users: operation['x-users'],
-    onBehalfOf: operation['x-on-behalf-of'],
-    rate: operation['x-rate-class'],
-    parameters: operation.parameters ?? [],
-    body: operation.requestBody?.content['application/json'].schema,
-    responses: Object.fromEntries(
-      Object.entries(operation.responses).map(([status, { content }]) => [
-        status,
-        content?.['application/json'].schema ?? {},
-      ]),
-    ),
-  })),
-)
+/** All of a document, with what stands before its paths on the bare host. */
+function readOperations(file: string, prefix: string): Operation[] {
+  const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+  const { paths } = JSON.parse(text) as Document
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: prefix + path,
+      operationId: operation.operationId,
+      summary: operation.summary,
+      tags: operation.tags,
+      scope: operation['x-scope'],
+      users: operation['x-users'],
+      onBehalfOf: operation['x-on-behalf-of'],
+      rate: operation['x-rate-class'],
+      manage: operation['x-manage'],
+      sessionOnly: operation['x-session-only'] ?? false,
+      parameters: operation.parameters ?? [],
+      body: operation.requestBody?.content['application/json'].schema,
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, { content }]) => [
+          status,
+          content?.['application/json'].schema ?? {},
+        ]),
+      ),
+    })),
+  )
+}
+
+/** The operations of the REST interface. */
+export const operations = readOperations('openapi.json', '')
+/** Those of the management interface. */
+export const managementOperations = readOperations('management.openapi.json', '/manage')
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
@@ -86,7 +100,9 @@ const parametersIn = ({ path }: Operation) => path.split('{').length
  * One slash at the end is none: an operation with an empty id at the end has two. As for the router, a
  * path goes before one that has a parameter in its place.
  */
-const byName = operations.toSorted((one, other) => parametersIn(one) - parametersIn(other))
+const byName = [...operations, ...managementOperations].toSorted(
+  (one, other) => parametersIn(one) - parametersIn(other),
+)
 const patterns = byName.map((operation) => ({
   operation,
   pattern: new RegExp(
@@ -96,12 +112,24 @@ const patterns = byName.map((operation) => ({
 
 /** The operation that a request is for; undefined when there is none. */
 export function operationOf(method: string, url: string): Operation | undefined {
-  const path = decodePath(url)
+  const path = decodePath(dataUrl(url) ?? url)
   // Each GET answers HEAD too.
   const read = method === 'HEAD' ? 'GET' : method
   return patterns.find(({ operation, pattern }) => operation.method === read && pattern.test(path))
     ?.operation
 }
+
+/** An operator's request for data of an app is one for the operation of the REST interface. */
+function dataUrl(url: string): string | undefined {
+  const [, rest] = /^\/manage\/apps\/[^/?#]+\/(v3\/.*|webhooks(?:[/?#].*)?)$/s.exec(url) ?? []
+  return rest === undefined ? undefined : `/${rest.replace(/^webhooks/, 'v3/webhooks')}`
+}
+
+/** What stands between an operator and the data of an app. */
+const OF_MANAGEMENT = [
+  ...['AUTH_ERR_EMPTY_AUTH_HEADER', 'AUTH_ERR_INVALID_CREDENTIALS', 'AUTH_ERR_FOREIGN_PAGE'],
+  ...['AUTH_ERR_NO_ACCESS', 'AUTH_ERR_INVALID_APPID', 'ERR_APP_NOT_FOUND'],
+]
 
 /** As the router does: what is escaped needlessly still finds its operation. */
 function decodePath(url: string): string {
@@ -116,8 +144,9 @@ function decodePath(url: string): string {
 /** Fails unless the answer is one that the document allows. */
 export function assertConforms(method: string, url: string, status: number, body: unknown) {
   const operation = operationOf(method, url)
-  if (operation) assertDeclared(operation, status, method === 'HEAD' ? undefined : body)
-  else assertUnknown(`${method} ${url}`, status, body)
+  const refused = dataUrl(url) !== undefined && OF_MANAGEMENT.includes(codeOf(body) ?? '')
+  if (operation && !refused) assertDeclared(operation, status, method === 'HEAD' ? undefined : body)
+  else assertUnknown(`${method} ${url}`, status, body, refused ? [401, 403, 404] : [400, 404, 413])
   noteAnswer(operation?.operationId ?? '-', status, body)
 }
 
@@ -135,9 +164,9 @@ function assertDeclared({ operationId, responses }: Operation, status: number, b
   assert.ok(validate(body), why())
 }
 
-function assertUnknown(what: string, status: number, body: unknown) {
-  // A body is read before the path is found to be none.
-  assert.ok([400, 404, 413].includes(status), `${what} gave ${status}, and is no operation`)
+/** A body is read before the path is found to be none. */
+function assertUnknown(what: string, status: number, body: unknown, expected: number[]) {
+  assert.ok(expected.includes(status), `${what} gave ${status}, and is no operation`)
   if (body === undefined) return
   const code = codeOf(body)
   assert.equal(errors[code as ErrorCode]?.status, status, `${what} gave ${status} ${code}`)

@@ -28,13 +28,15 @@ export async function generatedFiles(
   env: NodeJS.ProcessEnv | EnginesEnv,
 ): Promise<GeneratedFile[]> {
   const url = (schema: Schema) => databaseUrl(env, TEMPLATES[schema])
-  const document = await openApi(env)
+  const { document, management } = await openApi(env)
   const files = {
     'packages/server/db/directory.sql': dump(url('directory')),
     'packages/server/db/cell.sql': dump(url('cell')),
     'packages/server/db/rows.gen.ts': await rowTypes(url),
     'packages/server/openapi.json': document,
-    'packages/sdk/src/operations.gen.ts': sdkOperations(document),
+    'packages/server/management.openapi.json': management,
+    'packages/sdk/src/operations.gen.ts': sdkOperations(document, 'Operations'),
+    'packages/sdk/src/management.gen.ts': sdkOperations(management, 'ManagementOperations'),
     'docs/config.md': configPage(),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
@@ -117,21 +119,23 @@ async function tables(url: string): Promise<[string, Column[]][]> {
   }
 }
 
-async function openApi(env: NodeJS.ProcessEnv | EnginesEnv): Promise<string> {
+async function openApi(env: NodeJS.ProcessEnv | EnginesEnv) {
   const deps = openDeps(readConfig({ ...env, LOQUAT_LOG_LEVEL: 'silent' }))
   const app = await buildApi(deps)
   await app.ready()
-  const document = app.swagger()
+  const [document = '', management = ''] = [app.swagger(), app.managementDocument()].map(
+    (value) => `${JSON.stringify(value, null, 2)}\n`,
+  )
   await app.close()
   await closeDeps(deps)
-  return `${JSON.stringify(document, null, 2)}\n`
+  return { document, management }
 }
 
 /** The methods of the SDK. */
-function sdkOperations(document: string): string {
+function sdkOperations(document: string, name: string): string {
   const PageMeta = Page(Type.Unknown()).properties.meta
   const shared = { PageMeta, Acknowledged: Acknowledged.properties.data }
-  const input = operationsFile(JSON.parse(document), shared)
+  const input = operationsFile(JSON.parse(document), shared, name)
   const args = ['format', '--stdin-file-path=operations.ts']
   return execFileSync('biome', args, { cwd: ROOT, input, encoding: 'utf8' })
 }

@@ -1,5 +1,7 @@
 import { type Region, regions } from '@loquat/protocol'
-import { createApp } from '../areas/apps/actions.ts'
+import { createApp, type NewApp, NoCell } from '../areas/apps/actions.ts'
+import { findOperatorByEmail } from '../areas/operators/queries.ts'
+import type { Deps } from '../deps.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
@@ -15,6 +17,7 @@ export const appsCreate: Command = {
       default: 'us',
       choices: regions,
     },
+    { flag: '--owner <email>', description: 'the operator who owns it' },
     { flag: '--json', description: 'print one JSON object' },
   ],
   details:
@@ -28,7 +31,7 @@ export const appsCreate: Command = {
     if (name.length === 0 || name.length > 100)
       throw new UserError('--name takes 1 to 100 characters.')
     const region = flags.region as Region
-    const app = await withDeps(context, (deps) => createApp(deps, { name, region }))
+    const app = await withDeps(context, (deps) => create(deps, { name, region }, flags.owner))
     if (flags.json) return context.print(JSON.stringify(app))
     context.print(
       [
@@ -39,4 +42,21 @@ export const appsCreate: Command = {
       ].join('\n'),
     )
   },
+}
+
+async function create(deps: Deps, app: NewApp, owner: string | boolean | undefined) {
+  try {
+    return await createApp(deps, app, owner ? await operatorNo(deps, String(owner)) : undefined)
+  } catch (error) {
+    if (!(error instanceof NoCell)) throw error
+    throw new UserError(
+      `${error.message} Add one: loquat cells add --region ${app.region} --url postgres://…`,
+    )
+  }
+}
+
+async function operatorNo({ directory }: Deps, email: string): Promise<number> {
+  const row = await findOperatorByEmail.maybeOne(directory.db, { email: email.toLowerCase() })
+  if (!row) throw new UserError(`There is no operator "${email}": loquat operators create`)
+  return row.operator_no
 }

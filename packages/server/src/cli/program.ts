@@ -6,6 +6,7 @@ import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
 import { fill } from './fill.ts'
 import { migrateCommand } from './migrate.ts'
+import { operatorsCreate } from './operators-create.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -16,6 +17,7 @@ export const commands: Command[] = [
   cellsAdd,
   appsCreate,
   appsSet,
+  operatorsCreate,
   fill,
   verifyCommand,
 ]

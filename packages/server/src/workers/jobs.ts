@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
+import { runApps } from './apps.ts'
 import { runPresence } from './presence.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
@@ -24,6 +25,7 @@ const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   sweeps: runSweeps,
   search: runSearchIndex,
   presence: runPresence,
+  apps: runApps,
 }
 
 const RETRY_MS = 500

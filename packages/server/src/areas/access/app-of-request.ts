@@ -49,11 +49,18 @@ export const appOfSocket = (
 
 async function servedApp(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
   if (!appId) throw fail('AUTH_ERR_EMPTY_APPID')
-  const app = await directory.find(appId)
-  if (!app) throw fail('AUTH_ERR_INVALID_APPID', { appId: appId.slice(0, 100) })
+  return servedApp(await directory.find(appId), appId, region)
+}
+
+/** The app, if there is one and this process serves it. */
+export function servedApp(app: App | undefined, appId: string, region: string | undefined) {
+  if (!app) throw unknownApp(appId)
   if (!isServed(app, region)) throw wrongRegion(app)
   return app
 }
+
+export const unknownApp = (appId: string) =>
+  fail('AUTH_ERR_INVALID_APPID', { appId: appId.slice(0, 100) })
 
 const isServed = (app: App, region: string | undefined): app is ServedApp =>
   app.cell !== undefined && (region === undefined || region === app.region)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { originsOf, type Settings } from '../settings/settings.ts'
-import { appOfRequest, readApp } from './app-of-request.ts'
+import { appOfRequest, readApp, unknownApp } from './app-of-request.ts'
 import type { Credentials } from './credentials.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
@@ -43,7 +43,9 @@ export function addPreflight(app: FastifyInstance, deps: Deps, credentials: Cred
     if (origin === undefined || asked === undefined) return reply.callNotFound()
     if (readApp(request.headers, serviceHost).appId) {
       const served = await appOfRequest(deps.directory, serviceHost, request.headers)
-      letPagesRead(reply, await credentials.settings(served), origin)
+      const settings = await credentials.settings(served)
+      if (!settings) throw unknownApp(served.id)
+      letPagesRead(reply, settings, origin)
     } else allow(reply, '*')
     return reply
       .header('access-control-allow-methods', METHODS)

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import { EVERYTHING, type Revocation } from '../../platform/cells/revocations.ts'
-import { getSettings } from '../settings/queries.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { KeyScope, ServedApp } from './actor.ts'
-import { findKey, findTokenUser } from './queries.ts'
+import { findKey, findServedSettings, findTokenUser } from './queries.ts'
 
 export interface KnownKey {
   hash: Buffer
@@ -54,13 +53,14 @@ export class Credentials {
     return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
   }
 
-  /** The settings of an app that differ from their defaults. */
-  async settings({ no: appNo, cell }: ServedApp): Promise<Settings> {
+  /** The settings of an app that differ from their defaults; none of an app that is not served. */
+  async settings({ no: appNo, cell }: ServedApp): Promise<Settings | undefined> {
     const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
     if (known) return known
-    const { settings } = await getSettings.one(cell.db, { appNo })
-    this.#settings.set(appNo, settings)
-    return settings
+    const row = await findServedSettings.maybeOne(cell.db, { appNo })
+    if (row) this.#settings.set(appNo, row.settings)
+    else this.#settings.delete(appNo)
+    return row?.settings
   }
 
   #forget(revoked: Revocation | typeof EVERYTHING): void {

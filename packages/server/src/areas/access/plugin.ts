@@ -1,15 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { Limiter, type Verdict } from '../../platform/cache/limiter.ts'
+import { Limiter } from '../../platform/cache/limiter.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { addDeprecation, completeRoute, isWrite } from '../../platform/http/route.ts'
+import { COMMON_ERRORS, WRITE_ERRORS } from '../../platform/http/schemas.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import { type Settings, settingOf } from '../settings/settings.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
-import { appOfRequest } from './app-of-request.ts'
+import { appOfRequest, servedApp, unknownApp } from './app-of-request.ts'
 import { letPagesRead } from './cors.ts'
 import type { Credentials, KnownKey, KnownUser } from './credentials.ts'
+import { addLimitHeaders, IdempotencyKey } from './headers.ts'
+import { managedAppId } from './managed.ts'
+import { mayUse, type Operator, sectionOfTag } from './operator.ts'
+import { beginAudit, endAudit } from './operator-audit.ts'
+import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
 import { toldTo } from './unseen.ts'
 
@@ -30,6 +36,8 @@ export type RateClass = 'core' | 'standard'
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor
+    /** Set where an operator calls, through the management interface. */
+    managed: { operator: Operator; audit?: number } | undefined
   }
   interface FastifyContextConfig extends Partial<Access> {}
 }
@@ -42,21 +50,29 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   app.addHook('onRoute', (route) => {
     const access = accessOf(route)
     addErrors(route, access)
-    completeRoute(route)
+    completeRoute(route, { common: commonErrors(route), security: [{ apikey: [] }] })
     addHeaders(route)
     addExtensions(route, access)
   })
   app.decorateRequest('actor')
+  app.decorateRequest('managed')
 
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions
     const access = accessOf({ url: request.url, config })
     if (config.deprecated) addDeprecation(reply, config.deprecated)
-    const served = await appOfRequest(deps.directory, serviceHost, request.headers)
+    const managed = managedAppId(request, serviceHost)
+    const served =
+      managed === undefined
+        ? await appOfRequest(deps.directory, serviceHost, request.headers)
+        : await appOfOperator(deps, request, managed)
     const settings = await credentials.settings(served)
-    // Before anything is refused: a page could not read the refusal.
-    letPagesRead(reply, settings, request.headers.origin)
-    const caller = await callerOf(credentials, served, request)
+    if (!settings) throw unknownApp(served.id)
+    // Before anything is refused: a page could not read the refusal. No page but ours reads for operators.
+    if (!request.managed) letPagesRead(reply, settings, request.headers.origin)
+    const caller = request.managed
+      ? { key: keyOfOperator(deps, request.managed.operator) }
+      : await callerOf(credentials, served, request)
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
     request.actor = await toActor(served, settings, caller, access, request)
     // Each request has a logger of its own already: another child would cost more.
@@ -64,9 +80,21 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   })
 
   app.addHook('preHandler', (request, _reply, done) => {
-    const key = isWrite(request.method) ? request.headers['idempotency-key'] : undefined
+    const write = isWrite(request.method)
+    const key = write ? request.headers['idempotency-key'] : undefined
     if (typeof key === 'string')
       request.actor.retry = { key, requestHash: hashRequest(deps, request) }
+    const { managed, actor } = request
+    if (!managed || !write) return done()
+    beginAudit(deps, managed.operator, actor.app, request).then((id) => {
+      managed.audit = id
+      done()
+    }, done)
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const id = request.managed?.audit
+    if (id !== undefined) void endAudit(deps, id, reply.statusCode)
     done()
   })
 
@@ -74,6 +102,30 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     throw await toldTo(actor, error, params as { guid?: string })
   })
 }
+
+/** The app whose data an operator asks for, if the operator's role goes so far. */
+async function appOfOperator(
+  deps: Deps,
+  request: FastifyRequest,
+  appId: string,
+): Promise<ServedApp> {
+  const operator = await operatorOf(deps, request)
+  const { role, archived } = await managedAppOf(deps, operator, appId)
+  const { tags = [] } = request.routeOptions.schema ?? {}
+  if (!mayUse(role, sectionOfTag(tags[0] ?? ''))) throw fail('AUTH_ERR_NO_ACCESS')
+  if (archived) throw unknownApp(appId)
+  request.managed = { operator }
+  return servedApp(await deps.directory.find(appId), appId, undefined)
+}
+
+/** An operator may do what a key may; retries are the operator's own. */
+const keyOfOperator = ({ secrets }: Deps, { no }: Operator): KnownKey => ({
+  hash: secrets.hash(`operator ${no}`),
+  scope: 'fullAccess',
+})
+
+const commonErrors = ({ method }: RouteOptions) =>
+  isWrite(method) ? [...COMMON_ERRORS, ...WRITE_ERRORS] : COMMON_ERRORS
 
 function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access {
   const { scope, users, onBehalfOf, rate, checksUser = false } = config ?? {}
@@ -85,11 +137,6 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
 
 const OnBehalfOf = Type.String({
   description: 'UID of the user on whose behalf a call with an API key is made.',
-})
-const IdempotencyKey = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  description: 'Makes retries safe: the same key within 24 hours gets the first answer.',
 })
 
 function addHeaders({ method, config, schema }: RouteOptions): void {
@@ -220,18 +267,6 @@ async function countRequest(
   const verdict = await limiter.take(`${served.no}:${rate}`, limit)
   addLimitHeaders(reply, rate, verdict)
   if (!verdict.allowed) throw fail('ERR_TOO_MANY_REQUESTS', { limit })
-}
-
-/** The contract's own headers, and the fields of the IETF's draft beside them. */
-function addLimitHeaders(reply: FastifyReply, rate: RateClass | 'user', verdict: Verdict): void {
-  const { allowed, limit, remaining, resetSeconds } = verdict
-  reply.header('x-rate-limit', limit)
-  reply.header('x-rate-limit-remaining', remaining)
-  reply.header('ratelimit-policy', `"${rate}";q=${limit};w=60`)
-  reply.header('ratelimit', `"${rate}";r=${remaining};t=${resetSeconds}`)
-  if (allowed) return
-  reply.header('retry-after', resetSeconds)
-  reply.header('x-rate-limit-reset', Math.floor(Date.now() / 1000) + resetSeconds)
 }
 
 /** Keyed: bodies can hold secrets that are easy to guess. */

@@ -1,6 +1,13 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { KeyScope } from './actor.ts'
+
+/** None of an app that is marked for removal. */
+export const findServedSettings = query<{ appNo: number }, { settings: Settings }>(
+  'access.findSettings',
+  'select settings from apps where app_no = :appNo and archived_at is null',
+)
 
 export const findKey = query<
   { appNo: number; keyHash: Buffer },

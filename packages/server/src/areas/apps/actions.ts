@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { Region } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
-import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
+import { recordAudit } from '../access/audit.ts'
 import { addApiKey } from '../apikeys/actions.ts'
+import type { ApiKey } from '../apikeys/schema.ts'
 import { insertBuiltInRoles } from '../roles/queries.ts'
-import { activatePlacement, findCellForApp, insertApp, insertPlacement } from './queries.ts'
+import {
+  activatePlacement,
+  findCellForApp,
+  insertApp,
+  insertOwner,
+  insertPlacement,
+} from './queries.ts'
 
 export interface NewApp {
   name: string
@@ -29,18 +36,25 @@ export function baseUrl(publicUrl: string, appId: string, region: Region): strin
   return url.href
 }
 
+/** No cell takes new apps in the region. */
+export class NoCell extends Error {}
+
+/** An app whose rows stand in its cell, not yet in service. */
+export interface PlacedApp {
+  appNo: number
+  appId: string
+  rest: ApiKey
+  auth: ApiKey
+}
+
 /**
  * Two databases, no common transaction: the directory gives the number and keeps the app out of
- * service until its rows stand in the cell. A crash between leaves a number that nobody uses.
+ * service until its rows stand in the cell. What a crash leaves behind is purged after an hour.
  */
-export async function createApp(deps: Deps, { name, region }: NewApp): Promise<CreatedApp> {
-  const { config, directory, secrets } = deps
+export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<PlacedApp> {
+  const { directory, secrets } = deps
   const place = await findCellForApp.maybeOne(directory.db, { region })
-  if (!place) {
-    throw new UserError(
-      `No cell takes new apps in region ${region}. Add one: loquat cells add --region ${region} --url postgres://…`,
-    )
-  }
+  if (!place) throw new NoCell(`No cell takes new apps in region ${region}.`)
   const cell = await directory.getCell(place.cell_id)
   const appId = randomBytes(8).toString('hex')
   const placement = { appId, name, cellId: cell.id }
@@ -52,8 +66,30 @@ export async function createApp(deps: Deps, { name, region }: NewApp): Promise<C
     const rest = await addApiKey(tx, secrets, { appNo, name: 'REST key', scope: 'fullAccess' })
     const auth = await addApiKey(tx, secrets, { appNo, name: 'Auth key', scope: 'authOnly' })
     await announce(tx, { appNo, type: 'app.created', key: 'app', payload: { appId, name, region } })
-    return { apiKey: rest.apiKey, authKey: auth.apiKey }
+    return { rest, auth }
   })
-  await activatePlacement.many(directory.db, { appNo })
-  return { appId, region, baseUrl: baseUrl(config.service.publicUrl, appId, region), ...keys }
+  return { appNo, appId, ...keys }
+}
+
+/** Creates an app by command: of nobody, or of an operator. */
+export async function createApp(
+  deps: Deps,
+  { name, region }: NewApp,
+  ownerNo?: number,
+): Promise<CreatedApp> {
+  const { config, directory } = deps
+  const { appNo, appId, rest, auth } = await placeApp(deps, { name, region })
+  await directory.db.tx(async (tx) => {
+    await activatePlacement.many(tx, { appNo })
+    if (ownerNo !== undefined) await insertOwner.many(tx, { appNo, operatorNo: ownerNo })
+    const app = { no: appNo, id: appId }
+    await recordAudit(tx, 'command', { action: 'createApp', app, after: { name, region } })
+  })
+  return {
+    appId,
+    region,
+    baseUrl: baseUrl(config.service.publicUrl, appId, region),
+    apiKey: rest.apiKey,
+    authKey: auth.apiKey,
+  }
 }

@@ -39,6 +39,11 @@ export const activatePlacement = directoryQuery<{ appNo: number }>(
   `update apps set state = 'active' where app_no = :appNo`,
 )
 
+export const insertOwner = directoryQuery<{ appNo: number; operatorNo: number }>(
+  'apps.insertOwner',
+  `insert into collaborators (app_no, operator_no, role) values (:appNo, :operatorNo, 'owner')`,
+)
+
 export const insertApp = query<{ appNo: number; appId: string }>(
   'apps.insert',
   `insert into apps (app_no, app_id) values (:appNo, :appId)`,

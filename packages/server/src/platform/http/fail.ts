@@ -9,6 +9,8 @@ export interface FailOptions {
   /** For the developer of the caller. */
   devMessage?: string
   details?: Details
+  /** Seconds after which to come back. */
+  retryAfter?: number
 }
 
 /** An answer of the catalogue. Only the error handler knows its wire shape. */
@@ -19,6 +21,7 @@ export class ApiError extends Error {
   readonly details: Details | undefined
   /** What filled the message, and what else is known. */
   readonly values: Values
+  readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, values: Values, options: FailOptions) {
     const { status, message } = errors[code]
@@ -28,6 +31,7 @@ export class ApiError extends Error {
     this.devMessage = options.devMessage
     this.details = options.details
     this.values = values
+    this.retryAfter = options.retryAfter
   }
 }
 

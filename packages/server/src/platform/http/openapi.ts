@@ -4,36 +4,38 @@ import type { FastifyInstance } from 'fastify'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
 
-/** Collects the routes registered after it; `app.swagger()` then gives the document. */
-export async function addOpenApi(app: FastifyInstance): Promise<void> {
+/** One of the documents that are made from the routes. */
+export interface DocumentOptions {
+  /** Under which name the document is had from the server: `app.name()`. */
+  decorator: 'swagger' | 'managementDocument'
+  /** Only routes below it are in the document. */
+  prefix: string
+  /** Whether the prefix is part of the server's address, not of the paths. */
+  stripped: boolean
+  openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    managementDocument(): object
+  }
+}
+
+/** Collects the routes registered after it. */
+export async function addOpenApi(app: FastifyInstance, options: DocumentOptions): Promise<void> {
+  const { decorator, prefix, stripped, openapi } = options
   await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Loquat',
-        version: '3',
-        description: 'The REST interface of the chat platform, for server applications.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [
-        {
-          url: 'https://{appId}.api-{region}.{host}',
-          variables: {
-            appId: { default: 'app', description: 'The id of the app.' },
-            region: { default: 'us', enum: ['us', 'eu', 'in'] },
-            host: { default: 'example.com', description: 'The host of the service.' },
-          },
-        },
-      ],
-      components: {
-        securitySchemes: {
-          apikey: { type: 'apiKey', in: 'header', name: 'apikey' },
-          authToken: { type: 'apiKey', in: 'header', name: 'authToken' },
-        },
-      },
+    decorator,
+    openapi: { openapi: '3.1.0', ...openapi },
+    transform: ({ schema, url }) => {
+      const own = url.startsWith(`${prefix}/`)
+      return {
+        schema: own ? schema : { hide: true },
+        url: own && stripped ? url.slice(prefix.length) : url,
+      }
     },
     transformObject: withoutNeedlessParameters,
-  })
+  } as swagger.SwaggerOptions)
 }
 
 /** What has a default need not be sent, though handlers can count on it. */

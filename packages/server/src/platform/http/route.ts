@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@loquat/protocol'
 import type { FastifyReply, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
-import { COMMON_ERRORS, failures, WRITE_ERRORS } from './schemas.ts'
+import { failures } from './schemas.ts'
 
 /** An operation on its way out. */
 export interface Deprecation {
@@ -22,19 +22,21 @@ declare module 'fastify' {
 /** Whether a method changes anything. Every GET is also there as HEAD, with the same schema. */
 export const isWrite = (method: RouteOptions['method']) => method !== 'GET' && method !== 'HEAD'
 
-/** The errors that an operation can answer with, as its route declares it. */
-export function errorsOf({ method, config }: Pick<RouteOptions, 'method' | 'config'>): ErrorCode[] {
-  const shared = isWrite(method) ? [...COMMON_ERRORS, ...WRITE_ERRORS] : COMMON_ERRORS
-  return [...shared, ...(config?.errors ?? [])]
+/** What all operations of an interface share. */
+export interface Shared {
+  /** The errors that each can answer with. */
+  common: readonly ErrorCode[]
+  /** The ways to authenticate, as OpenAPI has them. */
+  security: Record<string, string[]>[]
 }
 
 /** Completes what a route declares with what all operations share. */
-export function completeRoute(route: RouteOptions): void {
+export function completeRoute(route: RouteOptions, { common, security }: Shared): void {
   const schema = route.schema
   if (!schema) throw new Error(`${route.url} has no schema`)
   const answers = schema.response as Record<string, TSchema>
-  schema.response = { ...answers, ...failures(errorsOf(route)) }
-  schema.security = [{ apikey: [] }]
+  schema.response = { ...answers, ...failures([...common, ...(route.config?.errors ?? [])]) }
+  schema.security = security
   schema.deprecated = route.config?.deprecated !== undefined
   if (route.config?.deprecated) schema.description = guidance(route.config.deprecated)
 }

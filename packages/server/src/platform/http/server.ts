@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Histogram, Span } from '@opentelemetry/api'
 import Fastify, {
@@ -30,6 +31,10 @@ export interface HttpOptions {
   tracing: Tracing
   /** While true, every answer asks the caller to open another connection, elsewhere. */
   draining: () => boolean
+  /** Whose word on the caller's address is taken. */
+  trustedProxies: readonly string[]
+  /** The URL that a request is routed by. */
+  routedUrl: (request: IncomingMessage) => string
 }
 
 /** Enough for every operation that does not say otherwise. */
@@ -38,13 +43,16 @@ export const BODY_LIMIT = 10_240
 const LONGEST_PARAM = 1_000
 
 /** A server that knows nothing of what it serves: parsing, validation, errors, ids, logs. */
-export function openHttp({ log, timings, tracing, draining }: HttpOptions): FastifyInstance {
+export function openHttp(options: HttpOptions): FastifyInstance {
+  const { log, timings, tracing, draining, trustedProxies, routedUrl } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // One line a request, written by the hook below.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    rewriteUrl: (request) => routedUrl(request as IncomingMessage),
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
@@ -101,6 +109,7 @@ function handleError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const known = toApiError(error, request)
   if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected')
   if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'database out of reach')
+  if (known.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
   return reply.code(known.status).type('application/json').send(wireError(known))
 }
 
@@ -125,7 +134,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
 function handleNotFound(request: FastifyRequest, reply: FastifyReply) {
   const [, version = ''] = request.url.split(/[/?]/)
   const error =
-    version === 'v3'
+    version === 'v3' || version === 'manage'
       ? fail('ERR_API_NOT_FOUND', { method: request.method })
       : fail('ERR_INVALID_API_VERSION', { version: version.slice(0, 20) })
   return reply.code(error.status).send(wireError(error))

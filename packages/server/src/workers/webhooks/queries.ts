@@ -63,7 +63,8 @@ const HELD = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_basic
    join apps a on a.app_no = w.app_no
    join webhook_progress g on g.app_no = w.app_no and g.webhook_no = w.no
    left join positions p on p.app_no = w.app_no
-   where w.enabled and not w.removed`
+   where w.enabled and not w.removed
+     and not exists (select from apps a where a.app_no = w.app_no and a.archived_at is not null)`
 
 /** Every enabled webhook of these shards: a look-up or two each, in each round. */
 export const listHeldWebhooks = query<{ shards: number[] }, HeldWebhook>(

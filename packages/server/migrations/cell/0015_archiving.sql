@@ -1,0 +1,33 @@
+-- An app that was marked for removal: nothing serves it until it is restored. The directory decides,
+-- this follows (workers/apps.ts).
+alter table apps add archived_at timestamptz;
+create index apps_archived on apps (app_no) where archived_at is not null;
+
+/*
+ * Removes at most so many rows of an app from each of its tables, and tells whether all are gone. The
+ * tables are those that have an app_no, whatever migration made them; `apps`, which others refer to,
+ * comes last. Rows of partitions can share a ctid: the app is asked for twice.
+ */
+create function purge_app(p_app_no int, p_limit int) returns boolean language plpgsql as $$
+declare
+  v_table regclass;
+  v_rows int;
+  v_gone boolean := true;
+begin
+  for v_table in
+    select c.oid::regclass
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_no'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      and not c.relispartition and c.relname <> 'apps'
+    order by c.relname
+  loop
+    execute format(
+      'delete from %1$s where app_no = $1 and ctid = any (array('
+      'select ctid from %1$s where app_no = $1 limit $2))', v_table)
+    using p_app_no, p_limit;
+    get diagnostics v_rows = row_count;
+    v_gone := v_gone and v_rows = 0;
+  end loop;
+  if v_gone then delete from apps where app_no = p_app_no; end if;
+  return v_gone;
+end $$;

@@ -1,0 +1,140 @@
+-- Operators: the people (and their programs) who manage apps. Nothing of it is needed to serve an app.
+
+create table operators (
+  operator_no int generated always as identity primary key,
+  email text not null unique check (email = lower(email)),
+  name text not null,
+  password_hash text not null,
+  -- The secret of one-time codes, sealed; the second one is shown, but not yet confirmed by a code.
+  totp_sealed bytea,
+  totp_pending_sealed bytea,
+  -- The last half minute whose code was used: a code works once.
+  totp_step bigint not null default 0,
+  created_at timestamptz not null default now()
+);
+
+-- Each works once, in place of a code. Keyed hashes.
+create table recovery_codes (
+  operator_no int not null references operators,
+  code_hash bytea not null,
+  primary key (operator_no, code_hash)
+);
+
+create table operator_sessions (
+  -- Keyed hash of the cookie's value.
+  token_hash bytea primary key,
+  session_id uuid not null unique default gen_random_uuid(),
+  operator_no int not null references operators,
+  address text not null,
+  user_agent text not null,
+  created_at timestamptz not null default now(),
+  -- Moves once a minute at most.
+  seen_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index operator_sessions_operator on operator_sessions (operator_no, created_at);
+
+-- Key and secret, for programs.
+create table operator_keys (
+  key text primary key,
+  operator_no int not null references operators,
+  -- Keyed hash: the secret has 256 random bits, nothing slower is needed.
+  secret_hash bytea not null,
+  name text not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+create index operator_keys_operator on operator_keys (operator_no);
+
+-- Tries to sign in or up, by account and by address, counted before the password is looked at.
+create table attempts (
+  subject text primary key,
+  count int not null,
+  since timestamptz not null default now()
+);
+create index attempts_since on attempts (since);
+
+-- As in the cells: answers to writes that carried an Idempotency-Key, for 24 hours.
+create table idempotency (
+  operator_no int not null references operators,
+  key text not null,
+  request_hash bytea not null,
+  answer_sealed bytea,
+  created_at timestamptz not null default now(),
+  primary key (operator_no, key)
+);
+
+-- 'archived': marked for removal, not served; 'purging': past the grace, its rows are being removed.
+alter table apps
+  drop constraint apps_state_check,
+  add constraint apps_state_check check (state in ('creating', 'active', 'archived', 'purging')),
+  add archived_at timestamptz,
+  add purge_at timestamptz;
+-- What the worker of a cell has to look after.
+create index apps_resting on apps (cell_id, app_no) where state <> 'active';
+
+-- Who may manage an app; its owner is one of them.
+create table collaborators (
+  app_no int not null references apps on delete cascade,
+  operator_no int not null references operators,
+  role text not null check (role in ('owner', 'admin', 'moderator', 'developer')),
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, operator_no)
+);
+create unique index collaborators_owner on collaborators (app_no) where role = 'owner';
+create index collaborators_operator on collaborators (operator_no, app_no);
+
+-- For people without an account; whoever shows the token is let in.
+create table invitations (
+  app_no int not null references apps on delete cascade,
+  email text not null check (email = lower(email)),
+  role text not null check (role in ('admin', 'moderator', 'developer')),
+  token_hash bytea not null unique,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  primary key (app_no, email)
+);
+
+-- Who did what. No reference to operators or apps: it outlives both.
+create table audit (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  -- None: the service itself, or a command on its machine.
+  operator_no int,
+  email text,
+  -- session, key, command or service.
+  via text not null,
+  app_no int,
+  app_id text,
+  -- The operationId.
+  action text not null,
+  target jsonb not null,
+  before jsonb,
+  after jsonb,
+  address text,
+  user_agent text
+);
+create index audit_app on audit (app_no, id);
+create index audit_app_operator on audit (app_no, operator_no, id);
+create index audit_app_action on audit (app_no, action, id);
+create index audit_operator on audit (operator_no, id);
+create index audit_operator_action on audit (operator_no, action, id);
+
+-- What came of an entry that was written before the act, in another database. None: not known.
+create table audit_outcomes (
+  id bigint primary key references audit,
+  status int not null
+);
+
+/*
+ * Entries are added and never changed, by the service's own role neither. The grants are the fence
+ * where that role is no superuser; the triggers hold for everyone.
+ */
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the audit is only added to' using errcode = 'insufficient_privilege';
+end $$;
+create trigger audit_append_only before update or delete or truncate on audit
+  for each statement execute function refuse_change();
+create trigger audit_outcomes_append_only before update or delete or truncate on audit_outcomes
+  for each statement execute function refuse_change();
+revoke update, delete, truncate on audit, audit_outcomes from current_user, public;

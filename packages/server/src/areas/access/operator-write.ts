@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { fail } from '../../platform/http/fail.ts'
+import type { Secrets } from '../../platform/secrets/secrets.ts'
+import {
+  claimOperatorIdempotency,
+  completeOperatorIdempotency,
+  getOperatorIdempotency,
+  removeOldOperatorIdempotency,
+} from './operators.queries.ts'
+
+/**
+ * Runs a write of an operator in one transaction of the directory. With an Idempotency-Key its answer
+ * is stored there, and a retry gets it instead of acting again, as `write` does in a cell.
+ */
+export function operatorWrite<T>(
+  { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
+  request: FastifyRequest,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const retry = retryOf(secrets, request)
+  if (!retry) return directory.db.tx(work)
+  return directory.db.tx(async (tx) => {
+    await removeOldOperatorIdempotency.many(tx, retry)
+    if (await claimOperatorIdempotency.maybeOne(tx, retry)) {
+      const answer = await work(tx)
+      const answerSealed = secrets.seal(JSON.stringify(answer))
+      await completeOperatorIdempotency.many(tx, { ...retry, answerSealed })
+      return answer
+    }
+    return answerOf(secrets, retry, await getOperatorIdempotency.one(tx, retry)) as T
+  })
+}
+
+type Retry = { operatorNo: number; key: string; requestHash: Buffer }
+
+function retryOf(
+  secrets: Secrets,
+  { operator, method, url, body, headers }: FastifyRequest,
+): Retry | undefined {
+  const key = headers['idempotency-key']
+  if (typeof key !== 'string') return undefined
+  const requestHash = secrets.hash(JSON.stringify([method, url, body]))
+  return { operatorNo: operator.no, key, requestHash }
+}
+
+type Stored = { request_hash: Buffer; answer_sealed: Buffer | null }
+
+function answerOf(secrets: Secrets, { requestHash }: Retry, stored: Stored): unknown {
+  if (!stored.request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
+  if (!stored.answer_sealed) throw new Error('an idempotency record was committed without answer')
+  return JSON.parse(secrets.open(stored.answer_sealed))
+}
+
+/** What a request with this Idempotency-Key was answered before, if it was. */
+export async function storedAnswer<T>(
+  { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
+  request: FastifyRequest,
+): Promise<T | undefined> {
+  const retry = retryOf(secrets, request)
+  const stored = retry && (await getOperatorIdempotency.maybeOne(directory.db, retry))
+  return stored && (answerOf(secrets, retry, stored) as T)
+}

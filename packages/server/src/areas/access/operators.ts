@@ -1,0 +1,95 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { cookieName, readCookie } from '../../platform/http/cookies.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { isWrite } from '../../platform/http/route.ts'
+import type { ManagedApp, Operator } from './operator.ts'
+import {
+  findKeyOperator,
+  findManagedApp,
+  findSessionOperator,
+  touchSession,
+} from './operators.queries.ts'
+
+/** The cookie that holds the token of a session. */
+export const SESSION_COOKIE = 'loquat_session'
+
+export const isSecure = ({ config }: Pick<Deps, 'config'>) =>
+  config.service.publicUrl.startsWith('https:')
+
+/** The token of the session that a request shows, if it shows one. */
+export const sessionToken = (deps: Pick<Deps, 'config'>, { headers }: FastifyRequest) =>
+  readCookie(headers.cookie, cookieName(SESSION_COOKIE, isSecure(deps)))
+
+const textOf = (header: string | string[] | undefined) =>
+  typeof header === 'string' ? header.trim() : ''
+
+/** From where, for the audit and the list of sessions. */
+export const originOf = ({ ip, headers }: FastifyRequest) => ({
+  address: ip,
+  userAgent: (headers['user-agent'] ?? '').slice(0, 300),
+})
+
+/**
+ * The operator who calls: by key and secret, else by session. Asked each time, of the directory:
+ * what was revoked is refused at once, by every process.
+ */
+export async function operatorOf(
+  deps: Pick<Deps, 'config' | 'directory' | 'secrets'>,
+  request: FastifyRequest,
+): Promise<Operator> {
+  const [key, secret] = [textOf(request.headers.key), textOf(request.headers.secret)]
+  if (key || secret) return operatorOfKey(deps, request, key, secret)
+  const token = sessionToken(deps, request)
+  if (!token) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
+  refuseForeignPages(request)
+  const tokenHash = deps.secrets.hash(token)
+  const row = await findSessionOperator.maybeOne(deps.directory.db, { tokenHash })
+  if (!row) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+  if (row.stale) await touchSession.many(deps.directory.db, { tokenHash })
+  const { operator_no: no, email, name, session_id: sessionId } = row
+  return { no, email, name, via: 'session', sessionId, ...originOf(request) }
+}
+
+async function operatorOfKey(
+  { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
+  request: FastifyRequest,
+  key: string,
+  secret: string,
+): Promise<Operator> {
+  if (!key || !secret) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
+  const row = /^[0-9a-f]{20}$/.test(key) && (await findKeyOperator.maybeOne(directory.db, { key }))
+  if (!row || !timingSafeEqual(row.secret_hash, secrets.hash(secret))) {
+    throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+  }
+  const { operator_no: no, email, name } = row
+  return { no, email, name, via: 'key', ...originOf(request) }
+}
+
+/**
+ * A write with a cookie must come from a page of this very host: apps stand on sibling hosts, which
+ * `SameSite` takes for our own. Every browser says where a request comes from, in `Sec-Fetch-Site`
+ * or, without TLS, in `Origin`; programs say nothing, and have no cookies to be misused.
+ */
+export function refuseForeignPages({ method, headers }: FastifyRequest): void {
+  if (!isWrite(method)) return
+  const site = headers['sec-fetch-site']
+  const { origin, host } = headers
+  const own =
+    site === undefined
+      ? origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+      : site === 'same-origin' || site === 'none'
+  if (!own) throw fail('AUTH_ERR_FOREIGN_PAGE')
+}
+
+/** The app in the path, if the operator has to do with it: others are as unknown as any. */
+export async function managedAppOf(
+  { directory }: Pick<Deps, 'directory'>,
+  { no: operatorNo }: Operator,
+  appId: string,
+): Promise<ManagedApp> {
+  const row = await findManagedApp.maybeOne(directory.db, { appId, operatorNo })
+  if (!row) throw fail('ERR_APP_NOT_FOUND', { appId: appId.slice(0, 100) })
+  return { no: row.app_no, id: row.app_id, role: row.role, archived: row.state === 'archived' }
+}

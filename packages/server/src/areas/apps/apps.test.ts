@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { useServer } from '../../../test/harness.ts'
+import { join, newOperator } from '../../../test/operators.ts'
+
+const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })
+
+suite('creating an app', () => {
+  test('gives what its callers need, in the region asked for', async () => {
+    const rui = await newOperator(server)
+    const app = await rui.client.apps.create({ name: ' Clinic chat ', region: 'eu' })
+    assert.equal(app.name, 'Clinic chat')
+    assert.equal(app.owner, rui.no)
+    assert.deepEqual(app.appOwner, { id: String(rui.no), name: 'Rui', email: rui.email })
+    assert.equal(app.appRegion.id, 'eu')
+    assert.equal(app.baseUrl, `http://${app.id}.api-eu.localhost:3000/v3`)
+    const keys = Object.values(app.apiKeys)
+    assert.deepEqual(keys.map(({ scope }) => scope).sort(), ['authOnly', 'fullAccess'])
+    const placed = await server.deps.directory.find(app.id)
+    assert.equal(placed?.cell?.id, 'eu-1')
+    const full = keys.find(({ scope }) => scope === 'fullAccess')
+    const url = `http://127.0.0.1:${server.service.apiPort}/v3/apikeys`
+    const headers = { appid: app.id, apikey: full?.apiKey ?? '' }
+    assert.equal((await fetch(url, { headers })).status, 200)
+  })
+
+  test('where no cell takes apps it says so', async () => {
+    const rui = await newOperator(server)
+    const { status, body } = await rui.call('POST', '/apps', { body: { name: 'X', region: 'in' } })
+    assert.equal(status, 400)
+    assert.deepEqual(Object.keys(body.error.details), ['region'])
+  })
+
+  test('a retry gets the same app, also at the same time', async () => {
+    const rui = await newOperator(server)
+    const create = (name: string) =>
+      rui.call('POST', '/apps', { body: { name }, headers: { 'idempotency-key': 'once' } })
+    const answers = await Promise.all([create('One'), create('One'), create('One')])
+    answers.push(await create('One'))
+    assert.deepEqual(new Set(answers.map(({ body }) => body.data.id)).size, 1)
+    assert.equal((await rui.client.apps.list()).meta.pagination.total, 1)
+    assert.equal((await create('Two')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+  })
+
+  test('there are as many as an operator can own, also when many ask at once', async () => {
+    const rui = await newOperator(server)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) =>
+        rui.call('POST', '/apps', { body: { name: `${nth}` } }),
+      ),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
+    const { body } = await rui.call('POST', '/apps', { body: { name: 'More' } })
+    assert.equal(body.error.code, 'ERR_APP_CREATION_FAILED_MAX_LIMIT')
+  })
+})
+
+suite('the list of apps', () => {
+  test('holds those of the operator, newest first, page by page', async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    const shared = await ana.client.apps.create({ name: 'Shared' })
+    await ana.client.apps.create({ name: 'Hers' })
+    await ana.client.collaborators.change(shared.id, { developers: [rui.email] })
+    for (const name of ['One', 'Two', 'Three']) await rui.client.apps.create({ name })
+    const names = async (query: object) =>
+      (await rui.client.apps.list(query)).data.map(({ name, role }) => `${name} ${role}`)
+    const all = ['Three owner', 'Two owner', 'One owner', 'Shared developer']
+    assert.deepEqual(await names({}), all)
+    assert.deepEqual(await names({ perPage: 2, page: 2 }), all.slice(2))
+    assert.deepEqual(await names({ perPage: 3, page: 2, searchKey: '' }), all.slice(3))
+    assert.deepEqual(await names({ searchKey: 'tHr' }), ['Three owner'])
+    assert.deepEqual(await names({ searchKey: shared.id }), ['Shared developer'])
+    const found: string[] = []
+    for await (const { name } of rui.client.apps.all({ perPage: 1 })) found.push(name)
+    assert.deepEqual(found, ['Three', 'Two', 'One', 'Shared'])
+  })
+})
+
+suite('an app', () => {
+  test('is renamed', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Before' })
+    assert.equal((await rui.client.apps.update(id, { name: 'After' })).name, 'After')
+    assert.equal((await rui.client.apps.get(id)).name, 'After')
+  })
+
+  test('has settings, each checked for itself', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Set' })
+    assert.equal((await rui.client.settings.get(id))['rate.core'], 10_000)
+    const settings = {
+      'core.conversations.updateOnReplies': false,
+      'rate.core': 0,
+      'core.threads.updateOnMessageActions': 1,
+      'core.unknown': true,
+    }
+    const outcomes = await rui.client.settings.set(id, { settings })
+    assert.deepEqual(
+      Object.entries(outcomes).map(([name, { success }]) => [name, success]),
+      [
+        ['core.conversations.updateOnReplies', true],
+        ['rate.core', false],
+        ['core.threads.updateOnMessageActions', false],
+        ['core.unknown', false],
+      ],
+    )
+    const name = 'core.conversations.updateOnReplies'
+    assert.equal((await rui.client.settings.get(id))[name], false)
+    const bad = await rui.call('DELETE', `/apps/${id}/settings`, {
+      body: { settings: [name, 'no'] },
+    })
+    assert.equal(bad.status, 400)
+    assert.equal((await rui.client.settings.get(id))[name], false)
+    await rui.client.settings.reset(id, { settings: [name] })
+    assert.equal((await rui.client.settings.get(id))[name], true)
+  })
+})
+
+suite('collaborators', () => {
+  async function team() {
+    const [rui, ana, bo] = [
+      await newOperator(server),
+      await newOperator(server),
+      await newOperator(server),
+    ]
+    const app = await rui.client.apps.create({ name: 'Team' })
+    return { rui, ana, bo, id: app.id }
+  }
+
+  test('are added, changed and removed in one call', async () => {
+    const { rui, ana, bo, id } = await team()
+    const added = await rui.client.collaborators.change(id, {
+      admins: [ana.email.toUpperCase()],
+      moderators: [bo.email],
+    })
+    assert.equal(added.admins[ana.email]?.message, 'Added.')
+    const roles = async () => (await rui.client.collaborators.list(id)).data.map(({ role }) => role)
+    assert.deepEqual(await roles(), ['owner', 'admin', 'moderator'])
+    const changed = await ana.client.collaborators.change(id, { developers: [bo.email] })
+    assert.equal(changed.developers[bo.email]?.message, 'Changed.')
+    assert.deepEqual(await roles(), ['owner', 'admin', 'developer'])
+    await rui.client.collaborators.change(id, { collaboratorsToRemove: [bo.email] })
+    assert.deepEqual(await roles(), ['owner', 'admin'])
+    assert.equal((await bo.call('GET', `/apps/${id}`)).body.error.code, 'ERR_APP_NOT_FOUND')
+  })
+
+  test('neither the owner nor the caller is changed', async () => {
+    const { rui, ana, id } = await team()
+    await rui.client.collaborators.change(id, { admins: [ana.email] })
+    const change = async (body: object) =>
+      (await ana.call('POST', `/apps/${id}/collaborators`, { body })).body.data
+    const code = (outcome: { error: { code: string } }) => outcome.error.code
+    const owner = await change({ admins: [rui.email], collaboratorsToRemove: [rui.email] })
+    assert.equal(code(owner.admins[rui.email]), 'ERR_ALREADY_AN_OWNER')
+    assert.equal(code(owner.collaboratorsToRemove[rui.email]), 'ERR_ALREADY_AN_OWNER')
+    const self = await change({ moderators: [ana.email], collaboratorsToRemove: ['x@example.org'] })
+    assert.equal(code(self.moderators[ana.email]), 'ERR_SELF_ACTION_DENIED')
+    const unknown = self.collaboratorsToRemove['x@example.org']
+    assert.equal(code(unknown), 'ERR_NOT_A_COLLABORATOR')
+  })
+
+  test('are 25 at most, with those who are invited', async () => {
+    const { rui, id } = await team()
+    const emails = (from: number) =>
+      Array.from({ length: 13 }, (_, nth) => `guest${from + nth}-${id}@example.org`)
+    await rui.client.collaborators.change(id, { admins: emails(0) })
+    const { moderators } = await rui.client.collaborators.change(id, { moderators: emails(13) })
+    const codes = Object.values(moderators).map(({ error }) => error?.code)
+    assert.deepEqual(codes.slice(-3), [
+      undefined,
+      'ERR_PLAN_QUOTA_RESTRICTION',
+      'ERR_PLAN_QUOTA_RESTRICTION',
+    ])
+    assert.equal((await rui.client.collaborators.list(id)).meta.pagination.total, 25)
+  })
+})
+
+suite('the data of an app', () => {
+  test('is reached through the same operations, as a role allows', async () => {
+    const app = await server.newApp()
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    await join(server, app, rui, 'owner')
+    await join(server, app, ana, 'moderator')
+    const users = rui.client.app(app.id).users
+    await users.create({ uid: 'amira', name: 'Amira' })
+    assert.equal((await ana.client.app(app.id).users.get('amira')).name, 'Amira')
+    const keys = await ana.call('GET', `/apps/${app.id}/v3/apikeys`)
+    assert.equal(keys.body.error.code, 'AUTH_ERR_NO_ACCESS')
+    const key = await rui.client.app(app.id).apiKeys.create({ name: 'New', scope: 'fullAccess' })
+    assert.equal((await app.call('GET', '/v3/users/amira', { apiKey: key.apiKey })).status, 200)
+    const amira = rui.client.app(app.id).onBehalfOf('amira')
+    await users.create({ uid: 'bo', name: 'Bo' })
+    await amira.messages.send({ receiver: 'bo', receiverType: 'user', data: { text: 'Note' } })
+    const list = await rui.call('GET', `/apps/${app.id}/v3/messages`)
+    assert.equal(list.body.data[0].sender, 'amira')
+  })
+
+  test('webhooks stand where the contract has them, too', async () => {
+    const app = await server.newApp()
+    const rui = await newOperator(server)
+    await join(server, app, rui, 'developer')
+    const body = { id: 'audit', name: 'Audit', webhookURL: 'https://8.8.8.8/hook' }
+    const made = await rui.call('POST', `/apps/${app.id}/webhooks`, { body })
+    assert.equal(made.status, 200)
+    const list = await rui.call('GET', `/apps/${app.id}/webhooks?perPage=5`)
+    assert.equal(list.body.data[0].id, 'audit')
+    const deliveries = await rui.call('GET', `/apps/${app.id}/webhooks/audit/deliveries`)
+    assert.deepEqual(deliveries.body.data, [])
+    assert.equal((await rui.call('GET', `/apps/${app.id}/webhooksx`)).status, 404)
+  })
+
+  test('a key of the app opens nothing there, and a session nothing without', async () => {
+    const app = await server.newApp()
+    const rui = await newOperator(server)
+    await join(server, app, rui, 'owner')
+    const headers = { apikey: app.apiKey, appid: app.id }
+    const withKey = await rui.call('GET', `/apps/${app.id}/v3/users`, { headers, cookie: null })
+    assert.equal(withKey.body.error.code, 'AUTH_ERR_EMPTY_AUTH_HEADER')
+    const direct = await app.call('GET', '/v3/users', {
+      apiKey: null,
+      headers: { cookie: rui.cookie },
+    })
+    assert.equal(direct.body.error.code, 'AUTH_ERR_EMPTY_APIKEY')
+    const foreign = { 'sec-fetch-site': 'same-site' }
+    const forged = await rui.call('POST', `/apps/${app.id}/v3/users`, {
+      body: { uid: 'x', name: 'X' },
+      headers: foreign,
+    })
+    assert.equal(forged.body.error.code, 'AUTH_ERR_FOREIGN_PAGE')
+  })
+
+  test('the header appId does not lead elsewhere', async () => {
+    const [own, other] = [await server.newApp(), await server.newApp()]
+    const rui = await newOperator(server)
+    await join(server, own, rui, 'owner')
+    const body = { uid: 'amira', name: 'Amira' }
+    const headers = { appid: other.id, host: `${other.id}.api-us.localhost` }
+    await rui.call('POST', `/apps/${own.id}/v3/users`, { body, headers })
+    assert.equal((await own.call('GET', '/v3/users/amira')).status, 200)
+    assert.equal((await other.call('GET', '/v3/users/amira')).status, 404)
+    const strange = await rui.call('GET', `/apps/${other.id}/v3/users`)
+    assert.equal(strange.body.error.code, 'ERR_APP_NOT_FOUND')
+  })
+
+  test('manage.<host> is the same without the prefix', async () => {
+    const rui = await newOperator(server)
+    const app = await rui.client.apps.create({ name: 'By host' })
+    const { request } = await import('node:http')
+    const get = (path: string) =>
+      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        const headers = { host: 'manage.localhost', cookie: rui.cookie }
+        const options = { port: server.service.apiPort, host: '127.0.0.1', path, headers }
+        request(options, async (response) => {
+          const text = (await Array.fromAsync(response)).join('')
+          resolve({ status: response.statusCode, text })
+        })
+          .on('error', reject)
+          .end()
+      })
+    assert.equal((await get('/session')).status, 200)
+    assert.equal(JSON.parse((await get(`/apps/${app.id}`)).text).data.name, 'By host')
+    assert.equal((await get(`/apps/${app.id}/v3/users`)).status, 200)
+    assert.match((await get('/v3/users')).text, /ERR_API_NOT_FOUND/)
+  })
+})

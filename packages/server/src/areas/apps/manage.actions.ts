@@ -1,0 +1,155 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import { recordAudit } from '../access/audit.ts'
+import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
+import { baseUrl, NoCell, type NewApp as PlaceableApp, placeApp } from './actions.ts'
+import { followArchive } from './archive.actions.ts'
+import {
+  archiveApp,
+  countOwnedApps,
+  getManagedApp,
+  lockOwner,
+  type ManagedAppRow,
+  renameApp,
+  restoreApp,
+} from './manage.queries.ts'
+import { activatePlacement, insertOwner } from './queries.ts'
+import type { CreatedApp, ManagedApp, NewApp } from './schema.ts'
+
+/** Until then an app can be restored. */
+const GRACE_DAYS = 30
+
+const REGIONS = {
+  us: { name: 'United States', description: 'Data in the United States' },
+  eu: { name: 'Europe', description: 'Data in the European Union' },
+  in: { name: 'India', description: 'Data in India' },
+}
+
+const seconds = (time: Date) => Math.floor(time.getTime() / 1000)
+
+/** The record that operators see. */
+export function toManagedApp({ config }: Pick<Deps, 'config'>, row: ManagedAppRow): ManagedApp {
+  const { app_id: id, name, state, region, role, owner_no, purge_at } = row
+  return {
+    id,
+    name,
+    state,
+    region,
+    version: '3',
+    baseUrl: baseUrl(config.service.publicUrl, id, region),
+    role,
+    ...(owner_no !== null && {
+      owner: owner_no,
+      appOwner: {
+        id: String(owner_no),
+        name: row.owner_name ?? '',
+        email: row.owner_email ?? '',
+      },
+    }),
+    appRegion: { id: region, ...REGIONS[region] },
+    createdAt: seconds(row.created_at),
+    ...(purge_at !== null && { scheduledToDeleteAt: seconds(purge_at) }),
+  }
+}
+
+/**
+ * The app is made first, out of service; the transaction that decides whether there may be one more,
+ * and whether this is a retry, puts it into service. Where it does not, the app is purged later.
+ */
+export async function createManagedApp(
+  deps: Deps,
+  request: FastifyRequest,
+  { name, region = 'us' }: NewApp,
+): Promise<CreatedApp> {
+  const { config, directory } = deps
+  const { operator } = request
+  const operatorNo = operator.no
+  const limit = config.manage.appsPerOperator
+  const stored = await storedAnswer<CreatedApp>(deps, request)
+  if (stored) return stored
+  const { count } = await countOwnedApps.one(directory.db, { operatorNo })
+  if (count >= limit) throw fail('ERR_APP_CREATION_FAILED_MAX_LIMIT', { limit })
+  const { appNo, appId, rest, auth } = await place(deps, { name, region })
+  return operatorWrite(deps, request, async (tx) => {
+    await lockOwner.many(tx, { operatorNo })
+    const { count } = await countOwnedApps.one(tx, { operatorNo })
+    if (count >= limit) throw fail('ERR_APP_CREATION_FAILED_MAX_LIMIT', { limit })
+    await activatePlacement.many(tx, { appNo })
+    await insertOwner.many(tx, { appNo, operatorNo })
+    const app = toManagedApp(deps, await getManagedApp.one(tx, { operatorNo, appNo }))
+    const target = { no: appNo, id: appId }
+    await recordAudit(tx, operator, { action: 'createApp', app: target, after: { name, region } })
+    const keys = [rest, auth].map((key) => [
+      key.apiKey,
+      { ...key, createdBy: 'app_system' as const },
+    ])
+    return { ...app, apiKeys: Object.fromEntries(keys) }
+  })
+}
+
+async function place(deps: Deps, app: PlaceableApp) {
+  try {
+    return await placeApp(deps, app)
+  } catch (error) {
+    if (!(error instanceof NoCell)) throw error
+    throw badRequest({ region: [`region ${app.region} takes no new apps`] })
+  }
+}
+
+export function editManagedApp(
+  deps: Deps,
+  request: FastifyRequest,
+  name: string,
+): Promise<ManagedApp> {
+  const { operator, managedApp: app } = request
+  return operatorWrite(deps, request, async (tx) => {
+    const { before } = await renameApp.one(tx, { appNo: app.no, name })
+    const change = { before: { name: before }, after: { name } }
+    await recordAudit(tx, operator, { action: 'updateApp', app, ...change })
+    const own = { operatorNo: operator.no, appNo: app.no }
+    return toManagedApp(deps, await getManagedApp.one(tx, own))
+  })
+}
+
+/** Takes an app out of service. All of it goes after the grace, unless it is restored. */
+export async function deleteManagedApp(deps: Deps, request: FastifyRequest) {
+  const { operator, managedApp: app } = request
+  const { cellId, ...answer } = await operatorWrite(deps, request, async (tx) => {
+    const row = await archiveApp.maybeOne(tx, { appNo: app.no, days: GRACE_DAYS })
+    if (!row) throw fail('ERR_APP_ARCHIVED', { appId: app.id })
+    const scheduledToDeleteAt = seconds(row.purge_at)
+    await recordAudit(tx, operator, { action: 'deleteApp', app, after: { scheduledToDeleteAt } })
+    return { success: true as const, scheduledToDeleteAt, cellId: row.cell_id }
+  })
+  await follow(deps, cellId, app, true)
+  return answer
+}
+
+export async function restoreManagedApp(deps: Deps, request: FastifyRequest): Promise<ManagedApp> {
+  const { operator, managedApp: app } = request
+  const { cellId, restored } = await operatorWrite(deps, request, async (tx) => {
+    const row = await restoreApp.maybeOne(tx, { appNo: app.no })
+    if (!row) throw fail('ERR_APP_NOT_ARCHIVED', { appId: app.id })
+    await recordAudit(tx, operator, { action: 'restoreApp', app })
+    const own = { operatorNo: operator.no, appNo: app.no }
+    const restored = toManagedApp(deps, await getManagedApp.one(tx, own))
+    return { restored, cellId: row.cell_id }
+  })
+  await follow(deps, cellId, app, false)
+  return restored
+}
+
+/** The directory has decided. Where the cell is out of reach, or served elsewhere, its worker follows. */
+async function follow(
+  deps: Deps,
+  cellId: string,
+  app: { no: number; id: string },
+  archived: boolean,
+): Promise<void> {
+  try {
+    await followArchive(deps, await deps.directory.getCell(cellId), app, archived)
+  } catch (error) {
+    deps.log.warn({ err: error, app: app.id }, 'the cell follows later')
+  }
+}

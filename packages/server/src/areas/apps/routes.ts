@@ -1,0 +1,159 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import { type PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
+import { keysetPage } from '../../platform/http/keyset.ts'
+import { Data, Page } from '../../platform/http/schemas.ts'
+import {
+  createManagedApp,
+  deleteManagedApp,
+  editManagedApp,
+  restoreManagedApp,
+  toManagedApp,
+} from './manage.actions.ts'
+import {
+  countManagedApps,
+  getManagedApp,
+  listManagedApps,
+  type ManagedAppRow,
+  placeOfManagedApp,
+} from './manage.queries.ts'
+import {
+  AppChanges,
+  AppListQuery,
+  AppParams,
+  CreatedApp,
+  ManagedApp,
+  NewApp,
+  Scheduled,
+} from './schema.ts'
+
+const tags = ['apps']
+
+export const appRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const starts = new PageStarts(deps.cache)
+
+    app.post(
+      '/apps',
+      {
+        config: { manage: 'account', errors: ['ERR_APP_CREATION_FAILED_MAX_LIMIT'] },
+        schema: {
+          operationId: 'createApp',
+          tags,
+          summary: 'Create an app, with two API keys',
+          body: NewApp,
+          response: { 200: Data(CreatedApp) },
+        },
+      },
+      async (request) => ({ data: await createManagedApp(deps, request, request.body) }),
+    )
+
+    app.get(
+      '/apps',
+      {
+        config: { manage: 'account' },
+        schema: {
+          operationId: 'listApps',
+          tags,
+          summary: 'List the apps that the operator has to do with, newest first',
+          querystring: AppListQuery,
+          response: { 200: Page(ManagedApp) },
+        },
+      },
+      async ({ operator: { no: operatorNo }, query }) => {
+        const { searchKey = null, ...page } = query
+        const own = { operatorNo, searchKey }
+        const list = {
+          name: ['apps', operatorNo],
+          filters: searchKey,
+          rows: (after: PageKey | undefined, limit: number) => {
+            const before = Number(after?.[0] ?? 2 ** 31 - 1)
+            return listManagedApps.many(deps.directory.db, { ...own, before, limit })
+          },
+          keyOf: ({ app_no }: ManagedAppRow): PageKey => [app_no],
+          async placeOf(count: number): Promise<PageKey | undefined> {
+            const skip = count - 1
+            const row = await placeOfManagedApp.maybeOne(deps.directory.db, { ...own, skip })
+            return row && [row.app_no]
+          },
+          async count() {
+            const { total } = await countManagedApps.one(deps.directory.db, own)
+            return { total, capped: false }
+          },
+        }
+        const found = await keysetPage({ secrets: deps.secrets, starts }, list, page)
+        return {
+          data: found.rows.map((row) => toManagedApp(deps, row)),
+          meta: {
+            pagination: found.pagination,
+            ...(found.next !== undefined && { cursor: { next: found.next } }),
+          },
+        }
+      },
+    )
+
+    app.get(
+      '/apps/:appId',
+      {
+        config: { manage: 'data' },
+        schema: {
+          operationId: 'getApp',
+          tags,
+          summary: 'Get an app',
+          params: AppParams,
+          response: { 200: Data(ManagedApp) },
+        },
+      },
+      async ({ operator, managedApp }) => {
+        const own = { operatorNo: operator.no, appNo: managedApp.no }
+        return { data: toManagedApp(deps, await getManagedApp.one(deps.directory.db, own)) }
+      },
+    )
+
+    app.put(
+      '/apps/:appId',
+      {
+        config: { manage: 'settings' },
+        schema: {
+          operationId: 'updateApp',
+          tags,
+          summary: 'Rename an app',
+          params: AppParams,
+          body: AppChanges,
+          response: { 200: Data(ManagedApp) },
+        },
+      },
+      async (request) => ({ data: await editManagedApp(deps, request, request.body.name) }),
+    )
+
+    app.delete(
+      '/apps/:appId',
+      {
+        config: { manage: 'ownership', errors: ['ERR_APP_ARCHIVED'] },
+        schema: {
+          operationId: 'deleteApp',
+          tags,
+          summary: 'Take an app out of service; all of it goes after 30 days',
+          params: AppParams,
+          response: { 200: Data(Scheduled) },
+        },
+      },
+      async (request) => ({ data: await deleteManagedApp(deps, request) }),
+    )
+
+    app.post(
+      '/apps/:appId/restore',
+      {
+        config: { manage: 'ownership', errors: ['ERR_APP_NOT_ARCHIVED'] },
+        schema: {
+          operationId: 'restoreApp',
+          tags,
+          summary: 'Put an app back into service',
+          params: AppParams,
+          response: { 200: Data(ManagedApp) },
+        },
+      },
+      async (request) => ({ data: await restoreManagedApp(deps, request) }),
+    )
+  }

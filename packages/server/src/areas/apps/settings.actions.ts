@@ -1,0 +1,92 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import { servedApp, unknownApp } from '../access/app-of-request.ts'
+import { audited } from '../access/operator-audit.ts'
+import { type SettingChanges, setSettings } from '../settings/actions.ts'
+import { getSettings } from '../settings/queries.ts'
+import {
+  defaultOf,
+  isSettingName,
+  parseSetting,
+  type SettingName,
+  type Settings,
+  type SettingValue,
+  settingOf,
+  settings,
+} from '../settings/settings.ts'
+
+/** The settings are in the cell: an app that is not served here, or marked for removal, has none. */
+async function appOf({ directory }: Deps, { managedApp: { id, archived } }: FastifyRequest) {
+  if (archived) throw unknownApp(id)
+  return servedApp(await directory.find(id), id, undefined)
+}
+
+const inForce = (explicit: Settings) =>
+  Object.fromEntries(
+    Object.keys(settings).map((name) => [name, settingOf(explicit, name as SettingName)]),
+  )
+
+/** All settings with the values in force. */
+export async function readSettings(deps: Deps, request: FastifyRequest) {
+  const { no: appNo, cell } = await appOf(deps, request)
+  return inForce((await getSettings.one(cell.db, { appNo })).settings)
+}
+
+/** Sets those that are settings, each for itself. */
+export async function changeSettings(
+  deps: Deps,
+  request: FastifyRequest,
+  given: Record<string, SettingValue>,
+) {
+  const changes: SettingChanges = {}
+  const outcomes = Object.entries(given).map(([name, value]) => {
+    const fault = faultOf(name, value)
+    if (fault) return [name, { success: false, error: fault }] as const
+    changes[name as SettingName] = parseSetting(name as SettingName, String(value))
+    return [name, { success: true, message: 'Saved.' }] as const
+  })
+  if (Object.keys(changes).length > 0) await save(deps, request, 'setSettings', changes)
+  return Object.fromEntries(outcomes)
+}
+
+/** Puts settings back to their defaults: all of them, or none where one is unknown. */
+export async function resetSettings(deps: Deps, request: FastifyRequest, names: string[]) {
+  const unknown = names.filter((name) => !isSettingName(name))
+  if (unknown.length > 0) {
+    throw badRequest({ settings: unknown.map((name) => `there is no setting "${name}"`) })
+  }
+  const changes = Object.fromEntries(names.map((name) => [name, undefined]))
+  if (names.length > 0) await save(deps, request, 'resetSettings', changes)
+  return { success: true as const, message: 'Saved.' }
+}
+
+async function save(
+  deps: Deps,
+  request: FastifyRequest,
+  action: string,
+  changes: SettingChanges,
+): Promise<void> {
+  const app = await appOf(deps, request)
+  const stored = await getSettings.one(app.cell.db, { appNo: app.no })
+  const names = Object.keys(changes) as SettingName[]
+  const before = Object.fromEntries(names.map((name) => [name, settingOf(stored.settings, name)]))
+  const after = Object.fromEntries(
+    names.map((name) => [name, settingOf(changes as Settings, name)]),
+  )
+  const entry = { action, app, before, after }
+  await audited(deps, request.operator, entry, () => setSettings(deps, app, changes))
+}
+
+function faultOf(name: string, value: SettingValue) {
+  const code = 'ERR_BAD_REQUEST' as const
+  if (!isSettingName(name)) return { code, message: `There is no setting "${name.slice(0, 100)}".` }
+  const type = typeof defaultOf(name)
+  if (typeof value !== type) return { code, message: `${name} is a ${type}` }
+  try {
+    parseSetting(name, String(value))
+    return undefined
+  } catch (error) {
+    return { code, message: `${name} ${(error as Error).message}` }
+  }
+}

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import { Acknowledged } from '../../platform/http/schemas.ts'
+import { AppParams } from './schema.ts'
+import { changeSettings, readSettings, resetSettings } from './settings.actions.ts'
+import { AppSettings, NewSettings, SettingNames, SettingOutcomes } from './settings.schema.ts'
+
+const tags = ['settings']
+const access = { manage: 'settings', errors: ['AUTH_ERR_INVALID_APPID'] } as const
+
+export const settingRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/apps/:appId/settings',
+      {
+        config: access,
+        schema: {
+          operationId: 'getSettings',
+          tags,
+          summary: 'Get the settings of an app, as they are in force',
+          params: AppParams,
+          response: { 200: AppSettings },
+        },
+      },
+      async (request) => ({ data: await readSettings(deps, request) }),
+    )
+
+    app.post(
+      '/apps/:appId/settings',
+      {
+        config: access,
+        schema: {
+          operationId: 'setSettings',
+          tags,
+          summary: 'Set settings of an app; each says what came of it',
+          params: AppParams,
+          body: NewSettings,
+          response: { 200: SettingOutcomes },
+        },
+      },
+      async (request) => ({ data: await changeSettings(deps, request, request.body.settings) }),
+    )
+
+    app.delete(
+      '/apps/:appId/settings',
+      {
+        config: access,
+        schema: {
+          operationId: 'resetSettings',
+          tags,
+          summary: 'Put settings of an app back to their defaults',
+          params: AppParams,
+          body: SettingNames,
+          response: { 200: Acknowledged },
+        },
+      },
+      async (request) => ({ data: await resetSettings(deps, request, request.body.settings) }),
+    )
+  }

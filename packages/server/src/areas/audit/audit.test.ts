@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { useServer } from '../../../test/harness.ts'
+import { join, newOperator, signIn } from '../../../test/operators.ts'
+import { until } from '../../../test/until.ts'
+
+const server = useServer()
+
+suite('the audit', () => {
+  test('tells who did what, from where, before and after', async () => {
+    const rui = await newOperator(server)
+    const app = await rui.client.apps.create({ name: 'Before' })
+    await rui.call('PUT', `/apps/${app.id}`, {
+      body: { name: 'After' },
+      headers: { 'user-agent': 'Browser' },
+    })
+    await rui.client.settings.set(app.id, { settings: { 'rate.core': 7 } })
+    const { data } = await rui.client.auditEntries.listApp(app.id)
+    const [set, renamed, created] = data
+    assert.deepEqual(created?.after, { name: 'Before', region: 'us' })
+    assert.deepEqual([renamed?.before, renamed?.after], [{ name: 'Before' }, { name: 'After' }])
+    assert.deepEqual(renamed?.operator, { id: String(rui.no), email: rui.email })
+    assert.equal(renamed?.address, '127.0.0.1')
+    assert.equal(renamed?.userAgent, 'Browser')
+    assert.equal(renamed?.via, 'session')
+    assert.deepEqual(
+      [set?.action, set?.before, set?.after, set?.status],
+      ['setSettings', { 'rate.core': 10_000 }, { 'rate.core': 7 }, 200],
+    )
+  })
+
+  test('holds writes of data with what came of them, and reads not', async () => {
+    const app = await server.newApp()
+    const rui = await newOperator(server)
+    await join(server, app, rui, 'owner')
+    const path = `/apps/${app.id}/v3/users`
+    await rui.call('POST', path, { body: { uid: 'amira', name: 'Amira' } })
+    await rui.call('POST', path, { body: { uid: 'amira', name: 'Amira' } })
+    await rui.call('GET', `${path}/amira`)
+    await rui.call('DELETE', `${path}/amira`, { body: { permanent: true } })
+    const entries = await until('outcomes', async () => {
+      const { data } = await rui.client.auditEntries.listApp(app.id)
+      const made = data.filter(({ via }) => via === 'session')
+      return made.every(({ status }) => status !== undefined) && made.length === 3 && made
+    })
+    assert.deepEqual(
+      entries.map(({ action, status, target }) => [action, status, target]),
+      [
+        ['deleteUser', 200, { uid: 'amira' }],
+        ['createUser', 409, {}],
+        ['createUser', 200, {}],
+      ],
+    )
+  })
+
+  test('holds no secret', async () => {
+    const rui = await newOperator(server)
+    const app = await rui.client.apps.create({ name: 'Secrets' })
+    const key = await rui.client.app(app.id).apiKeys.create({ name: 'K', scope: 'authOnly' })
+    await rui.client.app(app.id).apiKeys.update(key.apiKey, { name: 'L' })
+    await rui.client.app(app.id).apiKeys.delete(key.apiKey)
+    const hook = { id: 'h', name: 'H', webhookURL: 'https://8.8.8.8/', useBasicAuth: true }
+    const login = { username: 'ana', password: 'hook-password' }
+    await rui.call('POST', `/apps/${app.id}/webhooks`, { body: { ...hook, ...login } })
+    const pair = await rui.client.keys.create({ name: 'Pair' })
+    const password = 'another password'
+    await rui.client.operators.update({ password, currentPassword: rui.password })
+    const { rows } = await server.deps.directory.db.query({
+      name: '',
+      text: 'select * from audit',
+      values: [],
+    })
+    const text = JSON.stringify(rows)
+    assert.ok(text.includes('updateApiKey'))
+    const secrets = [key.apiKey, pair.secret, password, rui.password, 'hook-password']
+    for (const secret of [...secrets, ...Object.keys(app.apiKeys)]) {
+      assert.ok(!text.includes(secret))
+    }
+  })
+
+  test('shows an operator who tried to be them', async () => {
+    const rui = await newOperator(server)
+    await signIn(server, { email: rui.email, password: 'wrong password' })
+    await signIn(server, { email: rui.email, password: rui.password })
+    const { data } = await rui.client.auditEntries.list({ action: 'createSession' })
+    assert.deepEqual(
+      data.map(({ after }) => after),
+      [undefined, { refused: 'password' }],
+    )
+  })
+
+  test('is listed with filters, page by page', async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    const { id } = await rui.client.apps.create({ name: 'List' })
+    await rui.client.collaborators.change(id, { admins: [ana.email] })
+    for (const name of ['1', '2', '3']) await ana.client.apps.update(id, { name })
+    const actions = async (query: object) =>
+      (await rui.client.auditEntries.listApp(id, query)).data.map(({ action }) => action)
+    assert.deepEqual(await actions({ operator: rui.no }), ['changeCollaborators', 'createApp'])
+    assert.equal((await actions({ action: 'updateApp' })).length, 3)
+    assert.deepEqual(await actions({ action: 'updateApp', operator: rui.no }), [])
+    const now = Math.floor(Date.now() / 1000)
+    assert.deepEqual(await actions({ to: now - 3600 }), [])
+    assert.equal((await actions({ from: now - 3600, to: now + 3600 })).length, 5)
+    const first = await rui.client.auditEntries.listApp(id, { limit: 4 })
+    assert.equal(first.data.length, 4)
+    const before = first.meta.next ?? 0
+    assert.deepEqual(await actions({ limit: 4, before }), ['createApp'])
+    const own = await ana.client.auditEntries.list()
+    assert.deepEqual(new Set(own.data.map(({ operator }) => operator?.email)), new Set([ana.email]))
+  })
+
+  test('is only ever added to, by the role of the service neither', async () => {
+    const { db } = server.deps.directory
+    const rui = await newOperator(server)
+    await rui.client.apps.create({ name: 'Kept' })
+    for (const [table, column] of [
+      ['audit', 'action'],
+      ['audit_outcomes', 'status'],
+    ]) {
+      for (const text of [
+        `update ${table} set ${column} = ${column}`,
+        `delete from ${table}`,
+        `truncate ${table} cascade`,
+      ]) {
+        await assert.rejects(db.query({ name: '', text, values: [] }), /only added to/)
+      }
+      const text = `select distinct privilege_type as granted
+        from pg_class, aclexplode(relacl) where oid = $1::regclass order by 1`
+      const { rows } = await db.query({ name: '', text, values: [table] })
+      const granted = rows.map((row) => row.granted)
+      assert.deepEqual(granted, ['INSERT', 'REFERENCES', 'SELECT', 'TRIGGER'])
+    }
+  })
+})

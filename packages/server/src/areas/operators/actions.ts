@@ -1,0 +1,112 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
+import { recordAudit } from '../access/audit.ts'
+import type { Operator as Caller } from '../access/operator.ts'
+import { operatorWrite } from '../access/operator-write.ts'
+import { originOf } from '../access/operators.ts'
+import { countAttempt, forgiveAttempts } from './attempts.ts'
+import {
+  getOperator,
+  insertInvited,
+  insertOperator,
+  type OperatorRow,
+  takeInvitation,
+  updateOperator,
+} from './queries.ts'
+import type { NewOperator, Operator, OperatorChanges } from './schema.ts'
+import { removeOtherSessions } from './sessions.queries.ts'
+
+/** The record that the operator sees. */
+export const toOperator = (row: OperatorRow): Operator => ({
+  id: String(row.operator_no),
+  email: row.email,
+  name: row.name,
+  totp: row.totp_sealed !== null,
+  createdAt: Math.floor(row.created_at.getTime() / 1000),
+})
+
+export async function addOperator(
+  tx: Tx,
+  account: { email: string; name: string; passwordHash: string },
+): Promise<OperatorRow> {
+  const row = await insertOperator.maybeOne(tx, account)
+  if (!row) throw fail('ERR_EMAIL_ALREADY_EXISTS', { email: account.email })
+  return row
+}
+
+/** Makes an account, for whoever may have one. */
+export async function signUp(
+  deps: Deps,
+  request: FastifyRequest,
+  { email, name, password, invitation }: NewOperator,
+): Promise<Operator> {
+  const { signUp: open } = deps.config.manage
+  if (open === 'off' || (open === 'invited' && !invitation)) throw fail('ERR_SIGN_UP_CLOSED')
+  const origin = originOf(request)
+  await countAttempt(deps, `sign-up ${email}`, origin.address)
+  const passwordHash = await hashPassword(password)
+  return deps.directory.db.tx(async (tx) => {
+    const row = await addOperator(tx, { email, name, passwordHash })
+    const operator: Caller = { no: row.operator_no, email, name, via: 'session', ...origin }
+    const account = toOperator(row)
+    await recordAudit(tx, operator, { action: 'createOperator', after: account })
+    if (invitation !== undefined) await joinInvited(deps, tx, operator, invitation)
+    return account
+  })
+}
+
+/** Lets an operator into the app of an invitation. */
+export async function joinInvited(
+  { secrets }: Pick<Deps, 'secrets'>,
+  tx: Tx,
+  operator: Caller,
+  invitation: string,
+): Promise<{ appId: string; role: string }> {
+  const tokenHash = secrets.hash(invitation)
+  const taken = await takeInvitation.maybeOne(tx, { tokenHash, email: operator.email })
+  if (!taken) throw fail('ERR_INVITATION_NOT_FOUND')
+  const { app_no: appNo, app_id: appId, role } = taken
+  await insertInvited.many(tx, { appNo, operatorNo: operator.no, role })
+  const app = { no: appNo, id: appId }
+  await recordAudit(tx, operator, { action: 'acceptInvitation', app, after: { role } })
+  return { appId, role }
+}
+
+/** A new password ends all other sessions. */
+export async function editOperator(
+  deps: Deps,
+  request: FastifyRequest,
+  {
+    name = null,
+    password,
+    currentPassword,
+  }: { [K in keyof OperatorChanges]: OperatorChanges[K] | null },
+): Promise<Operator> {
+  const { operator } = request
+  if (password) await checkPassword(deps, operator, currentPassword ?? '')
+  const passwordHash = password ? await hashPassword(password) : null
+  return operatorWrite(deps, request, async (tx) => {
+    const operatorNo = operator.no
+    const row = await updateOperator.one(tx, { operatorNo, name, passwordHash })
+    if (password) {
+      await removeOtherSessions.many(tx, { operatorNo, sessionId: operator.sessionId ?? null })
+    }
+    const [before, after] = [
+      { name: operator.name },
+      { name: row.name, ...(password && { password }) },
+    ]
+    await recordAudit(tx, operator, { action: 'updateOperator', before, after })
+    return toOperator(row)
+  })
+}
+
+/** Whoever changes what keeps the account safe shows the password again: a session can be stolen. */
+export async function checkPassword(deps: Deps, operator: Caller, password: string) {
+  await countAttempt(deps, operator.email, operator.address)
+  const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo: operator.no })
+  if (!(await isPassword(password, password_hash))) throw fail('ERR_WRONG_PASSWORD')
+  await forgiveAttempts(deps, operator.email, operator.address)
+}

@@ -1,0 +1,56 @@
+import { isIPv6 } from 'node:net'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { giveBackAttempt, removeAttempts, takeAttempt } from './queries.ts'
+
+/** In 15 minutes. One caller cannot lock an operator out for others; many together have to try long. */
+const PER_ACCOUNT_AND_ADDRESS = 10
+const PER_ACCOUNT = 100
+const PER_ADDRESS = 50
+const SPAN_SECONDS = 900
+
+/** Of IPv6 the network: whoever has one address has 2^64. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.split('::')
+  const left = head.split(':').filter(Boolean)
+  const right = tail?.split(':').filter(Boolean) ?? []
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  return [...left, ...zeros, ...right].slice(0, 4).join(':')
+}
+
+const subjectsOf = (account: string, address: string) => {
+  const network = networkOf(address)
+  return { both: `${account} ${network}`, account, address: network }
+}
+
+/**
+ * Counts a try before anything is compared, so that many at once count as many. Unknown accounts are
+ * counted like others: the answer tells nothing of them.
+ */
+export async function countAttempt(
+  { directory }: Pick<Deps, 'directory'>,
+  account: string,
+  address: string,
+) {
+  const subjects = subjectsOf(account, address)
+  const limits = [
+    [subjects.both, PER_ACCOUNT_AND_ADDRESS],
+    [subjects.account, PER_ACCOUNT],
+    [subjects.address, PER_ADDRESS],
+  ] as const
+  for (const [subject, limit] of limits) {
+    const { count } = await takeAttempt.one(directory.db, { subject })
+    if (count > limit) throw fail('ERR_TOO_MANY_ATTEMPTS', {}, { retryAfter: SPAN_SECONDS })
+  }
+}
+
+export async function forgiveAttempts(
+  { directory }: Pick<Deps, 'directory'>,
+  account: string,
+  address: string,
+) {
+  const subjects = subjectsOf(account, address)
+  await removeAttempts.many(directory.db, { subjects: [subjects.both, subjects.account] })
+  await giveBackAttempt.many(directory.db, { subject: subjects.address })
+}

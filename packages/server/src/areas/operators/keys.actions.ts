@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { Timestamp } from '../../platform/http/schemas.ts'
+import { recordAudit } from '../access/audit.ts'
+import { operatorWrite } from '../access/operator-write.ts'
+import {
+  insertKey,
+  type KeyRow,
+  listKeys,
+  lockOperator,
+  removeKey,
+  updateKeySecret,
+} from './keys.queries.ts'
+
+const KEYS_PER_OPERATOR = 10
+
+export const Key = Type.Object(
+  {
+    key: Type.String({ description: 'The value for the header `key`.' }),
+    name: Type.String(),
+    createdAt: Timestamp('When it was made, in Unix seconds.'),
+  },
+  { additionalProperties: false },
+)
+export type Key = Static<typeof Key>
+
+export const KeyWithSecret = Type.Object(
+  {
+    ...Key.properties,
+    secret: Type.String({
+      description: 'The value for the header `secret`. Shown now and never again.',
+    }),
+  },
+  { additionalProperties: false },
+)
+type KeyWithSecret = Static<typeof KeyWithSecret>
+
+export const toKey = ({ key, name, created_at }: KeyRow): Key => ({
+  key,
+  name,
+  createdAt: Math.floor(created_at.getTime() / 1000),
+})
+
+const newSecret = () => randomBytes(32).toString('hex')
+
+/** Several at a time, so that a new pair can be in use before the old one goes. */
+export function createKey(
+  deps: Deps,
+  request: FastifyRequest,
+  name: string,
+): Promise<KeyWithSecret> {
+  const { operator } = request
+  const operatorNo = operator.no
+  return operatorWrite(deps, request, async (tx) => {
+    await lockOperator.many(tx, { operatorNo })
+    const keys = await listKeys.many(tx, { operatorNo })
+    if (keys.length >= KEYS_PER_OPERATOR) {
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_OPERATOR, what: 'keys' })
+    }
+    const [key, secret] = [randomBytes(10).toString('hex'), newSecret()]
+    const secretHash = deps.secrets.hash(secret)
+    const made = toKey(await insertKey.one(tx, { operatorNo, key, secretHash, name }))
+    await recordAudit(tx, operator, { action: 'createKey', target: { key }, after: made })
+    return { ...made, secret }
+  })
+}
+
+/** The secret until now is refused from here on. */
+export function rotateKey(
+  deps: Deps,
+  request: FastifyRequest,
+  key: string,
+): Promise<KeyWithSecret> {
+  const { operator } = request
+  return operatorWrite(deps, request, async (tx) => {
+    const secret = newSecret()
+    const secretHash = deps.secrets.hash(secret)
+    const row = await updateKeySecret.maybeOne(tx, { operatorNo: operator.no, key, secretHash })
+    if (!row) throw fail('ERR_KEY_NOT_FOUND')
+    await recordAudit(tx, operator, { action: 'rotateKey', target: { key } })
+    return { ...toKey(row), secret }
+  })
+}
+
+export function deleteKey(deps: Deps, request: FastifyRequest, key: string) {
+  const { operator } = request
+  return operatorWrite(deps, request, async (tx) => {
+    const row = await removeKey.maybeOne(tx, { operatorNo: operator.no, key })
+    if (!row) throw fail('ERR_KEY_NOT_FOUND')
+    await recordAudit(tx, operator, { action: 'deleteKey', target: { key }, before: toKey(row) })
+    return { success: true as const, message: 'The key was removed.' }
+  })
+}

@@ -1,0 +1,79 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { Acknowledged, Data, Name, Page, PageQuery, pageOf } from '../../platform/http/schemas.ts'
+import type { ManageAccess } from '../access/manage.ts'
+import { createKey, deleteKey, Key, KeyWithSecret, rotateKey, toKey } from './keys.actions.ts'
+import { listKeys } from './keys.queries.ts'
+
+const tags = ['keys']
+const own: ManageAccess = { manage: 'account', sessionOnly: true }
+
+const KeyParams = Type.Object({
+  key: Type.String({ maxLength: 100, description: 'The value of the key.' }),
+})
+
+export const operatorKeyRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/keys',
+      {
+        config: { ...own, errors: ['ERR_PLAN_QUOTA_RESTRICTION'] },
+        schema: {
+          operationId: 'createKey',
+          tags,
+          summary: 'Make a pair of key and secret, for programs that manage',
+          body: Type.Object({ name: Name(100, 'What it is for.') }),
+          response: { 200: Data(KeyWithSecret) },
+        },
+      },
+      async (request) => ({ data: await createKey(deps, request, request.body.name) }),
+    )
+
+    app.get(
+      '/keys',
+      {
+        config: own,
+        schema: {
+          operationId: 'listKeys',
+          tags,
+          summary: 'List the keys of the own account',
+          querystring: PageQuery({}),
+          response: { 200: Page(Key) },
+        },
+      },
+      async ({ operator, query }) =>
+        pageOf(query, await listKeys.many(deps.directory.db, { operatorNo: operator.no }), toKey),
+    )
+
+    app.post(
+      '/keys/:key/secret',
+      {
+        config: { ...own, errors: ['ERR_KEY_NOT_FOUND'] },
+        schema: {
+          operationId: 'rotateKey',
+          tags,
+          summary: 'Give a key a new secret; the one before it works no more',
+          params: KeyParams,
+          response: { 200: Data(KeyWithSecret) },
+        },
+      },
+      async (request) => ({ data: await rotateKey(deps, request, request.params.key) }),
+    )
+
+    app.delete(
+      '/keys/:key',
+      {
+        config: { ...own, errors: ['ERR_KEY_NOT_FOUND'] },
+        schema: {
+          operationId: 'deleteKey',
+          tags,
+          summary: 'Remove a key',
+          params: KeyParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async (request) => ({ data: await deleteKey(deps, request, request.params.key) }),
+    )
+  }

@@ -1,0 +1,85 @@
+import type { DirectoryRows } from '../../../db/rows.gen.ts'
+import { directoryQuery } from '../../platform/db/query.ts'
+
+export type OperatorRow = DirectoryRows['operators']
+
+const COLUMNS = `operator_no, email, name, password_hash, totp_sealed, totp_pending_sealed, totp_step,
+     created_at`
+
+export const findOperatorByEmail = directoryQuery<{ email: string }, OperatorRow>(
+  'operators.findByEmail',
+  `select ${COLUMNS} from operators where email = :email`,
+)
+
+export const getOperator = directoryQuery<{ operatorNo: number }, OperatorRow>(
+  'operators.get',
+  `select ${COLUMNS} from operators where operator_no = :operatorNo`,
+)
+
+/** No row: the address is taken. */
+export const insertOperator = directoryQuery<
+  { email: string; name: string; passwordHash: string },
+  OperatorRow
+>(
+  'operators.insert',
+  `insert into operators (email, name, password_hash) values (:email, :name, :passwordHash)
+   on conflict do nothing
+   returning ${COLUMNS}`,
+)
+
+export const updateOperator = directoryQuery<
+  { operatorNo: number; name: string | null; passwordHash: string | null },
+  OperatorRow
+>(
+  'operators.update',
+  `update operators set name = coalesce(:name, name),
+     password_hash = coalesce(:passwordHash, password_hash)
+   where operator_no = :operatorNo
+   returning ${COLUMNS}`,
+)
+
+/** Counts one more, in a span of 15 minutes that begins with the first. Old ones go on the way. */
+export const takeAttempt = directoryQuery<{ subject: string }, { count: number }>(
+  'operators.takeAttempt',
+  `with old as (
+     select subject from attempts where since < now() - interval '1 hour'
+     order by since limit 10 for update skip locked
+   ), gone as (
+     delete from attempts a using old where a.subject = old.subject and a.subject <> :subject
+   )
+   insert into attempts as a (subject, count) values (:subject, 1)
+   on conflict (subject) do update set
+     count = case when a.since < now() - interval '15 minutes' then 1 else a.count + 1 end,
+     since = case when a.since < now() - interval '15 minutes' then now() else a.since end
+   returning count`,
+)
+
+/** Whoever succeeds was no attacker. */
+export const removeAttempts = directoryQuery<{ subjects: string[] }>(
+  'operators.removeAttempts',
+  'delete from attempts where subject = any(:subjects::text[])',
+)
+
+/** One that succeeded does not count against its address. */
+export const giveBackAttempt = directoryQuery<{ subject: string }>(
+  'operators.giveBackAttempt',
+  'update attempts set count = count - 1 where subject = :subject and count > 0',
+)
+
+/** An invitation works once, until it expires, for its own address. */
+export const takeInvitation = directoryQuery<
+  { tokenHash: Buffer; email: string },
+  { app_no: number; app_id: string; role: string }
+>(
+  'operators.takeInvitation',
+  `delete from invitations i using apps a
+   where a.app_no = i.app_no and token_hash = :tokenHash and email = :email and expires_at > now()
+   returning i.app_no, app_id, role`,
+)
+
+/** An operator who is one already stays what it is. */
+export const insertInvited = directoryQuery<{ appNo: number; operatorNo: number; role: string }>(
+  'operators.insertInvited',
+  `insert into collaborators (app_no, operator_no, role) values (:appNo, :operatorNo, :role)
+   on conflict do nothing`,
+)

@@ -1,0 +1,96 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { Data } from '../../platform/http/schemas.ts'
+import { operatorWrite } from '../access/operator-write.ts'
+import { editOperator, joinInvited, signUp, toOperator } from './actions.ts'
+import { getOperator } from './queries.ts'
+import { NewOperator, Operator, OperatorChanges } from './schema.ts'
+
+const tags = ['operators']
+
+const Accepted = Type.Object(
+  { appId: Type.String(), role: Type.String() },
+  { additionalProperties: false },
+)
+
+export const operatorRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/operators',
+      {
+        config: {
+          manage: 'public',
+          errors: [
+            ...(['ERR_SIGN_UP_CLOSED', 'ERR_EMAIL_ALREADY_EXISTS'] as const),
+            ...(['ERR_INVITATION_NOT_FOUND', 'ERR_TOO_MANY_ATTEMPTS'] as const),
+          ],
+        },
+        schema: {
+          operationId: 'createOperator',
+          tags,
+          summary: 'Sign up',
+          body: NewOperator,
+          response: { 200: Data(Operator) },
+        },
+      },
+      async (request) => ({ data: await signUp(deps, request, request.body) }),
+    )
+
+    app.get(
+      '/operator',
+      {
+        config: { manage: 'account' },
+        schema: {
+          operationId: 'getOperator',
+          tags,
+          summary: 'Get the own account',
+          response: { 200: Data(Operator) },
+        },
+      },
+      async ({ operator }) => ({
+        data: toOperator(await getOperator.one(deps.directory.db, { operatorNo: operator.no })),
+      }),
+    )
+
+    app.put(
+      '/operator',
+      {
+        config: {
+          manage: 'account',
+          sessionOnly: true,
+          errors: ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'],
+        },
+        schema: {
+          operationId: 'updateOperator',
+          tags,
+          summary: 'Change the own name or password; a new password ends all other sessions',
+          body: OperatorChanges,
+          response: { 200: Data(Operator) },
+        },
+      },
+      async (request) => ({ data: await editOperator(deps, request, request.body) }),
+    )
+
+    app.post(
+      '/invitations/accept',
+      {
+        config: { manage: 'account', sessionOnly: true, errors: ['ERR_INVITATION_NOT_FOUND'] },
+        schema: {
+          operationId: 'acceptInvitation',
+          tags: ['invitations'],
+          summary: 'Join the app that one was invited to',
+          body: Type.Object({
+            invitation: Type.String({ maxLength: 100, description: 'The token.' }),
+          }),
+          response: { 200: Data(Accepted) },
+        },
+      },
+      async (request) => ({
+        data: await operatorWrite(deps, request, (tx) =>
+          joinInvited(deps, tx, request.operator, request.body.invitation),
+        ),
+      }),
+    )
+  }

@@ -1,0 +1,48 @@
+import { type Static, Type } from 'typebox'
+import { Name, Timestamp } from '../../platform/http/schemas.ts'
+
+export const Email = (description: string) =>
+  Type.String({
+    maxLength: 254,
+    pattern: '^[^\\s@]+@[^\\s@]+$',
+    'x-lower': true,
+    description,
+  })
+
+export const Password = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 200, description })
+
+const NewPassword = Type.String({
+  minLength: 10,
+  maxLength: 200,
+  description: 'At least 10 characters.',
+})
+
+export const Operator = Type.Object(
+  {
+    id: Type.String({ description: 'The number of the account.' }),
+    email: Type.String(),
+    name: Type.String(),
+    totp: Type.Boolean({ description: 'Whether signing in takes a one-time code.' }),
+    createdAt: Timestamp('When the account was made, in Unix seconds.'),
+  },
+  { additionalProperties: false },
+)
+export type Operator = Static<typeof Operator>
+
+export const NewOperator = Type.Object({
+  email: Email('The address to sign in with.'),
+  name: Name(100, 'What others call you.'),
+  password: NewPassword,
+  invitation: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The token of an invitation to an app.' }),
+  ),
+})
+export type NewOperator = Static<typeof NewOperator>
+
+export const OperatorChanges = Type.Object({
+  name: Type.Optional(Name(100, 'What others call you.')),
+  password: Type.Optional(NewPassword),
+  currentPassword: Type.Optional(Password('The password until now, to change it.')),
+})
+export type OperatorChanges = Static<typeof OperatorChanges>

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
+import { totpStep } from '../../platform/secrets/totp.ts'
+import { recordAudit } from '../access/audit.ts'
+import type { Operator as Caller } from '../access/operator.ts'
+import { operatorWrite } from '../access/operator-write.ts'
+import { originOf, sessionToken } from '../access/operators.ts'
+import { toOperator } from './actions.ts'
+import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { findOperatorByEmail, type OperatorRow } from './queries.ts'
+import {
+  insertSession,
+  removeOldSessions,
+  removeOtherSessions,
+  removeSession,
+  removeShownSession,
+  type SessionRow,
+  useRecoveryCode,
+  useTotpStep,
+} from './sessions.queries.ts'
+import type { Session, SignedIn, SignIn } from './sessions.schema.ts'
+
+export const SESSION_DAYS = 7
+const SESSIONS_KEPT = 50
+
+const seconds = (time: Date) => Math.floor(time.getTime() / 1000)
+
+export const toSession = (row: SessionRow, current: string | undefined): Session => ({
+  id: row.session_id,
+  current: row.session_id === current,
+  address: row.address,
+  userAgent: row.user_agent,
+  createdAt: seconds(row.created_at),
+  seenAt: seconds(row.seen_at),
+  expiresAt: seconds(row.expires_at),
+})
+
+/** Compared where there is no account, so that this takes as long. */
+const nobody = hashPassword(randomBytes(16).toString('hex'))
+
+/** Begins a session; always with a new token, whatever the request showed. */
+export async function signIn(
+  deps: Deps,
+  request: FastifyRequest,
+  given: SignIn,
+): Promise<SignedIn & { token: string }> {
+  const { directory, secrets } = deps
+  const origin = originOf(request)
+  const { email, password } = given
+  await countAttempt(deps, email, origin.address)
+  const row = await findOperatorByEmail.maybeOne(directory.db, { email })
+  const right = await isPassword(password, row?.password_hash ?? (await nobody))
+  if (!row) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+  const operator: Caller = { no: row.operator_no, email, name: row.name, via: 'session', ...origin }
+  if (!right) throw await refused(deps, operator, 'password')
+  if (row.totp_sealed && !given.code && !given.recoveryCode) throw fail('AUTH_ERR_TOTP_REQUIRED')
+  if (row.totp_sealed && !(await isSecondFactor(deps, row, given))) {
+    throw await refused(deps, operator, 'code')
+  }
+  await forgiveAttempts(deps, email, origin.address)
+
+  const token = randomBytes(32).toString('base64url')
+  const shown = sessionToken(deps, request)
+  const session = await directory.db.tx(async (tx) => {
+    if (shown) await removeShownSession.many(tx, { tokenHash: secrets.hash(shown) })
+    await removeOldSessions.many(tx, { operatorNo: operator.no, keep: SESSIONS_KEPT - 1 })
+    const begun = await insertSession.one(tx, {
+      tokenHash: secrets.hash(token),
+      operatorNo: operator.no,
+      ...origin,
+      days: SESSION_DAYS,
+    })
+    const recovered = given.recoveryCode !== undefined && row.totp_sealed !== null
+    const after = recovered ? { by: 'recovery' } : undefined
+    await recordAudit(tx, operator, { action: 'createSession', after })
+    return begun
+  })
+  return { token, operator: toOperator(row), session: toSession(session, session.session_id) }
+}
+
+/** The owner of the account sees that somebody tried. */
+async function refused({ directory }: Deps, operator: Caller, wrong: string) {
+  await recordAudit(directory.db, operator, { action: 'createSession', after: { refused: wrong } })
+  return fail('AUTH_ERR_INVALID_CREDENTIALS')
+}
+
+async function isSecondFactor(
+  { directory, secrets }: Deps,
+  { operator_no: operatorNo, totp_sealed }: OperatorRow,
+  { code = '', recoveryCode }: SignIn,
+): Promise<boolean> {
+  if (recoveryCode !== undefined) {
+    const codeHash = secrets.hash(recoveryCode.trim().toLowerCase())
+    return (await useRecoveryCode.maybeOne(directory.db, { operatorNo, codeHash })) !== undefined
+  }
+  const step = totp_sealed ? totpStep(secrets.open(totp_sealed), code.trim()) : undefined
+  if (step === undefined) return false
+  return (await useTotpStep.maybeOne(directory.db, { operatorNo, step })) !== undefined
+}
+
+/** Ends one session: the own, or another of the account. */
+export function deleteSession(deps: Deps, request: FastifyRequest, sessionId: string) {
+  const { operator } = request
+  return operatorWrite(deps, request, async (tx) => {
+    const known = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(sessionId)
+    const row = known && (await removeSession.maybeOne(tx, { operatorNo: operator.no, sessionId }))
+    if (!row) throw fail('ERR_SESSION_NOT_FOUND')
+    await recordAudit(tx, operator, { action: 'deleteSession', target: { sessionId } })
+    return { success: true as const, message: 'The session has ended.' }
+  })
+}
+
+export function endOtherSessions(deps: Deps, request: FastifyRequest) {
+  const { operator } = request
+  const { no: operatorNo, sessionId = null } = operator
+  return operatorWrite(deps, request, async (tx) => {
+    const ended = await removeOtherSessions.many(tx, { operatorNo, sessionId })
+    await recordAudit(tx, operator, { action: 'endOtherSessions', after: { ended: ended.length } })
+    return { success: true as const, message: `${ended.length} sessions have ended.` }
+  })
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, test } from 'node:test'
+import { useServer } from '../../../test/harness.ts'
+import { cookieOf, manage, newOperator, signIn } from '../../../test/operators.ts'
+import { timedTest } from '../../../test/timed-test.ts'
+
+const server = useServer()
+/** Each test has an address of its own: limits of one must not touch another. */
+const secure = useServer({
+  env: {
+    LOQUAT_PUBLIC_URL: 'https://chat.example.org',
+    LOQUAT_TRUSTED_PROXIES: '127.0.0.1',
+  },
+})
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+suite('signing in', () => {
+  test('gives a session, and signing out ends it', async () => {
+    const rui = await newOperator(server)
+    const { operator, session } = await rui.client.sessions.get()
+    assert.equal(operator.email, rui.email)
+    assert.equal(session.current, true)
+    const answer = await rui.call('DELETE', '/session')
+    assert.equal(answer.status, 200)
+    assert.match(answer.headers.getSetCookie()[0] ?? '', /^loquat_session=; .*Max-Age=0/)
+    const { status, body } = await rui.call('GET', '/session')
+    assert.equal(status, 401)
+    assert.equal(body.error.code, 'AUTH_ERR_INVALID_CREDENTIALS')
+  })
+
+  test('takes the address in any case, and nothing but the right password', async () => {
+    const { email, password } = await newOperator(server)
+    assert.equal((await signIn(server, { email: email.toUpperCase(), password })).status, 200)
+    for (const wrong of [`${password}x`, password.toUpperCase(), ` ${password}`]) {
+      const { status, body } = await signIn(server, { email, password: wrong })
+      assert.equal(status, 401)
+      assert.equal(body.error.code, 'AUTH_ERR_INVALID_CREDENTIALS')
+    }
+  })
+
+  test('an unknown account is answered like a wrong password', async () => {
+    const { email } = await newOperator(server)
+    const known = await signIn(server, { email, password: 'wrong password' })
+    const unknown = await signIn(server, { email: `x${email}`, password: 'wrong password' })
+    assert.deepEqual([unknown.status, unknown.body], [known.status, known.body])
+    assert.equal(unknown.headers.getSetCookie().length, 0)
+  })
+
+  timedTest('an unknown account takes as long as a wrong password', async () => {
+    const { email } = await newOperator(secure)
+    const time = async (account: string, nth: number) => {
+      const begun = performance.now()
+      const address = from(`10.1.${nth}.1`)
+      await signIn(secure, { email: account, password: 'wrong password' }, address)
+      return performance.now() - begun
+    }
+    const known: number[] = []
+    const unknown: number[] = []
+    for (let nth = 0; nth < 9; nth++) {
+      known.push(await time(email, nth))
+      unknown.push(await time(`${nth}${email}`, nth))
+    }
+    const median = (times: number[]) => times.toSorted((a, b) => a - b)[4] ?? 0
+    // Without the work for nobody it would be a tenth.
+    assert.ok(median(unknown) > median(known) / 2, `${median(unknown)} and ${median(known)} ms`)
+  })
+
+  test('the cookie is out of reach of scripts, other hosts and other sites', async () => {
+    const { email, password } = await newOperator(secure)
+    const { headers } = await signIn(secure, { email, password })
+    const [cookie = ''] = headers.getSetCookie()
+    assert.match(cookie, /^__Host-loquat_session=[\w-]{43}; /)
+    const flags = cookie.split('; ').slice(1).sort()
+    const expected = ['HttpOnly', 'Max-Age=604800', 'Path=/', 'SameSite=Strict', 'Secure']
+    assert.deepEqual(flags, expected)
+    const plain = await newOperator(server)
+    assert.match(plain.cookie, /^loquat_session=/)
+  })
+
+  test('no token is stored as it is', async () => {
+    const rui = await newOperator(server)
+    const token = rui.cookie.split('=')[1] ?? ''
+    const text = 'select token_hash from operator_sessions where operator_no = $1'
+    const { rows } = await server.deps.directory.db.query<{
+      token_hash: Buffer
+    }>({ name: '', text, values: [rui.no] })
+    assert.equal(rows.length, 1)
+    for (const row of rows) assert.ok(!row.token_hash.includes(token))
+  })
+})
+
+suite('session fixation', () => {
+  test('a token that was planted is never taken over', async () => {
+    const { email, password } = await newOperator(server)
+    const planted = `loquat_session=${randomBytes(32).toString('base64url')}`
+    const answer = await signIn(server, { email, password }, { cookie: planted })
+    assert.notEqual(cookieOf(answer), planted)
+    const stolen = await manage(server, 'GET', '/session', { headers: { cookie: planted } })
+    assert.equal(stolen.status, 401)
+  })
+
+  test('a session that was shown at sign-in ends: the next one is another', async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    const body = { email: rui.email, password: rui.password }
+    const answer = await signIn(server, body, { cookie: ana.cookie })
+    assert.notEqual(cookieOf(answer), ana.cookie)
+    assert.equal((await ana.call('GET', '/session')).status, 401)
+    const session = await ana.call('GET', '/session', { cookie: cookieOf(answer) })
+    assert.equal(session.body.data.operator.email, rui.email)
+  })
+})
+
+suite('requests from other pages', () => {
+  const write = (rui: Awaited<ReturnType<typeof newOperator>>, headers: Record<string, string>) =>
+    rui.call('PUT', '/operator', { body: { name: 'Mallory' }, headers })
+
+  test('are refused, from sibling hosts too', async () => {
+    const rui = await newOperator(server)
+    const foreign = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1' },
+      { 'sec-fetch-site': 'same-origin, cross-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'http://app.api-us.localhost' },
+      { origin: 'null' },
+      { origin: '' },
+    ]
+    for (const headers of foreign) {
+      const { status, body } = await write(rui, headers)
+      assert.equal(status, 403, JSON.stringify(headers))
+      assert.equal(body.error.code, 'AUTH_ERR_FOREIGN_PAGE')
+      const app = await rui.call('POST', '/apps', { body: { name: 'X' }, headers })
+      assert.equal(app.status, 403)
+      const credentials = { email: rui.email, password: rui.password }
+      assert.equal((await signIn(server, credentials, headers)).status, 403)
+    }
+    assert.equal((await rui.client.operators.get()).name, 'Rui')
+  })
+
+  test('are taken from the own page, and from programs', async () => {
+    const rui = await newOperator(server)
+    const host = `127.0.0.1:${server.service.apiPort}`
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+      { 'sec-fetch-site': 'none' },
+      { origin: `http://${host}` },
+      {},
+    ]) {
+      assert.equal((await write(rui, headers)).status, 200)
+    }
+  })
+
+  test('and no answer lets other pages read', async () => {
+    const rui = await newOperator(server)
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PUT' }
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await rui.call(method, '/session', { headers })
+      assert.equal(answer.headers.get('access-control-allow-origin'), null)
+    }
+  })
+})
+
+suite('brute force', () => {
+  const attempt = (email: string, address: string, password = 'wrong password') =>
+    signIn(secure, { email, password }, from(address))
+
+  test('an account is shut for an address after ten wrong passwords, for others not', async () => {
+    const { email, password } = await newOperator(secure)
+    for (let nth = 0; nth < 10; nth++) {
+      assert.equal((await attempt(email, '10.2.0.1')).status, 401)
+    }
+    const shut = await attempt(email, '10.2.0.1', password)
+    assert.equal(shut.status, 429)
+    assert.equal(shut.body.error.code, 'ERR_TOO_MANY_ATTEMPTS')
+    assert.equal(shut.headers.get('retry-after'), '900')
+    assert.equal((await attempt(email, '10.2.0.2', password)).status, 200)
+  })
+
+  test('tries at once count as many', async () => {
+    const { email } = await newOperator(secure)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => attempt(email, '10.3.0.1')))
+    const compared = answers.filter(({ status }) => status === 401)
+    assert.equal(compared.length, 10)
+  })
+
+  test('an address is shut after fifty, whatever the account; of IPv6 the whole network', async () => {
+    for (let nth = 0; nth < 50; nth++) {
+      const { status } = await attempt(`${nth}@nowhere.example`, `2001:db8:1:2::${nth}`)
+      assert.equal(status, 401)
+    }
+    const { status } = await attempt('other@nowhere.example', '2001:db8:1:2:ffff::1')
+    assert.equal(status, 429)
+    const other = await attempt('other@nowhere.example', '2001:db8:1:3::1')
+    assert.equal(other.status, 401)
+  })
+
+  test('an unknown account is shut like a known one', async () => {
+    const statuses: number[] = []
+    for (let nth = 0; nth < 11; nth++) {
+      statuses.push((await attempt('nobody@nowhere.example', '10.4.0.1')).status)
+    }
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+  })
+
+  test('the right password forgets the wrong ones', async () => {
+    const { email, password } = await newOperator(secure)
+    for (let round = 0; round < 2; round++) {
+      for (let nth = 0; nth < 9; nth++) await attempt(email, '10.5.0.1')
+      assert.equal((await attempt(email, '10.5.0.1', password)).status, 200)
+    }
+  })
+
+  test('a caller cannot choose its address where no proxy is trusted', async () => {
+    const { email } = await newOperator(server)
+    const statuses: number[] = []
+    for (let nth = 0; nth < 11; nth++) {
+      const body = { email, password: 'wrong password' }
+      statuses.push((await signIn(server, body, from(`10.6.0.${nth}`))).status)
+    }
+    assert.equal(statuses.at(-1), 429)
+  })
+})
+
+suite('sessions', () => {
+  test('are listed, and ended one by one or all at once', async () => {
+    const rui = await newOperator(server)
+    const credentials = { email: rui.email, password: rui.password }
+    const headers = { 'user-agent': 'Telephone' }
+    const second = cookieOf(await signIn(server, credentials, headers))
+    const third = cookieOf(await signIn(server, credentials))
+    const { data } = await rui.client.sessions.list()
+    assert.deepEqual(
+      data.map(({ current }) => current),
+      [false, false, true],
+    )
+    const phone = data.find(({ userAgent }) => userAgent === 'Telephone')
+    await rui.client.sessions.delete(phone?.id ?? '')
+    assert.equal((await rui.call('GET', '/session', { cookie: second })).status, 401)
+    assert.equal((await rui.call('GET', '/session', { cookie: third })).status, 200)
+    await rui.client.sessions.endOther()
+    assert.equal((await rui.call('GET', '/session', { cookie: third })).status, 401)
+    assert.equal((await rui.client.sessions.list()).data.length, 1)
+  })
+
+  test("another account's session is as unknown as any", async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    const { session } = await ana.client.sessions.get()
+    for (const id of [session.id, crypto.randomUUID(), 'x', session.id.toUpperCase()]) {
+      const { status, body } = await rui.call('DELETE', `/sessions/${id}`)
+      assert.equal(status, 404)
+      assert.equal(body.error.code, 'ERR_SESSION_NOT_FOUND')
+    }
+    assert.equal((await ana.call('GET', '/session')).status, 200)
+  })
+
+  test('end with time, and when they are left alone', async () => {
+    for (const change of [`expires_at = now()`, `seen_at = now() - interval '12 hours 1 second'`]) {
+      const rui = await newOperator(server)
+      const text = `update operator_sessions set ${change} where operator_no = $1`
+      await server.deps.directory.db.query({ name: '', text, values: [rui.no] })
+      assert.equal((await rui.call('GET', '/session')).status, 401)
+    }
+  })
+
+  test('that are used stay, seen to the minute', async () => {
+    const rui = await newOperator(server)
+    const { db } = server.deps.directory
+    const ago = `update operator_sessions set seen_at = now() - interval '2 hours' where operator_no = $1`
+    await db.query({ name: '', text: ago, values: [rui.no] })
+    await rui.client.sessions.get()
+    const text = `select seen_at > now() - interval '1 hour' as seen from operator_sessions where operator_no = $1`
+    const { rows } = await db.query({ name: '', text, values: [rui.no] })
+    assert.deepEqual(rows, [{ seen: true }])
+  })
+
+  test('a new password ends all others', async () => {
+    const rui = await newOperator(server)
+    const credentials = { email: rui.email, password: rui.password }
+    const other = cookieOf(await signIn(server, credentials))
+    const password = 'another password'
+    const wrong = { password, currentPassword: 'not it' }
+    const refused = await rui.call('PUT', '/operator', { body: wrong })
+    assert.equal(refused.body.error.code, 'ERR_WRONG_PASSWORD')
+    await rui.client.operators.update({ password, currentPassword: rui.password })
+    assert.equal((await rui.call('GET', '/session', { cookie: other })).status, 401)
+    assert.equal((await rui.call('GET', '/session')).status, 200)
+    assert.equal((await signIn(server, credentials)).status, 401)
+    assert.equal((await signIn(server, { ...credentials, password })).status, 200)
+  })
+
+  test('there are at most fifty of an account', async () => {
+    const rui = await newOperator(server)
+    const text = `
+      insert into operator_sessions (token_hash, operator_no, address, user_agent, created_at, expires_at)
+      select int4send(n), $1, '', '', now() - n * interval '1 second', now() + interval '1 day'
+      from generate_series(1, 60) n`
+    await server.deps.directory.db.query({ name: '', text, values: [rui.no] })
+    await signIn(server, { email: rui.email, password: rui.password })
+    assert.equal((await rui.client.sessions.list()).meta.pagination.total, 50)
+  })
+})

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { newTotpSecret, totpStep, totpUrl } from '../../platform/secrets/totp.ts'
+import { recordAudit } from '../access/audit.ts'
+import { operatorWrite } from '../access/operator-write.ts'
+import { checkPassword } from './actions.ts'
+import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { getOperator } from './queries.ts'
+import { removeOtherSessions } from './sessions.queries.ts'
+import {
+  confirmTotpSecret,
+  insertRecoveryCodes,
+  lockTotp,
+  removeRecoveryCodes,
+  removeTotpSecret,
+  startTotpSecret,
+} from './totp.queries.ts'
+
+const RECOVERY_CODES = 10
+
+export async function startTotp(deps: Deps, request: FastifyRequest, password: string) {
+  const { operator } = request
+  await checkPassword(deps, operator, password)
+  return operatorWrite(deps, request, async (tx) => {
+    const secret = newTotpSecret()
+    const sealed = deps.secrets.seal(secret)
+    const started = await startTotpSecret.maybeOne(tx, { operatorNo: operator.no, sealed })
+    if (!started) throw fail('ERR_TOTP_ALREADY_ON')
+    await recordAudit(tx, operator, { action: 'startTotp' })
+    return { secret, url: totpUrl(secret, operator.email) }
+  })
+}
+
+export async function confirmTotp(deps: Deps, request: FastifyRequest, code: string) {
+  const { no: operatorNo, email, address, sessionId = null } = request.operator
+  await countAttempt(deps, email, address)
+  const answer = await operatorWrite(deps, request, async (tx) => {
+    const { totp_pending_sealed: sealed } = await getOperator.one(tx, { operatorNo })
+    const step = sealed ? totpStep(deps.secrets.open(sealed), code.trim()) : undefined
+    if (!sealed || step === undefined) throw fail('ERR_WRONG_CODE')
+    const confirmed = await confirmTotpSecret.maybeOne(tx, { operatorNo, sealed, step })
+    if (!confirmed) throw fail('ERR_WRONG_CODE')
+    await removeOtherSessions.many(tx, { operatorNo, sessionId })
+    const recoveryCodes = await replaceCodes(deps, tx, operatorNo)
+    await recordAudit(tx, request.operator, { action: 'confirmTotp' })
+    return { recoveryCodes }
+  })
+  await forgiveAttempts(deps, email, address)
+  return answer
+}
+
+export async function renewCodes(deps: Deps, request: FastifyRequest, password: string) {
+  const { operator } = request
+  await checkPassword(deps, operator, password)
+  return operatorWrite(deps, request, async (tx) => {
+    if (!(await lockTotp.maybeOne(tx, { operatorNo: operator.no }))) throw fail('ERR_TOTP_OFF')
+    const recoveryCodes = await replaceCodes(deps, tx, operator.no)
+    await recordAudit(tx, operator, { action: 'renewTotpCodes' })
+    return { recoveryCodes }
+  })
+}
+
+export async function deleteTotp(deps: Deps, request: FastifyRequest, password: string) {
+  const { operator } = request
+  await checkPassword(deps, operator, password)
+  return operatorWrite(deps, request, async (tx) => {
+    const removed = await removeTotpSecret.maybeOne(tx, { operatorNo: operator.no })
+    if (!removed) throw fail('ERR_TOTP_OFF')
+    await removeRecoveryCodes.many(tx, { operatorNo: operator.no })
+    await recordAudit(tx, operator, { action: 'deleteTotp' })
+    return { success: true as const, message: 'One-time codes are off.' }
+  })
+}
+
+/** 80 random bits each, in groups that can be read from paper. */
+async function replaceCodes({ secrets }: Deps, tx: Tx, operatorNo: number): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, () =>
+    (randomBytes(10).toString('hex').match(/.{5}/g) ?? []).join('-'),
+  )
+  await removeRecoveryCodes.many(tx, { operatorNo })
+  const hashes = codes.map((code) => secrets.hash(code))
+  await insertRecoveryCodes.many(tx, { operatorNo, hashes })
+  return codes
+}

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import type { ManageAccess } from '../access/manage.ts'
+import { Password } from './schema.ts'
+import { confirmTotp, deleteTotp, renewCodes, startTotp } from './totp.actions.ts'
+
+const tags = ['totp']
+const own: ManageAccess = { manage: 'account', sessionOnly: true }
+const guarded = ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'] as const
+
+const Shown = Type.Object({ password: Password('The password, once more.') })
+
+const Started = Type.Object(
+  {
+    secret: Type.String({ description: 'In base 32, to type.' }),
+    url: Type.String({ description: '`otpauth://…`, to show as a picture.' }),
+  },
+  { additionalProperties: false },
+)
+
+const Codes = Type.Object(
+  {
+    recoveryCodes: Type.Array(Type.String(), {
+      description: 'Each works once, in place of a one-time code. Shown now and never again.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const totpRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/totp',
+      {
+        config: { ...own, errors: [...guarded, 'ERR_TOTP_ALREADY_ON'] },
+        schema: {
+          operationId: 'startTotp',
+          tags,
+          summary: 'Begin to use one-time codes: nothing changes before a code confirms it',
+          body: Shown,
+          response: { 200: Data(Started) },
+        },
+      },
+      async (request) => ({ data: await startTotp(deps, request, request.body.password) }),
+    )
+
+    app.post(
+      '/totp/confirm',
+      {
+        config: { ...own, errors: ['ERR_WRONG_CODE', 'ERR_TOO_MANY_ATTEMPTS'] },
+        schema: {
+          operationId: 'confirmTotp',
+          tags,
+          summary: 'Switch one-time codes on; all other sessions end',
+          body: Type.Object({ code: Type.String({ maxLength: 20, description: 'A code.' }) }),
+          response: { 200: Data(Codes) },
+        },
+      },
+      async (request) => ({ data: await confirmTotp(deps, request, request.body.code) }),
+    )
+
+    app.post(
+      '/totp/recovery_codes',
+      {
+        config: { ...own, errors: [...guarded, 'ERR_TOTP_OFF'] },
+        schema: {
+          operationId: 'renewTotpCodes',
+          tags,
+          summary: 'Get new recovery codes; those before work no more',
+          body: Shown,
+          response: { 200: Data(Codes) },
+        },
+      },
+      async (request) => ({ data: await renewCodes(deps, request, request.body.password) }),
+    )
+
+    app.delete(
+      '/totp',
+      {
+        config: { ...own, errors: [...guarded, 'ERR_TOTP_OFF'] },
+        schema: {
+          operationId: 'deleteTotp',
+          tags,
+          summary: 'Switch one-time codes off',
+          body: Shown,
+          response: { 200: Acknowledged },
+        },
+      },
+      async (request) => ({ data: await deleteTotp(deps, request, request.body.password) }),
+    )
+  }

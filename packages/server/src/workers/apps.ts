@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { recordAudit } from '../areas/access/audit.ts'
+import { followArchive } from '../areas/apps/archive.actions.ts'
+import {
+  beginPurge,
+  listActiveOf,
+  listArchived,
+  listRestingApps,
+  listUnarchived,
+  purgeApp,
+  removePlacement,
+} from '../areas/apps/archive.queries.ts'
+import type { JobContext } from './jobs.ts'
+
+const EVERY_MS = 60_000
+/** Rows of each table a statement: it holds their locks for some ten milliseconds. */
+const BATCH = 1_000
+
+type Context = Omit<JobContext, 'lease'>
+
+/** Keeps the apps of a cell as the directory wants them. All of it can be repeated. */
+export async function runApps(context: JobContext): Promise<void> {
+  const { signal } = context
+  while (!signal.aborted) {
+    await keepApps(context)
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** One round: flags that a crash kept from following, then apps whose grace is over. */
+export async function keepApps(context: Context): Promise<void> {
+  const { deps, cell, signal } = context
+  const { db } = deps.directory
+  const due: { no: number; id: string }[] = []
+  for (let after = 0; ; ) {
+    const resting = await listRestingApps.many(db, { cellId: cell.id, after })
+    for (const app of resting) if (app.due) due.push({ no: app.app_no, id: app.app_id })
+    const archived = resting.filter((app) => app.archived).map(({ app_no }) => app_no)
+    for (const app of await listUnarchived.many(cell.db, { appNos: archived })) {
+      await followArchive(deps, cell, { no: app.app_no, id: app.app_id }, true)
+    }
+    const last = resting.at(-1)
+    if (resting.length < 1000 || !last) break
+    after = last.app_no
+  }
+  await restoreFlags(context)
+  for (const app of due) if (!signal.aborted) await purge(context, app)
+}
+
+/** Asked in this order, an app that is archived meanwhile is left alone. */
+async function restoreFlags({ deps, cell }: Context): Promise<void> {
+  const flagged = await listArchived.many(cell.db, {})
+  const appNos = flagged.map(({ app_no }) => app_no)
+  const active = await listActiveOf.many(deps.directory.db, { appNos })
+  const served = new Set(active.map(({ app_no }) => app_no))
+  for (const { app_no: no, app_id: id } of flagged) {
+    if (served.has(no)) await followArchive(deps, cell, { no, id }, false)
+  }
+}
+
+/** Removes all that there is of an app, its row in the directory last. */
+async function purge({ deps, cell, signal }: Context, app: { no: number; id: string }) {
+  const { db } = deps.directory
+  const appNo = app.no
+  if (!(await beginPurge.maybeOne(db, { appNo }))) return
+  for (let gone = false; !gone; ) {
+    if (signal.aborted) return
+    gone = (await purgeApp.one(cell.db, { appNo, limit: BATCH })).gone
+  }
+  await db.tx(async (tx) => {
+    if (!(await removePlacement.maybeOne(tx, { appNo }))) return
+    await recordAudit(tx, 'service', { action: 'purgeApp', app })
+  })
+  deps.log.info({ cell: cell.id, app: app.id }, 'app purged')
+}
