@@ -4,26 +4,40 @@ import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { badRequest, type Change, change, toWire, urlOf, type Wire } from './bad-requests.ts'
-import { assertConforms, type Operation, operations } from './conformity.ts'
+import { assertConforms, managementOperations, type Operation, operations } from './conformity.ts'
 import { type TestApp, useServer } from './harness.ts'
+import { prepareManaged } from './management-resources.ts'
 import { prepare, type ValidRequest } from './resources.ts'
 import { seeded } from './seed.ts'
 
 /** Shared by all operations, so that more of them take no more time. */
 const REQUESTS = process.env.LOQUAT_TEST_LONG ? 1_000_000 : 10_000
-const each = Math.max(40, Math.ceil(REQUESTS / operations.length))
+const all = [...operations, ...managementOperations]
+const each = Math.max(40, Math.ceil(REQUESTS / all.length))
 
-const server = useServer()
+const server = useServer({
+  env: { LOQUAT_SIGN_UP: 'open', LOQUAT_TRUSTED_PROXIES: '127.0.0.1' },
+})
 let api: FastifyInstance
 
+interface Valid {
+  wire: Wire
+  ids: ValidRequest['ids']
+}
+
+interface Ground {
+  wire(operation: Operation): Promise<Valid>
+  wrote(method: string): void
+}
+
 /** Keeps a valid request at hand: a write that succeeds may use up what was made for it. */
-class Ground {
+class AppGround implements Ground {
   #app: TestApp | undefined
   #request: ValidRequest | undefined
   #uses = 0
   #writes = 0
 
-  async wire(operation: Operation): Promise<{ wire: Wire; ids: ValidRequest['ids'] }> {
+  async wire(operation: Operation): Promise<Valid> {
     // Below the rate limit of an app, so that it hides nothing.
     if (this.#uses++ % 1_000 === 0) this.#leave()
     this.#app ??= await server.newApp()
@@ -41,6 +55,27 @@ class Ground {
   #leave() {
     this.#app = undefined
     this.#request = undefined
+  }
+}
+
+/** The same for the management interface; from many addresses, so that their limit hides nothing. */
+class ManagementGround implements Ground {
+  #valid: Valid | undefined
+
+  async wire(operation: Operation): Promise<Valid> {
+    this.#valid ??= await this.#make(operation)
+    const address = `10.${Array.from({ length: 3 }, () => Math.floor(Math.random() * 256)).join('.')}`
+    const { wire, ids } = this.#valid
+    return { wire: { ...wire, headers: { ...wire.headers, 'x-forwarded-for': address } }, ids }
+  }
+
+  wrote() {
+    this.#valid = undefined
+  }
+
+  async #make(operation: Operation): Promise<Valid> {
+    const request = await prepareManaged(server, operation)
+    return { wire: toWire(request, { cookie: request.caller.cookie }), ids: request.ids }
   }
 }
 
@@ -72,9 +107,9 @@ suite('no input breaks an operation', { concurrency: 4 }, () => {
   })
   after(() => api.close())
 
-  for (const operation of operations) {
+  for (const operation of all) {
     test(`${operation.operationId}: ${each} bad requests`, async () => {
-      const ground = new Ground()
+      const ground: Ground = operation.manage ? new ManagementGround() : new AppGround()
       const statuses = new Set<number>()
       const attempt = async (changes: Change[]) => {
         const { wire, ids } = await ground.wire(operation)

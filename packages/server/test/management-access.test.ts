@@ -1,0 +1,243 @@
+/** Who may do what in the management interface: every operation, asked by everyone. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { buildApi } from '../src/api.ts'
+import { ROLES, type Role, sectionOfTag } from '../src/areas/access/operator.ts'
+import { assertConforms, managementOperations, operations } from './conformity.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { type ManagedRequest, prepareManaged, staleSamples } from './management-resources.ts'
+import { join, manage, newOperator, type TestOperator } from './operators.ts'
+import { urlOf } from './resources.ts'
+
+const server = useServer({
+  env: { LOQUAT_SIGN_UP: 'open', LOQUAT_TRUSTED_PROXIES: '127.0.0.1' },
+})
+
+/** As the contract has it, not as the code does. */
+const ALL: Role[] = [...ROLES]
+const MAY: Record<string, 'everyone' | 'account' | 'session' | Role[]> = {
+  createOperator: 'everyone',
+  createSession: 'everyone',
+  getOperator: 'account',
+  updateOperator: 'session',
+  acceptInvitation: 'session',
+  getSession: 'session',
+  endSession: 'session',
+  listSessions: 'session',
+  deleteSession: 'session',
+  endOtherSessions: 'session',
+  startTotp: 'session',
+  confirmTotp: 'session',
+  renewTotpCodes: 'session',
+  deleteTotp: 'session',
+  createKey: 'session',
+  listKeys: 'session',
+  rotateKey: 'session',
+  deleteKey: 'session',
+  createApp: 'account',
+  listApps: 'account',
+  getApp: ALL,
+  updateApp: ['owner', 'admin'],
+  deleteApp: ['owner'],
+  restoreApp: ['owner'],
+  listCollaborators: ALL,
+  changeCollaborators: ['owner', 'admin'],
+  getSettings: ['owner', 'admin'],
+  setSettings: ['owner', 'admin'],
+  resetSettings: ['owner', 'admin'],
+  listAuditEntries: 'account',
+  listAppAuditEntries: ['owner', 'admin'],
+}
+
+test('every operation has its line, and no other', () => {
+  assert.deepEqual(
+    managementOperations.map(({ operationId }) => operationId).sort(),
+    Object.keys(MAY).sort(),
+  )
+  assert.deepEqual(staleSamples(), [])
+})
+
+const TABLES = `
+  select relname from pg_class
+  where relnamespace = 'public'::regnamespace and relkind = 'r'
+    and relname not in ('attempts', 'migrations') order by 1`
+
+/** A digest of the whole directory: equal as long as nothing changes. */
+async function directory(): Promise<unknown[]> {
+  const { db } = server.deps.directory
+  const tables = await db.query<{ relname: string }>({ name: '', text: TABLES, values: [] })
+  const parts = tables.rows.map(
+    ({ relname }) =>
+      `select '${relname}' as t, md5(string_agg(r::text, '' order by r::text)) from ${relname} r`,
+  )
+  return (await db.query({ name: '', text: parts.join(' union all '), values: [] })).rows
+}
+
+let addresses = 0
+
+function send(
+  request: ManagedRequest,
+  as: { cookie: string | null; headers?: Record<string, string> },
+) {
+  const { operation, body } = request
+  // Limits by address are not what is tested.
+  const own = { 'x-forwarded-for': `10.${++addresses >> 8}.${addresses & 255}.1` }
+  const headers = { ...own, ...as.headers, ...(as.cookie !== null && { cookie: as.cookie }) }
+  const path = urlOf(request).replace(/^\/manage/, '')
+  return manage(server, operation.method, path, { ...(body !== undefined && { body }), headers })
+}
+
+async function assertRefused(
+  request: ManagedRequest,
+  as: Parameters<typeof send>[1],
+  [status, code]: [number, string],
+): Promise<void> {
+  const before = await directory()
+  const answer = await send(request, as)
+  assert.equal(answer.status, status, JSON.stringify(answer.body))
+  assert.equal(answer.body.error.code, code)
+  assert.deepEqual(await directory(), before)
+}
+
+for (const operation of managementOperations) {
+  const { operationId } = operation
+  const may = MAY[operationId] ?? []
+
+  suite(operationId, () => {
+    for (const role of Array.isArray(may) ? ALL : []) {
+      const allowed = may.includes(role)
+      test(`a collaborator who is ${role} ${allowed ? 'may' : 'may not'}`, async () => {
+        const request = await prepareManaged(server, operation, role)
+        const as = { cookie: request.caller.cookie }
+        if (!allowed) return assertRefused(request, as, [403, 'AUTH_ERR_NO_ACCESS'])
+        const { status, body } = await send(request, as)
+        return assert.equal(status, 200, JSON.stringify(body))
+      })
+    }
+
+    test('a stranger may not', async (t) => {
+      if (!Array.isArray(may)) return t.skip('it is about no app')
+      const request = await prepareManaged(server, operation, null)
+      const as = { cookie: request.caller.cookie }
+      await assertRefused(request, as, [404, 'ERR_APP_NOT_FOUND'])
+      const unknown = { ...request, ids: { ...request.ids, appId: '0123456789abcdef' } }
+      return assertRefused(unknown, as, [404, 'ERR_APP_NOT_FOUND'])
+    })
+
+    test("another account's ids are as unknown as any", async (t) => {
+      const names = operation.parameters.filter(({ in: place }) => place === 'path')
+      if (names.length === 0 || Array.isArray(may)) return t.skip('it names none')
+      const [own, other] = [
+        await prepareManaged(server, operation),
+        await prepareManaged(server, operation),
+      ]
+      const before = await directory()
+      const answer = await send({ ...own, ids: other.ids }, { cookie: own.caller.cookie })
+      assert.equal(answer.status, 404)
+      assert.deepEqual(await directory(), before)
+    })
+
+    test('the own session, or everyone', async (t) => {
+      if (Array.isArray(may)) return t.skip('told above')
+      const request = await prepareManaged(server, operation)
+      const cookie = may === 'everyone' ? null : request.caller.cookie
+      const { status, body } = await send(request, { cookie })
+      assert.equal(status, 200, JSON.stringify(body))
+    })
+
+    test('whoever is signed out may not', async (t) => {
+      if (may === 'everyone') return t.skip('everyone may')
+      const request = await prepareManaged(server, operation)
+      await assertRefused(request, { cookie: null }, [401, 'AUTH_ERR_EMPTY_AUTH_HEADER'])
+      const ended = { cookie: `loquat_session=${'x'.repeat(43)}` }
+      await assertRefused(request, ended, [401, 'AUTH_ERR_INVALID_CREDENTIALS'])
+      const app = { apikey: '0'.repeat(40), authtoken: 'x' }
+      const withKey = { cookie: null, headers: app }
+      return assertRefused(request, withKey, [401, 'AUTH_ERR_EMPTY_AUTH_HEADER'])
+    })
+
+    test('a page of another host may not', async (t) => {
+      if (operation.method === 'GET') return t.skip('it changes nothing')
+      const request = await prepareManaged(server, operation)
+      const headers = { 'sec-fetch-site': 'same-site' }
+      const as = { cookie: request.caller.cookie, headers }
+      return assertRefused(request, as, [403, 'AUTH_ERR_FOREIGN_PAGE'])
+    })
+
+    test(`key and secret ${may === 'session' ? 'are not enough' : 'do'}`, async (t) => {
+      if (may === 'everyone') return t.skip('nothing is asked for')
+      const request = await prepareManaged(server, operation)
+      const { key, secret } = await request.caller.client.keys.create({ name: 'Program' })
+      const as = { cookie: null, headers: { key, secret } }
+      if (may === 'session') return assertRefused(request, as, [403, 'AUTH_ERR_NO_ACCESS'])
+      const { status, body } = await send(request, as)
+      return assert.equal(status, 200, JSON.stringify(body))
+    })
+  })
+}
+
+suite('the data of an app', () => {
+  /** Sections of the contract's table, by the tag of the operation. */
+  const credentials: Role[] = ['owner', 'admin', 'developer']
+  const TAGS: Record<string, Role[]> = {
+    api_keys: credentials,
+    auth_tokens: credentials,
+    bots: credentials,
+    webhooks: credentials,
+    ...Object.fromEntries(
+      [
+        ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
+        ...['banned_users', 'messages', 'threads', 'interactions', 'conversations'],
+      ].map((tag) => [tag, ALL]),
+    ),
+  }
+  let api: FastifyInstance
+  let app: TestApp
+  const team = new Map<Role | 'stranger' | 'signed out', TestOperator | undefined>()
+  before(async () => {
+    api = await buildApi(server.deps)
+    app = await server.newApp()
+    for (const role of ALL) {
+      const operator = await newOperator(server)
+      await join(server, app, operator, role)
+      team.set(role, operator)
+    }
+    team.set('stranger', await newOperator(server))
+    team.set('signed out', undefined)
+  })
+  after(() => api.close())
+
+  test('every area says whose it is', () => {
+    const tags = new Set(operations.map(({ tags: [tag = ''] }) => tag))
+    assert.deepEqual(
+      [...tags].filter((tag) => !TAGS[tag]),
+      [],
+      'add it to SECTION_OF_TAG and here',
+    )
+    assert.deepEqual(
+      Object.keys(TAGS).filter((tag) => !tags.has(tag)),
+      [],
+    )
+    for (const tag of tags) assert.ok(sectionOfTag(tag) !== 'settings', tag)
+  })
+
+  for (const { operationId, method, path, tags } of operations) {
+    test(`${operationId}, asked by everyone`, async () => {
+      const may = TAGS[tags[0] ?? ''] ?? []
+      for (const [who, operator] of team) {
+        const url = `/manage/apps/${app.id}${path.replace(/\{\w+\}/g, 'x')}`
+        const headers = operator ? { cookie: operator.cookie } : {}
+        const answer = await api.inject({ method: method as 'GET', url, headers } as InjectOptions)
+        const code = answer.json().error?.code
+        assertConforms(method, url, answer.statusCode, answer.json())
+        const refused = {
+          stranger: 'ERR_APP_NOT_FOUND',
+          'signed out': 'AUTH_ERR_EMPTY_AUTH_HEADER',
+        }
+        if (who === 'stranger' || who === 'signed out') assert.equal(code, refused[who])
+        else assert.equal(code === 'AUTH_ERR_NO_ACCESS', !may.includes(who), `${who}: ${code}`)
+      }
+    })
+  }
+})

@@ -1,0 +1,135 @@
+/**
+ * What the tests over all operations of the management interface need to know of each: an id for
+ * every path parameter, and what to send so that the operation succeeds.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Role } from '../src/areas/access/operator.ts'
+import { stepOf, totpCode } from '../src/platform/secrets/totp.ts'
+import { managementOperations, type Operation } from './conformity.ts'
+import type { TestServer } from './harness.ts'
+import { join, newOperator, type TestOperator } from './operators.ts'
+import type { Ids, Sample, ValidRequest } from './resources.ts'
+
+interface Ground {
+  server: TestServer
+  /** Whoever is to call the operation. */
+  caller: TestOperator
+  /** The owner of the app, if there is one. */
+  owner: TestOperator
+  ids: Ids
+}
+
+const someone = () => `${randomBytes(6).toString('hex')}@example.org`
+
+/** The id of the own session: whoever ends it is out. */
+async function otherSession({ server, caller }: Ground): Promise<string> {
+  const credentials = { email: caller.email, password: caller.password }
+  const answer = await caller.call('POST', '/sessions', { body: credentials, cookie: null })
+  if (answer.status !== 200) throw new Error(`no session on ${server.service.apiPort}`)
+  return answer.body.data.session.id
+}
+
+/** By the name of a path parameter beside `appId`. */
+const resources: Record<string, (ground: Ground) => Promise<string>> = {
+  sessionId: otherSession,
+  key: async ({ caller }) => (await caller.client.keys.create({ name: 'Made' })).key,
+}
+
+async function totpOn({ caller: { client, password } }: Ground): Promise<Sample> {
+  const { secret } = await client.totp.start({ password })
+  await client.totp.confirm({ code: totpCode(secret, stepOf(Date.now())) })
+  return { body: { password } }
+}
+
+/** By operationId. */
+const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
+  createOperator: () => ({ body: { email: someone(), name: 'Ana', password: 'a long password' } }),
+  updateOperator: ({ caller: { password } }) => ({
+    body: { name: 'Ana', password: 'a new password', currentPassword: password },
+  }),
+  acceptInvitation: async ({ server, caller }) => {
+    const app = await server.newApp()
+    const owner = await newOperator(server)
+    await join(server, app, owner, 'owner')
+    // Of an address without an account, which the caller then gets.
+    const email = someone()
+    const { admins } = await owner.client.collaborators.change(app.id, { admins: [email] })
+    const text = 'update invitations set email = $1 where email = $2'
+    const values = [caller.email, email]
+    await server.deps.directory.db.query({ name: '', text, values })
+    return { body: { invitation: admins[email]?.invitation } }
+  },
+  createSession: ({ caller: { email, password } }) => ({ body: { email, password } }),
+  startTotp: ({ caller: { password } }) => ({ body: { password } }),
+  confirmTotp: async ({ caller: { client, password } }) => {
+    const { secret } = await client.totp.start({ password })
+    return { body: { code: totpCode(secret, stepOf(Date.now())) } }
+  },
+  renewTotpCodes: totpOn,
+  deleteTotp: totpOn,
+  createKey: () => ({ body: { name: 'Deploy' } }),
+  listKeys: () => ({ query: { perPage: '10', page: '1' } }),
+  listSessions: () => ({ query: { perPage: '10', page: '1' } }),
+  createApp: () => ({ body: { name: 'Clinic chat', region: 'us', version: '3' } }),
+  listApps: () => ({ query: { searchKey: 'te', perPage: '10', page: '1' } }),
+  updateApp: () => ({ body: { name: 'Renamed' } }),
+  restoreApp: async ({ owner, ids }) => {
+    await owner.client.apps.delete(ids.appId ?? '')
+    return {}
+  },
+  listCollaborators: () => ({ query: { perPage: '10', page: '1' } }),
+  changeCollaborators: () => ({
+    body: { admins: [someone()], moderators: [], collaboratorsToRemove: [someone()] },
+  }),
+  setSettings: () => ({ body: { settings: { 'rate.core': 9_000, unknown: true } } }),
+  resetSettings: () => ({ body: { settings: ['rate.core'] } }),
+  listAuditEntries: () => ({ query: { limit: '10', action: 'createApp', from: '0', to: '9' } }),
+  listAppAuditEntries: () => ({ query: { limit: '10', before: '9', operator: '1' } }),
+}
+
+export interface ManagedRequest extends ValidRequest {
+  caller: TestOperator
+}
+
+/**
+ * Makes all that an operation needs to succeed. Of an app in its path the caller is what `role` says;
+ * null: nothing.
+ */
+export async function prepareManaged(
+  server: TestServer,
+  operation: Operation,
+  role: Role | null = 'owner',
+): Promise<ManagedRequest> {
+  const { operationId, parameters, body } = operation
+  const caller = await newOperator(server)
+  const ground: Ground = { server, caller, owner: caller, ids: {} }
+  for (const { name, in: place } of parameters) {
+    if (place !== 'path') continue
+    if (name === 'appId') {
+      const app = await server.newApp()
+      if (role !== 'owner') ground.owner = await newOperator(server)
+      await join(server, app, ground.owner, 'owner')
+      if (role && role !== 'owner') await join(server, app, caller, role)
+      ground.ids.appId = app.id
+    } else {
+      const make = resources[name]
+      if (!make) throw new Error(`management-resources.ts says not how to make a "${name}"`)
+      ground.ids[name] = await make(ground)
+    }
+  }
+  const sample = samples[operationId]
+  if (!sample && body !== undefined) {
+    throw new Error(`management-resources.ts has no sample of ${operationId}`)
+  }
+  return { operation, caller, ids: ground.ids, ...(await sample?.(ground)) }
+}
+
+/** What stands here and is of no use. */
+export function staleSamples(): string[] {
+  const ids = managementOperations.map(({ operationId }) => operationId)
+  const names = managementOperations.flatMap(({ parameters }) => parameters.map(({ name }) => name))
+  return [
+    ...Object.keys(samples).filter((operationId) => !ids.includes(operationId)),
+    ...Object.keys(resources).filter((name) => !names.includes(name)),
+  ]
+}
