@@ -105,6 +105,8 @@ const BLOCKS = {
 export const audiences: Audiences = {
   'app.created': NOBODY,
   'app.settings.updated': NOBODY,
+  'app.archived': NOBODY,
+  'app.restored': NOBODY,
   'apikey.created': NOBODY,
   'apikey.updated': NOBODY,
   'apikey.deleted': NOBODY,

@@ -1,4 +1,5 @@
 import type { ClientFrame } from '@loquat/protocol'
+import { unknownApp } from '../areas/access/app-of-request.ts'
 import { Credentials } from '../areas/access/credentials.ts'
 import { limitOf } from '../areas/settings/settings.ts'
 import type { Deps } from '../deps.ts'
@@ -35,7 +36,9 @@ export class Door {
       const { app } = session
       const user = await this.#credentials.user(app, authToken)
       if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
-      session.settings = await this.#credentials.settings(app)
+      const settings = await this.#credentials.settings(app)
+      if (!settings) throw unknownApp(app.id)
+      session.settings = settings
       session.resource = resource
       session.hub = this.#hubs.get(app)
       this.#makeRoom(session, user.uid)

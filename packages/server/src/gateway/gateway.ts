@@ -176,8 +176,9 @@ export class Gateway {
 const DRAIN_MS = 50
 
 /** How a connection ends whose `auth` was refused; faults of ours with `fault`. */
-const closeFor: Partial<Record<string, 'unauthorized' | 'badFrame' | 'tooMany'>> = {
+const closeFor: Partial<Record<string, 'unauthorized' | 'noApp' | 'badFrame' | 'tooMany'>> = {
   AUTH_ERR_AUTH_TOKEN_NOT_FOUND: 'unauthorized',
+  AUTH_ERR_INVALID_APPID: 'noApp',
   ERR_BAD_REQUEST: 'badFrame',
   ERR_PLAN_QUOTA_RESTRICTION: 'tooMany',
 }

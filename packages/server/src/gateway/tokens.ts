@@ -1,6 +1,6 @@
 import { listValidTokens } from '../areas/access/queries.ts'
 import type { Deps } from '../deps.ts'
-import { EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
+import { ARCHIVED, EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
 import type { Session } from './session.ts'
 
 const CHECKED_AT_ONCE = 1_000
@@ -29,6 +29,14 @@ export class Tokens {
   #revoked(revoked: Revocation | typeof EVERYTHING): void {
     if (revoked === EVERYTHING) void this.#checkAll()
     else if (revoked.kind === 'token') this.#end(revoked.appNo, revoked.id)
+    else if (revoked.kind === 'app' && revoked.id === ARCHIVED) this.#endAll(revoked.appNo)
+  }
+
+  /** The app went out of service. */
+  #endAll(appNo: number): void {
+    for (const sessions of this.#sessions.values()) {
+      for (const session of sessions) if (session.app.no === appNo) session.close('noApp')
+    }
   }
 
   #end(appNo: number, credential: string): void {

@@ -31,7 +31,7 @@ export const appOfRequest = (
   directory: Directory,
   serviceHost: string,
   headers: FastifyRequest['headers'],
-): Promise<ServedApp> => servedApp(directory, readApp(headers, serviceHost))
+): Promise<ServedApp> => findServed(directory, readApp(headers, serviceHost))
 
 /** The same for a WebSocket: `{appId}.realtime-{region}.<host>`, or `?appId=` on the bare host. */
 export const appOfSocket = (
@@ -39,7 +39,7 @@ export const appOfSocket = (
   serviceHost: string,
   { host = '', appId }: { host: string | undefined; appId: string | null },
 ): Promise<ServedApp> =>
-  servedApp(
+  findServed(
     directory,
     appOfHost(host, serviceHost, 'realtime') ?? {
       appId: (appId ?? '').trim().toLowerCase(),
@@ -47,7 +47,7 @@ export const appOfSocket = (
     },
   )
 
-async function servedApp(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
+async function findServed(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
   if (!appId) throw fail('AUTH_ERR_EMPTY_APPID')
   return servedApp(await directory.find(appId), appId, region)
 }

@@ -53,6 +53,7 @@ export const listValidTokens = query<
   'access.listValidTokens',
   `select encode(token_hash, 'hex') as token_hash from auth_tokens join users using (app_no, uid)
    where app_no = :appNo and deactivated_at is null and removed_at is null
+     and exists (select from apps where app_no = :appNo and archived_at is null)
      and token_hash in (select decode(h, 'hex') from unnest(:tokenHashes::text[]) h)`,
 )
 

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
+import { ARCHIVED, removeArchived } from '../../platform/cells/revocations.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { setArchived } from './archive.queries.ts'
 
@@ -16,7 +17,8 @@ export function followArchive(
   const { no: appNo, id: appId } = app
   return db.tx(async (tx) => {
     if (!(await setArchived.maybeOne(tx, { appNo, archived }))) return
-    await revocations.revoke(tx, { appNo, kind: 'app', id: '' })
+    await revocations.revoke(tx, { appNo, kind: 'app', id: archived ? ARCHIVED : '' })
+    if (!archived) await removeArchived.many(tx, { appNo })
     const type = archived ? 'app.archived' : 'app.restored'
     await announce(tx, { appNo, type, key: 'app', payload: { appId } })
   })

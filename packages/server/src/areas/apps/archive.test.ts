@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../../test/conformity.ts'
+import { Device } from '../../../test/device.ts'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator, type TestOperator } from '../../../test/operators.ts'
@@ -110,6 +111,34 @@ suite('an app that was deleted', () => {
     const took = await timeUntil('refused', async () => (await status()) === 404)
     assert.ok(took < 1_000, `took ${took} ms`)
     assert.equal(await status(), 404)
+  })
+
+  test('loses its connections, and takes none until it is restored', async (t) => {
+    const gateway = await startServing('api,gateway', server.env)
+    t.after(() => gateway.end('SIGKILL'))
+    const { app, rui } = await owned()
+    await app.client.users.create({ uid: 'amira', name: 'Amira' })
+    const { authToken } = await app.client.authTokens.create('amira', { force: true })
+    /** Whether it is let in. */
+    const connect = async () => {
+      const device = new Device(gateway.apiPort, `?appId=${app.id}`)
+      device.ws.on('open', () => device.send('auth', { authToken }))
+      await until('an answer', () => device.frames.length > 0 || device.closeCode !== undefined)
+      return device
+    }
+    const device = await connect()
+    await device.got('session.ready')
+    await rui.client.apps.delete(app.id)
+    assert.equal((await device.closed).code, 4404)
+    assert.equal((await (await connect()).closed).code, 4404)
+    await rui.client.apps.restore(app.id)
+    const back = await until('it is let in', async () => {
+      const again = await connect()
+      return again.frames[0]?.type === 'session.ready' && again
+    })
+    // What told of the deletion is read for half a minute: it must not end this one.
+    await back.settled()
+    await back.close()
   })
 
   test('calls no webhook until it is restored, and misses no event', async (t) => {

@@ -7,9 +7,12 @@ import type { Cell, Directory } from './directory.ts'
 export interface Revocation {
   appNo: number
   kind: 'apikey' | 'app' | 'token'
-  /** Of a key or token its hash in hex; of an app nothing. */
+  /** Of a key or token its hash in hex; of an app nothing, or `ARCHIVED`. */
   id: string
 }
+
+/** The id where an app went out of service. */
+export const ARCHIVED = 'archived'
 
 /** Told instead when the log was not read for so long that rows may have been missed. */
 export const EVERYTHING = 'everything'
@@ -25,6 +28,12 @@ const MISSED_MS = 20_000
 const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
   'revocations.insert',
   'insert into revocations (app_no, kind, id) values (:appNo, :kind, :id)',
+)
+
+/** Rows are read for half a minute: one that says the opposite of what is must go. */
+export const removeArchived = query<{ appNo: number }>(
+  'revocations.removeArchived',
+  `delete from revocations where app_no = :appNo and kind = 'app' and id = '${ARCHIVED}'`,
 )
 
 /** Half a minute: no transaction of ours stays open for longer. Reading a row twice does no harm. */
