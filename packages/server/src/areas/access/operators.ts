@@ -89,7 +89,10 @@ export async function managedAppOf(
   { no: operatorNo }: Operator,
   appId: string,
 ): Promise<ManagedApp> {
-  const row = await findManagedApp.maybeOne(directory.db, { appId, operatorNo })
+  // Nothing else can be one, and not all of it is fit for the database.
+  const row =
+    /^[0-9a-f]{16}$/.test(appId) &&
+    (await findManagedApp.maybeOne(directory.db, { appId, operatorNo }))
   if (!row) throw fail('ERR_APP_NOT_FOUND', { appId: appId.slice(0, 100) })
   return { no: row.app_no, id: row.app_id, role: row.role, archived: row.state === 'archived' }
 }
