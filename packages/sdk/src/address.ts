@@ -20,6 +20,15 @@ export function readAddress(appId: string, address: Address): Target {
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
+/** Where devices connect. */
+export function realtimeUrl(appId: string, address: Address): string {
+  if (address.baseUrl !== undefined) {
+    const base = withoutSlash(address.baseUrl).replace(/^http/, 'ws')
+    return `${base}/v3/realtime?appId=${encodeURIComponent(appId)}`
+  }
+  return `wss://${appId}.realtime-${address.region}.${address.host}/v3/realtime`
+}
+
 /**
  * An id as part of a path. Without the check an empty id or dots would silently lead to another
  * operation: URLs are shortened before they are sent.
@@ -33,8 +42,10 @@ export function segment(id: string | number): string {
 /** `?name=value…`, or nothing. Lists are joined by commas, as the server reads them. */
 export function searchOf(query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const texts = given.map(([name, value]) => [name, textOf(name, value)])
-  return texts.length > 0 ? `?${new URLSearchParams(texts)}` : ''
+  const texts = given.map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(textOf(name, value))}`,
+  )
+  return texts.length > 0 ? `?${texts.join('&')}` : ''
 }
 
 function textOf(name: string, value: unknown): string {

@@ -33,7 +33,7 @@ export function readRetryAfter(header: string | null, now = Date.now()): number 
 
 /** Rejects with the reason of the signal as soon as it is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted()
+  if (signal?.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer)

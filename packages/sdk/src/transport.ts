@@ -40,20 +40,21 @@ export interface Call {
 
 interface Request {
   url: string
-  init: RequestInit
+  init: RequestInit & { headers: Record<string, string> }
 }
 
 /** Sends requests and reads answers, with as many tries as it takes or may take. */
 export class Transport {
-  readonly #origin: string
-  readonly #headers: Record<string, string>
+  readonly #target: Target
+  readonly #renew: (() => Promise<boolean>) | undefined
   readonly #maxRetries: number
   readonly #timeoutMs: number
   readonly #fetch: NonNullable<SendOptions['fetch']>
 
-  constructor({ origin, headers }: Target, options: SendOptions) {
-    this.#origin = origin
-    this.#headers = headers
+  /** `renew` gets other credentials after those of the target were refused; false: there are none. */
+  constructor(target: Target, options: SendOptions, renew?: () => Promise<boolean>) {
+    this.#target = target
+    this.#renew = renew
     this.#maxRetries = options.maxRetries ?? 4
     this.#timeoutMs = options.timeoutMs ?? 30_000
     // Called as a method of anything but the global object, a browser's fetch throws.
@@ -68,10 +69,15 @@ export class Transport {
   /** The whole answer. */
   async answer<T>(call: Call, options: CallOptions = {}): Promise<T> {
     const request = this.#request(call, options)
+    let renewed = this.#renew === undefined
     for (let retry = 0; ; retry++) {
       try {
         return (await this.#send(request, options.signal)) as T
       } catch (error) {
+        if (!renewed && isUnknownToken(error) && (await this.#renew?.())) {
+          renewed = true
+          continue
+        }
         if (retry >= this.#maxRetries || !isPassing(error)) throw error
         await pause(pauseBefore(retry, error.retryAfter), options.signal)
       }
@@ -80,11 +86,11 @@ export class Transport {
 
   /** Every try sends the same: the key is what makes a repeated write safe. */
   #request({ method, path, query, body }: Call, { idempotencyKey }: CallOptions): Request {
-    const headers = new Headers(this.#headers)
-    if (body !== undefined) headers.set('content-type', 'application/json')
-    if (method !== 'GET') headers.set('idempotency-key', idempotencyKey ?? newKey())
+    const headers: Record<string, string> = {}
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (method !== 'GET') headers['idempotency-key'] = idempotencyKey ?? newKey()
     return {
-      url: this.#origin + path + searchOf(query),
+      url: this.#target.origin + path + searchOf(query),
       init: {
         method,
         headers,
@@ -96,20 +102,33 @@ export class Transport {
   }
 
   async #send({ url, init }: Request, signal?: AbortSignal): Promise<unknown> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs)
-    const either = signal ? AbortSignal.any([signal, timeout]) : timeout
-    let response: Response
-    let text: string
+    // By hand: React Native has neither AbortSignal.timeout nor AbortSignal.any.
+    const either = new AbortController()
+    const abort = () => either.abort(signal?.reason)
+    let timedOut = false
+    const timer = setTimeout(() => {
+      timedOut = true
+      either.abort()
+    }, this.#timeoutMs)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort)
     try {
-      response = await this.#fetch(url, { ...init, signal: either })
-      text = await response.text()
+      // With each try: a token can be another one by then.
+      const headers = { ...this.#target.headers, ...init.headers }
+      const response = await this.#fetch(url, { ...init, headers, signal: either.signal })
+      return readAnswer(response, await response.text())
     } catch (cause) {
-      signal?.throwIfAborted()
-      throw isNetworkError(cause) || timeout.aborted ? noAnswer(cause) : cause
+      if (signal?.aborted) throw signal.reason
+      throw timedOut || isNetworkError(cause) ? noAnswer(cause) : cause
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
     }
-    return readAnswer(response, text)
   }
 }
+
+const isUnknownToken = (error: unknown) =>
+  error instanceof LoquatError && error.code === 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
 
 /** The standard has fetch and the reading of a body reject so; all else is a fault in the program. */
 const isNetworkError = (error: unknown) => error instanceof TypeError
@@ -145,8 +164,10 @@ function failureOf({ status }: Response, body: unknown): Failure {
   return { code: 'CLIENT_ERR_UNREADABLE_ANSWER', message }
 }
 
-/** crypto.randomUUID is not there on pages without TLS. */
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
+/** 128 bits of chance. crypto.randomUUID is not there on pages without TLS, crypto not in React Native. */
+export function newKey(): string {
+  const bytes = new Uint8Array(16)
+  if (globalThis.crypto) crypto.getRandomValues(bytes)
+  else for (let i = 0; i < bytes.length; i++) bytes[i] = Math.random() * 256
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -140,7 +140,7 @@ suite('all pages', () => {
     assert.deepEqual(uidsOf(users), ['a', 'b'])
     assert.deepEqual(
       received.map(({ url }) => url),
-      ['/v3/users?perPage=1', '/v3/users?perPage=1&cursor=x+y'],
+      ['/v3/users?perPage=1', '/v3/users?perPage=1&cursor=x%20y'],
     )
   })
 

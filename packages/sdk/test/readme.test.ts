@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { useServer } from '../../server/test/harness.ts'
 
-const server = useServer({ roles: ['api', 'worker'] })
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
@@ -24,9 +24,9 @@ test('which runs, and gets what it asks for', async (t) => {
   assert.match(authToken, /^amira_/)
   assert.equal(ben.conversationId, 'amira_user_ben')
   assert.deepEqual([count, data.length, meta.pagination.total], [2, 1, 1])
-  assert.deepEqual(
-    log.mock.calls.map(({ arguments: logged }) => logged),
-    [['Ben'], [2, 'Amira']],
-  )
+  const logged = log.mock.calls.map((call) => call.arguments)
+  assert.deepEqual(logged.slice(0, 3), [['Ben'], [2, 'Amira'], ['WebhookError']])
+  assert.ok(logged.some(([state]) => state === 'connecting'))
+  assert.deepEqual(logged.at(-1), [1])
   assert.equal((await app.client.users.get('amira')).name, 'Amira K.')
 })

@@ -1,4 +1,5 @@
-import { Loquat, LoquatError } from '@loquat/sdk'
+import { Loquat, LoquatError, verifyWebhook } from '@loquat/sdk'
+import { LoquatClient } from '@loquat/sdk/client'
 
 const { LOQUAT_APP_ID = '', LOQUAT_API_KEY = '', LOQUAT_URL = '' } = process.env
 const client = new Loquat({ appId: LOQUAT_APP_ID, apiKey: LOQUAT_API_KEY, baseUrl: LOQUAT_URL })
@@ -29,5 +30,27 @@ try {
 const changes = { name: 'Amira K.' }
 const signal = AbortSignal.timeout(60_000)
 await client.users.update('amira', changes, { signal, idempotencyKey: 'rename-amira-1' })
+
+const secret = `whsec_${btoa('a secret of 24 characters')}`
+const call = {
+  'webhook-id': '1',
+  'webhook-timestamp': '1700000000',
+  'webhook-signature': 'v1,AAAA',
+}
+await verifyWebhook({ secret, headers: call, body: '{}' }).catch((error) => console.log(error.name))
+
+const chat = new LoquatClient({
+  appId: LOQUAT_APP_ID,
+  baseUrl: LOQUAT_URL,
+  uid: 'amira',
+  authToken,
+})
+const unsubscribe = chat.subscribe(() => console.log(chat.state.connection))
+chat.start()
+const room = chat.open({ type: 'user', id: 'ben' })
+await chat.send({ type: 'user', id: 'ben' }, { text: 'Hello' })
+console.log(chat.state.rooms[room]?.messages.length)
+unsubscribe()
+chat.stop()
 
 export { authToken, ben, count, data, meta }

@@ -202,7 +202,7 @@ suite('what is sent', () => {
     await new Loquat({ appId: 'app', apiKey: 'key', ...address, fetch }).users.get('amira')
     const [[url, { headers }] = ['', {} as RequestInit]] = sent
     assert.equal(url, 'https://app.api-eu.chat.example/v3/users/amira')
-    assert.deepEqual([...(headers as Headers)], [['apikey', 'key']])
+    assert.deepEqual(headers, { apikey: 'key' })
   })
 })
 

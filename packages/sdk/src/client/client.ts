@@ -1,0 +1,303 @@
+import type { EventPayload, EventType } from '@loquat/protocol'
+import { type Address, readAddress, realtimeUrl } from '../address.ts'
+import { LoquatError } from '../error.ts'
+import { type Message, Operations, type SendMessageBody } from '../operations.gen.ts'
+import { newKey, type SendOptions, Transport } from '../transport.ts'
+import { Connection, type ConnectionState, type Frame } from './connection.ts'
+import { Reads } from './reads.ts'
+import type { ChatMessage, ChatState, Target } from './state.ts'
+import { Store, threadKey } from './store.ts'
+import { Typing } from './typing.ts'
+
+/** Who signs in, and where. */
+export type ClientOptions = Address &
+  SendOptions & {
+    appId: string
+    /** Whose token it is. */
+    uid: string
+    /** An auth token of the user; a server application issues it. */
+    authToken: string
+    /** Called when the token is refused; gives another one, or undefined where there is none. */
+    renewToken?: (() => Promise<string | undefined>) | undefined
+    /** Where the gateway is, unless at the same address. */
+    realtimeUrl?: string | undefined
+    WebSocket?: typeof WebSocket | undefined
+  }
+
+/** What a message says: a text, or any content that POST /messages takes. */
+export interface Draft {
+  text?: string
+  category?: string
+  type?: string
+  data?: Record<string, unknown>
+  tags?: string[]
+}
+
+/** What is told live, beside the events of docs/events.md. */
+interface LiveFrames {
+  'typing.start': { sender: string; receiverType: 'user' | 'group'; receiver: string }
+  'typing.end': LiveFrames['typing.start']
+  'message.transient': LiveFrames['typing.start'] & { data: Record<string, unknown> }
+}
+
+type LiveType = EventType | keyof LiveFrames
+type LiveBody<T extends LiveType> = T extends keyof LiveFrames
+  ? LiveFrames[T]
+  : T extends EventType
+    ? EventPayload<T>
+    : never
+
+/** Elsewhere nobody tells when the network is back. */
+const browser = globalThis as Partial<EventTarget>
+
+const TYPING_EVERY_MS = 2_000
+/** About a minute: longer than most tunnels. */
+const SEND_RETRIES = 10
+
+/**
+ * The chat of one user, kept as the server has it: conversations, messages of those that are open, who
+ * types and who is there. `state` is a new object with each change, `subscribe` tells of them.
+ */
+export class LoquatClient {
+  /** The operations that users may call, as on the server. */
+  readonly api: Operations
+  readonly uid: string
+  readonly #store: Store
+  readonly #connection: Connection
+  readonly #typing: Typing
+  readonly #options: ClientOptions
+  readonly #listeners = new Map<string, Set<(body: never) => void>>()
+  /** By room: what is sent after what. */
+  readonly #sending = new Map<string, Promise<unknown>>()
+  readonly #typedAt = new Map<string, number>()
+  readonly #hurry = () => this.#connection.hurry()
+  #token: string
+  #renewing: Promise<boolean> | undefined
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#token = options.authToken
+    this.uid = options.uid.toLowerCase()
+    const renew = () => this.#renew()
+    const { origin, headers } = readAddress(options.appId, options)
+    const token = () => this.#token
+    const target = {
+      origin,
+      get headers() {
+        return { ...headers, authtoken: token() }
+      },
+    }
+    const retries = { ...options, maxRetries: options.maxRetries ?? SEND_RETRIES }
+    this.api = new Operations(new Transport(target, retries, renew))
+    const reading = new Operations(new Transport(target, { ...options, maxRetries: 1 }, renew))
+    this.#store = new Store(this.uid, new Reads(reading))
+    this.#typing = new Typing((typing) => this.#store.set({ typing }))
+    this.#connection = new Connection({
+      url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
+      WebSocket: options.WebSocket,
+      token,
+      renew,
+      onState: (state) => this.#onState(state),
+      onFrame: (frame) => this.#onFrame(frame),
+      onGap: () => this.#store.reload(),
+    })
+  }
+
+  /** Everything that is known now. */
+  get state(): ChatState {
+    return this.#store.state
+  }
+
+  /** Calls back after each change, until the returned function is called. */
+  readonly subscribe = (listener: () => void): (() => void) => this.#store.subscribe(listener)
+
+  /** Calls back with each event of a type, until the returned function is called. */
+  on<T extends LiveType>(type: T, listener: (body: LiveBody<T>) => void): () => void {
+    const all = this.#listeners.get(type) ?? new Set()
+    this.#listeners.set(type, all.add(listener))
+    return () => void all.delete(listener)
+  }
+
+  /** Connects, reads the conversations, and stays connected. */
+  start(): void {
+    browser.addEventListener?.('online', this.#hurry)
+    this.#connection.start()
+  }
+
+  stop(): void {
+    browser.removeEventListener?.('online', this.#hurry)
+    this.#connection.stop()
+    this.#store.stop()
+    this.#typing.clear()
+  }
+
+  /** Resolves once nothing is left to read. */
+  settled(): Promise<void> {
+    return this.#store.settled()
+  }
+
+  /** The name of a conversation in `state.rooms` and `state.typing`. */
+  idOf(target: Target): string {
+    return this.#store.idOf(target)
+  }
+
+  loadMoreConversations(): Promise<void> {
+    return this.#store.loadMore()
+  }
+
+  /** Shows the messages of a conversation, or of the thread of one, in `state.rooms`; returns their name. */
+  open(target: Target, parentId?: string): string {
+    const key = this.#keyOf(target, parentId)
+    this.#store.open(key, target, parentId)
+    return key
+  }
+
+  close(room: string): void {
+    this.#store.close(room)
+  }
+
+  loadOlder(room: string): Promise<void> {
+    return this.#store.loadOlder(room)
+  }
+
+  /**
+   * Sends a message. It is shown at once; messages of a conversation arrive in the order in which they
+   * were sent. Rejects when it is refused, or nobody answers for long: it then stays, as failed.
+   */
+  send(target: Target, draft: Draft, parentId?: string): Promise<Message> {
+    return this.#send(this.#pending(target, draft, parentId))
+  }
+
+  /** Sends a failed message again. It is the same one: if it did arrive, it is there once. */
+  resend(message: ChatMessage): Promise<Message> {
+    return this.#send({ ...message, pending: 'sending' })
+  }
+
+  /** Marks a conversation as read, up to its newest message or a given one. */
+  async markRead({ type, id }: Target, messageId?: string): Promise<void> {
+    const body = messageId === undefined ? {} : { messageId }
+    const { conversations } = this.api
+    await (type === 'user'
+      ? conversations.markUserRead(id, body)
+      : conversations.markGroupRead(id, body))
+  }
+
+  /** Adds a reaction, or takes it back. */
+  async react(messageId: string, reaction: string, added = true): Promise<void> {
+    const { messages } = this.api
+    await (added
+      ? messages.addReaction(messageId, reaction)
+      : messages.removeReaction(messageId, reaction))
+  }
+
+  /** Tells the others that the user types, or no longer does: call it with each key. */
+  typing({ type, id }: Target, now = true): void {
+    const key = this.idOf({ type, id })
+    const last = this.#typedAt.get(key)
+    if (now ? last !== undefined && Date.now() - last < TYPING_EVERY_MS : last === undefined) return
+    if (now) this.#typedAt.set(key, Date.now())
+    else this.#typedAt.delete(key)
+    const body = { receiverType: type, receiver: id }
+    this.#connection.send(now ? 'typing.start' : 'typing.end', body)
+  }
+
+  #keyOf(target: Target, parentId: string | undefined): string {
+    return parentId === undefined ? this.idOf(target) : threadKey(parentId)
+  }
+
+  #pending(target: Target, draft: Draft, parentId: string | undefined): ChatMessage {
+    const { text, data = {}, ...content } = draft
+    const muid = newKey()
+    const at = Math.floor(Date.now() / 1000)
+    return {
+      category: 'message',
+      type: 'text',
+      ...content,
+      data: text === undefined ? data : { ...data, text },
+      id: `pending_${muid}`,
+      muid,
+      conversationId: this.idOf(target),
+      sender: this.uid,
+      receiverType: target.type,
+      receiver: target.id,
+      sentAt: at,
+      updatedAt: at,
+      ...(parentId !== undefined && { parentId }),
+      pending: 'sending',
+    }
+  }
+
+  async #send(message: ChatMessage): Promise<Message> {
+    const { receiverType: type, receiver: id, parentId } = message
+    const key = this.#keyOf({ type, id }, parentId)
+    this.typing({ type, id }, false)
+    this.#store.note(key, message)
+    const turn = this.#sending.get(key) ?? Promise.resolve()
+    const sent = turn.then(() => this.#post(key, message))
+    const ended = sent.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#sending.set(key, ended)
+    void ended.then(() => this.#sending.get(key) === ended && this.#sending.delete(key))
+    return sent
+  }
+
+  async #post(key: string, message: ChatMessage): Promise<Message> {
+    const { receiver, receiverType, category, type, data, tags, muid = '', parentId } = message
+    const body: SendMessageBody = {
+      ...{ receiver, receiverType, category, type, data, muid },
+      ...(tags && { tags }),
+      ...(parentId !== undefined && { parentMessageId: parentId }),
+    }
+    try {
+      const sent = (await this.api.messages.send(body, { idempotencyKey: muid })) as Message
+      this.#store.note(key, sent)
+      return sent
+    } catch (error) {
+      const known = error instanceof LoquatError && { error }
+      this.#store.note(key, { ...message, pending: 'failed', ...known })
+      throw error
+    }
+  }
+
+  #onState(connection: ConnectionState): void {
+    if (connection !== 'online') this.#typing.clear()
+    this.#store.set({ connection })
+    // Without a gateway there is still something to show.
+    if (connection === 'offline' && !this.#store.state.loaded) this.#store.reload()
+  }
+
+  #onFrame(frame: Frame): void {
+    const { type, body } = frame
+    if (type === 'typing.start' || type === 'typing.end') {
+      const { sender, receiverType, receiver } = body
+      const other = receiverType === 'group' ? receiver : sender
+      this.#typing.hear(frame, this.idOf({ type: receiverType, id: other }))
+    } else {
+      if (type === 'message.sent')
+        this.#typing.end(body.message.conversationId, body.message.sender)
+      this.#store.hear(frame)
+    }
+    for (const listener of this.#listeners.get(type) ?? []) listener(body as never)
+  }
+
+  /** One renewal for all who were refused with the same token. */
+  #renew(): Promise<boolean> {
+    this.#renewing ??= this.#newToken().finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
+  }
+
+  async #newToken(): Promise<boolean> {
+    const token = await this.#options.renewToken?.().catch(() => undefined)
+    if (token === undefined) {
+      this.#connection.stop()
+      this.#store.set({ connection: 'signedOut' })
+      return false
+    }
+    this.#token = token
+    return true
+  }
+}

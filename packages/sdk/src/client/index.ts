@@ -1,0 +1,15 @@
+export type { ErrorCode, Region } from '@loquat/protocol'
+export type { Address } from '../address.ts'
+export { type ClientErrorCode, LoquatError } from '../error.ts'
+export type * from '../operations.gen.ts'
+export type { CallOptions } from '../transport.ts'
+export { type ClientOptions, type Draft, LoquatClient } from './client.ts'
+export type { ConnectionState } from './connection.ts'
+export {
+  type ChatMessage,
+  type ChatState,
+  type Conversation,
+  type Room,
+  type Target,
+  targetOf,
+} from './state.ts'

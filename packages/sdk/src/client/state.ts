@@ -1,0 +1,122 @@
+import type { LoquatError } from '../error.ts'
+import type { Message, UserConversation } from '../operations.gen.ts'
+import type { ConnectionState } from './connection.ts'
+
+/** A user's view of a conversation. */
+export type Conversation = UserConversation
+
+/** Whom a conversation is with. */
+export interface Target {
+  type: 'user' | 'group'
+  /** UID or GUID. */
+  id: string
+}
+
+/** A message, or one on its way: it has no id of the server yet. */
+export interface ChatMessage extends Message {
+  /** `sending`: no answer yet. `failed`: it was refused, or nobody answered for long. */
+  pending?: 'sending' | 'failed'
+  /** Why it failed. */
+  error?: LoquatError
+}
+
+/** Messages that are shown: of a conversation, or of a thread in it. The oldest first. */
+export interface Room {
+  target: Target
+  /** The message whose thread it is. */
+  parentId?: string
+  messages: readonly ChatMessage[]
+  /** Whether there are older ones. */
+  more: boolean
+  loading: boolean
+}
+
+/** All that is known. Every change makes a new one: what did not change stays the same object. */
+export interface ChatState {
+  connection: ConnectionState
+  /** The newest first. */
+  conversations: readonly Conversation[]
+  /** Whether the list was read once. */
+  loaded: boolean
+  /** Whether there are older ones. */
+  more: boolean
+  rooms: Readonly<Record<string, Room>>
+  /** By conversation: who types now. */
+  typing: Readonly<Record<string, readonly string[]>>
+  /** By uid, as far as it was told. */
+  presence: Readonly<Record<string, 'online' | 'offline'>>
+}
+
+export const initialState: ChatState = {
+  connection: 'stopped',
+  conversations: [],
+  loaded: false,
+  more: false,
+  rooms: {},
+  typing: {},
+  presence: {},
+}
+
+/** As the server orders them: by whole seconds, then by whom they are with. */
+const inOrder = (one: Conversation, other: Conversation) =>
+  other.updatedAt - one.updatedAt ||
+  compare(withId(one), withId(other)) ||
+  compare(other.conversationType, one.conversationType)
+
+const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+
+export const withId = ({ conversationWith: other }: Conversation) =>
+  'guid' in other ? other.guid : other.uid
+
+export const targetOf = (conversation: Conversation): Target => ({
+  type: conversation.conversationType,
+  id: withId(conversation),
+})
+
+/** The list with a conversation as it is now, or without it. */
+export function withConversation(
+  list: readonly Conversation[],
+  id: string,
+  conversation: Conversation | undefined,
+): Conversation[] {
+  const others = list.filter(({ conversationId }) => conversationId !== id)
+  return conversation ? [...others, conversation].sort(inOrder) : others
+}
+
+const numberOf = ({ id }: ChatMessage) => Number(id)
+
+/** In the order of the server; what is on its way comes last, as it was written. */
+export function ordered(messages: ChatMessage[]): ChatMessage[] {
+  const stored = messages.filter(({ pending }) => !pending)
+  stored.sort((one, other) => numberOf(one) - numberOf(other))
+  return [...stored, ...messages.filter(({ pending }) => pending)]
+}
+
+/** With a message that the server has: in place of the same one, or of the one that was on its way. */
+export function withMessage(messages: readonly ChatMessage[], message: Message): ChatMessage[] {
+  const others = messages.filter(
+    ({ id, pending, muid }) =>
+      id !== message.id && !(pending && muid !== undefined && muid === message.muid),
+  )
+  return ordered([...others, message])
+}
+
+/** What tells of edits and deletions shows in the message itself. */
+export const isShown = ({ category, type }: Message) =>
+  !(category === 'action' && type === 'message')
+
+/** A mark of the other side, on those messages that it covers. */
+export function marked(
+  message: ChatMessage,
+  me: string,
+  what: 'delivered' | 'read',
+  { messageId, at }: { messageId: string; at: number },
+): ChatMessage {
+  if (message.pending || message.sender !== me || Number(message.id) > Number(messageId)) {
+    return message
+  }
+  const deliveredAt = message.deliveredAt ?? at
+  const readAt = message.readAt ?? (what === 'read' ? at : undefined)
+  if (deliveredAt === message.deliveredAt && readAt === message.readAt) return message
+  return { ...message, deliveredAt, ...(readAt !== undefined && { readAt }) }
+}

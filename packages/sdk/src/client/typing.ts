@@ -1,0 +1,47 @@
+import type { Frame } from './connection.ts'
+
+const ENDS_MS = 5_000
+
+/** Who types where, until they end it or are silent. */
+export class Typing {
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
+  readonly #typing = new Map<string, Set<string>>()
+  readonly #changed: (typing: Record<string, string[]>) => void
+
+  constructor(changed: (typing: Record<string, string[]>) => void) {
+    this.#changed = changed
+  }
+
+  hear({ type, body }: Frame, conversationId: string): void {
+    this.end(conversationId, body.sender)
+    if (type === 'typing.end') return
+    const key = `${conversationId} ${body.sender}`
+    const timer = setTimeout(() => this.end(conversationId, body.sender), ENDS_MS)
+    this.#timers.set(key, timer)
+    const all = this.#typing.get(conversationId) ?? new Set()
+    this.#typing.set(conversationId, all.add(body.sender))
+    this.#tell()
+  }
+
+  end(conversationId: string, uid: string): void {
+    const key = `${conversationId} ${uid}`
+    clearTimeout(this.#timers.get(key))
+    this.#timers.delete(key)
+    if (this.#typing.get(conversationId)?.delete(uid)) this.#tell()
+  }
+
+  /** Nobody is known to type while nothing is heard. */
+  clear(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+    if (this.#typing.size === 0) return
+    this.#typing.clear()
+    this.#tell()
+  }
+
+  #tell(): void {
+    const typing: Record<string, string[]> = {}
+    for (const [id, uids] of this.#typing) if (uids.size > 0) typing[id] = [...uids]
+    this.#changed(typing)
+  }
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { until } from '../../server/test/until.ts'
+import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
+import { openProxy } from './proxy.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+
+const BEN: Target = { type: 'user', id: 'ben' }
+const AMIRA: Target = { type: 'user', id: 'amira' }
+const TEAM: Target = { type: 'group', id: 'team' }
+
+async function newChat(): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of ['amira', 'ben', 'cleo']) await app.client.users.create({ uid, name: uid })
+  const members = { participants: ['ben'] }
+  await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
+  return app
+}
+
+type Given = Partial<Pick<ClientOptions, 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs'>>
+
+/** A started client of a user; it is stopped with the test. */
+async function clientOf(t: TestContext, app: TestApp, uid: string, given: Given = {}) {
+  const { authToken } = await app.client.authTokens.create(uid, { force: true })
+  const baseUrl = given.baseUrl ?? `http://127.0.0.1:${server.service.apiPort}`
+  const realtimeUrl =
+    given.baseUrl === undefined
+      ? `ws://127.0.0.1:${server.service.gatewayPort}/v3/realtime?appId=${app.id}`
+      : undefined
+  const client = new LoquatClient({ appId: app.id, uid, authToken, ...given, baseUrl, realtimeUrl })
+  t.after(() => client.stop())
+  client.start()
+  await until('it is online', () => client.state.connection === 'online' && client.state.loaded)
+  return { client, authToken }
+}
+
+const textsIn = (client: LoquatClient, room: string) =>
+  client.state.rooms[room]?.messages.map(({ data }) => data.text)
+
+const unreadIn = (client: LoquatClient, id: string) =>
+  client.state.conversations.find(({ conversationId }) => conversationId === id)?.unreadMessageCount
+
+suite('a client', () => {
+  test('shows a message at once, and the other receives it', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = amira.open(BEN)
+    ben.open(AMIRA)
+    const heard: string[] = []
+    ben.on('message.sent', ({ message }) => heard.push(String(message.data.text)))
+    const sending = amira.send(BEN, { text: 'Hello' })
+    assert.equal(amira.state.rooms[room]?.messages[0]?.pending, 'sending')
+    const { id } = await sending
+    await until('ben has it', () => textsIn(ben, room)?.length === 1)
+    await until('ben has the conversation', () => unreadIn(ben, room) === '1')
+    assert.deepEqual(heard, ['Hello'])
+    await amira.settled()
+    assert.deepEqual(
+      amira.state.rooms[room]?.messages.map((message) => [message.id, message.pending]),
+      [[id, undefined]],
+    )
+    assert.equal(unreadIn(amira, room), '0')
+
+    await ben.markRead(AMIRA)
+    await until('it shows as read', () => amira.state.rooms[room]?.messages[0]?.readAt)
+    await until('nothing is unread', () => unreadIn(ben, room) === '0')
+  })
+
+  test('shows threads, reactions, edits and deletions', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = ben.open(TEAM)
+    amira.open(TEAM)
+    const { id } = await amira.send(TEAM, { text: 'Lunch?' })
+    const thread = ben.open(TEAM, id)
+    await amira.send(TEAM, { text: 'At noon' }, id)
+    await until('the reply is in the thread', () => textsIn(ben, thread)?.[0] === 'At noon')
+    await until('and counted', () => ben.state.rooms[room]?.messages.at(-1)?.replyCount === 1)
+    await amira.react(id, '🍜')
+    const reactions = () => ben.state.rooms[room]?.messages.at(-1)?.data.reactions
+    await until('the reaction shows', () => reactions() !== undefined)
+    assert.deepEqual(reactions(), [{ reaction: '🍜', count: 1 }])
+    await amira.api.messages.update(id, { data: { text: 'Dinner?' } })
+    await until('the edit shows', () => textsIn(ben, room)?.includes('Dinner?'))
+    await amira.api.messages.delete(id, {})
+    await until('it is deleted', () => ben.state.rooms[room]?.messages.at(-1)?.deletedAt)
+    assert.deepEqual(textsIn(ben, room)?.filter(Boolean), [])
+  })
+
+  test('loses nothing and doubles nothing when its network goes and comes', async (t) => {
+    const app = await newChat()
+    const proxy = await openProxy(t, server.service.apiPort ?? 0)
+    const baseUrl = `http://127.0.0.1:${proxy.port}`
+    const { client: amira } = await clientOf(t, app, 'amira', { baseUrl, timeoutMs: 5_000 })
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = amira.open(BEN)
+    ben.open(AMIRA)
+    await amira.send(BEN, { text: '0' })
+    proxy.cut()
+    await until('it is offline', () => amira.state.connection !== 'online')
+    const sending = ['1', '2', '3'].map((text) => amira.send(BEN, { text }))
+    await ben.send(AMIRA, { text: 'Are you there?' })
+    proxy.mend()
+    await Promise.all(sending)
+    await until('both are even', async () => {
+      await Promise.all([amira.settled(), ben.settled()])
+      return (
+        textsIn(amira, room)?.length === 5 &&
+        String(textsIn(amira, room)) === String(textsIn(ben, room))
+      )
+    })
+    const texts = textsIn(ben, room) ?? []
+    assert.deepEqual([...texts].sort(), ['0', '1', '2', '3', 'Are you there?'])
+    assert.deepEqual(
+      texts.filter((text) => /\d/.test(String(text))),
+      ['0', '1', '2', '3'],
+    )
+  })
+
+  test('says when a message failed, and sends it again as the same one', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const room = amira.open(BEN)
+    await app.client.blockedUsers.block('ben', { blockedUids: ['amira'] })
+    await assert.rejects(amira.send(BEN, { text: 'Hello' }), { code: 'ERR_BLOCKED_SENDER' })
+    const failed = amira.state.rooms[room]?.messages[0]
+    assert.equal(failed?.pending, 'failed')
+    assert.equal(failed?.error?.code, 'ERR_BLOCKED_SENDER')
+    await app.client.blockedUsers.unblock('ben', { blockedUids: ['amira'] })
+    assert.ok(failed)
+    const { id } = await amira.resend(failed)
+    assert.equal((await amira.resend(failed)).id, id)
+    await amira.settled()
+    assert.deepEqual(
+      amira.state.rooms[room]?.messages.map((message) => message.id),
+      [id],
+    )
+  })
+
+  test('is signed out by a revoked token, unless it gets another', async (t) => {
+    const app = await newChat()
+    const { client, authToken } = await clientOf(t, app, 'amira')
+    const renewToken = async () =>
+      (await app.client.authTokens.create('ben', { force: true })).authToken
+    const renewing = await clientOf(t, app, 'ben', { renewToken })
+    await app.client.authTokens.delete('amira', authToken)
+    await app.client.authTokens.delete('ben', renewing.authToken)
+    await until('signed out', () => client.state.connection === 'signedOut')
+    await assert.rejects(client.send(BEN, { text: 'Hello' }), { status: 401 })
+    await renewing.client.send(AMIRA, { text: 'Still here' })
+    await until('it is back', () => renewing.client.state.connection === 'online')
+  })
+})

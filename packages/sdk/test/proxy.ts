@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface Network {
+  port: number
+  /** Ends all connections, and takes no more. */
+  cut(): void
+  mend(): void
+}
+
+/** A network between a client and a port, which can go away. */
+export async function openProxy(t: TestContext, port: number): Promise<Network> {
+  const sockets = new Set<Socket>()
+  let whole = true
+  const server = createServer((near) => {
+    if (!whole) return void near.destroy()
+    const far = connect(port, '127.0.0.1')
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    whole = false
+    for (const socket of sockets) socket.destroy()
+  }
+  t.after(() => {
+    cut()
+    server.close()
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    mend() {
+      whole = true
+    },
+  }
+}

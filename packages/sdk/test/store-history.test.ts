@@ -1,0 +1,178 @@
+/** Whatever happens, and however often the network goes: in the end the store is what a reload shows. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { until } from '../../server/test/until.ts'
+import { type ChatState, LoquatClient, type Target } from '../src/client/index.ts'
+import { type Network, openProxy } from './proxy.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+const LONG = process.env.LOQUAT_TEST_LONG !== undefined
+
+const UIDS = ['amira', 'ben', 'cleo'] as const
+const TARGETS: Target[] = [
+  { type: 'user', id: 'ben' },
+  { type: 'user', id: 'cleo' },
+  { type: 'group', id: 'team' },
+]
+
+type Step =
+  | { do: 'send' | 'reply' | 'edit' | 'delete' | 'purge' | 'react'; by: number; at: number }
+  | { do: 'read' | 'unread' | 'clear' | 'own'; by: number; at: number }
+  | {
+      do: 'leave' | 'join' | 'kick' | 'block' | 'unblock' | 'cut' | 'mend' | 'pin'
+      by: number
+      at: number
+    }
+
+const KINDS: Step['do'][] = [
+  ...(['send', 'send', 'send', 'own', 'own', 'reply', 'edit', 'delete', 'purge', 'react'] as const),
+  ...(['read', 'read', 'unread', 'clear', 'leave', 'join', 'kick', 'block', 'unblock'] as const),
+  ...(['cut', 'mend', 'pin'] as const),
+]
+
+const step = fc.record({
+  do: fc.constantFrom(...KINDS),
+  by: fc.nat(2),
+  at: fc.nat(50),
+}) as fc.Arbitrary<Step>
+
+interface World {
+  app: TestApp
+  client: LoquatClient
+  proxy: Network
+  /** Ids of messages, and where they are. */
+  sent: { id: string; sender: string; target: Target }[]
+  sends: Promise<unknown>[]
+}
+
+/** Where user `by` finds what the client has there: of two, the other one writes to the client's user. */
+function placeFor(by: string, at: number): Target {
+  const target = TARGETS[at % TARGETS.length] as Target
+  if (target.type === 'group' || by === 'amira') return target
+  return { type: 'user', id: 'amira' }
+}
+
+/** Refusals are part of it: what cannot be done changes nothing. */
+async function take({ app, client, proxy, sent, sends }: World, { do: what, by: nth, at }: Step) {
+  const by = UIDS[nth] as (typeof UIDS)[number]
+  const target = placeFor(by, at)
+  const path = `/v3/${target.type}s/${target.id}`
+  const call = (method: string, url: string, body?: object, actor: string = by) =>
+    app.call(method, url, { headers: { onbehalfof: actor }, ...(body && { body }) })
+  const known = sent[at % Math.max(sent.length, 1)]
+  const post = async (more: object) => {
+    const body = {
+      receiver: target.id,
+      receiverType: target.type,
+      data: { text: `t${at}` },
+      ...more,
+    }
+    const { status, body: answer } = await call('POST', '/v3/messages', body)
+    if (status === 200) sent.push({ id: answer.data.id, sender: by, target })
+  }
+  if (what === 'cut') proxy.cut()
+  else if (what === 'mend') proxy.mend()
+  else if (what === 'send') await post({})
+  else if (what === 'own') {
+    const own = TARGETS[at % TARGETS.length] as Target
+    sends.push(client.send(own, { text: `own${at}` }).catch(() => undefined))
+  } else if (what === 'read') await call('POST', `${path}/conversation/read`, {})
+  else if (what === 'clear') await call('DELETE', `${path}/conversation`, {})
+  else if (what === 'leave' && by !== 'cleo') await call('POST', '/v3/groups/team/leave')
+  else if (what === 'join') await call('POST', '/v3/groups/team/join', {})
+  else if (what === 'kick') await app.call('DELETE', `/v3/groups/team/members/${by}`)
+  else if ((what === 'block' || what === 'unblock') && by !== 'amira') {
+    const method = what === 'block' ? 'POST' : 'DELETE'
+    await app.call(method, `/v3/users/amira/blockedusers`, { body: { blockedUids: [by] } })
+  }
+  if (!known) return
+  const url = `/v3/messages/${known.id}`
+  if (what === 'reply') await call('POST', `${url}/thread`, { data: { text: `r${at}` } })
+  else if (what === 'edit') await call('PUT', url, { data: { text: `e${at}` } }, known.sender)
+  else if (what === 'delete') await call('DELETE', url, {}, known.sender)
+  else if (what === 'purge') await call('DELETE', url, { permanent: true }, known.sender)
+  else if (what === 'react') await call('POST', `${url}/reactions/${'abc'[at % 3]}`)
+  else if (what === 'pin') await call('POST', `${url}/pin`)
+  else if (what === 'unread')
+    await call('DELETE', `${path}/conversation/read`, { messageId: known.id })
+}
+
+/** All that a user could see of it. */
+function shown({ conversations, rooms }: ChatState) {
+  return {
+    conversations: conversations.map((one) => ({
+      id: one.conversationId,
+      unread: one.unreadMessageCount,
+      mentions: one.unreadMentionsCount,
+      updatedAt: one.updatedAt,
+      last: one.lastMessage && messageOf(one.lastMessage),
+    })),
+    rooms: Object.fromEntries(
+      Object.entries(rooms).map(([key, { messages }]) => [
+        key,
+        messages.filter(({ pending }) => !pending).map(messageOf),
+      ]),
+    ),
+  }
+}
+
+type Shown = ChatState['rooms'][string]['messages'][number]
+
+const messageOf = ({ id, sender, data, deletedAt, readAt, pinnedAt, replyCount }: Shown) => ({
+  ...{ id, sender, text: data.text, deleted: deletedAt !== undefined, read: readAt !== undefined },
+  ...{ pinned: pinnedAt !== undefined, replyCount, reactions: data.reactions },
+})
+
+async function start(t: TestContext, app: TestApp, baseUrl: string) {
+  const { authToken } = await app.client.authTokens.create('amira', { force: true })
+  const client = new LoquatClient({ appId: app.id, uid: 'amira', authToken, baseUrl })
+  t.after(() => client.stop())
+  client.start()
+  await until('it is loaded', () => client.state.loaded)
+  for (const target of TARGETS) client.open(target)
+  return client
+}
+
+test('the store equals a fresh reload after any history', { timeout: 600_000 }, async (t) => {
+  const port = server.service.apiPort ?? 0
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 5, maxLength: 40 }),
+    async (steps) => {
+      const app = await server.newApp()
+      for (const uid of UIDS) await app.client.users.create({ uid, name: uid })
+      const members = { participants: ['amira', 'ben'] }
+      await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'cleo', members })
+      const proxy = await openProxy(t, port)
+      const client = await start(t, app, `http://127.0.0.1:${proxy.port}`)
+      const world: World = { app, client, proxy, sent: [], sends: [] }
+      for (const one of steps) await take(world, one)
+      proxy.mend()
+      await Promise.all(world.sends)
+      await app.call('DELETE', '/v3/users/amira/blockedusers', {
+        body: { blockedUids: ['ben', 'cleo'] },
+      })
+      const fresh = await start(t, app, `http://127.0.0.1:${port}`)
+      // A group that it left is not there to be shown: the fresh one asked for it.
+      const both = () => {
+        const [own, other] = [shown(client.state), shown(fresh.state)]
+        for (const key of Object.keys(other.rooms)) own.rooms[key] ??= []
+        return [own, other] as const
+      }
+      const equal = async () => {
+        await Promise.all([client.settled(), fresh.settled()])
+        const [own, other] = both()
+        return client.state.connection === 'online' && JSON.stringify(own) === JSON.stringify(other)
+      }
+      await until('both show the same', equal, 20_000).catch(() => {
+        const [own, other] = both()
+        assert.deepEqual(own, other)
+        throw new Error('it did not come back')
+      })
+      client.stop()
+      fresh.stop()
+    },
+  )
+  await fc.assert(property, { numRuns: LONG ? 200 : 8, ...(LONG ? {} : { endOnFailure: true }) })
+})
