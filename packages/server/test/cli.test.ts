@@ -142,6 +142,45 @@ suite('apps create', { concurrency: 3 }, () => {
   })
 })
 
+suite('operators create', () => {
+  test('makes an account that can sign in, and own apps', async () => {
+    const args = ['operators', 'create', '--email', 'Rui@Example.org', '--name', 'Rui', '--json']
+    const { code, stdout, stderr } = await loquat(args, env)
+    assert.deepEqual([code, stderr], [0, ''])
+    const { email, password } = JSON.parse(stdout)
+    assert.equal(email, 'rui@example.org')
+    const { appId } = await createApp('--owner', 'rui@example.org')
+    const serving = await startServing('api', env)
+    const manage = async (method: string, path: string, init: object) =>
+      fetch(`http://127.0.0.1:${serving.apiPort}/manage${path}`, { method, ...init })
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ email, password })
+    const signedIn = await manage('POST', '/sessions', { headers, body })
+    assert.equal(signedIn.status, 200)
+    const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const apps = (await (await manage('GET', '/apps', { headers: { cookie } })).json()) as {
+      data: { id: string; role: string }[]
+    }
+    assert.deepEqual(
+      apps.data.map(({ id, role }) => [id, role]),
+      [[appId, 'owner']],
+    )
+    await serving.end()
+    assert.ok(!dump(directoryUrl).includes(password))
+  })
+
+  test('refuses an address that is none, or taken', async () => {
+    const create = (email: string) =>
+      loquat(['operators', 'create', '--email', email, '--name', 'Rui'], env)
+    assertRefused(await create('rui'), /--email takes an address/)
+    assertRefused(await create('rui@example.org'), /an account with the address/)
+    assertRefused(
+      await loquat(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
+      /no operator "no@example.org"/,
+    )
+  })
+})
+
 /** Everything in a database, as text. */
 function dump(url: string): string {
   const { postgres } = findBinaries(process.env.PATH ?? '')

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from './harness.ts'
 import { startServing } from './loquat.ts'
+import { newOperator } from './operators.ts'
 
 const server = useServer()
 
@@ -64,6 +65,45 @@ suite('the log', () => {
     assert.match(output, /"msg":"unexpected"/)
     for (const secret of [password, 'argon2']) {
       assert.ok(!output.includes(secret), lineWith(output, secret))
+    }
+  })
+
+  test('holds nothing that operators sign in with', async () => {
+    const watched = await startServing('api', server.env, 'trace')
+    const manage = (method: string, path: string, headers: object, body?: object) =>
+      fetch(`http://127.0.0.1:${watched.apiPort}/manage${path}`, {
+        method,
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const rui = await newOperator(server)
+    const app = await rui.client.apps.create({ name: 'Secret' })
+    const { key, secret } = await rui.client.keys.create({ name: 'Pair' })
+    const { email, password, cookie } = rui
+    const token = cookie.split('=')[1] ?? ''
+    const signedIn = await manage('POST', '/sessions', {}, { email, password })
+    const begun = signedIn.headers.getSetCookie()[0]?.split(/[=;]/)[1] ?? ''
+    assert.equal(begun.length, 43)
+    await manage('POST', '/sessions', {}, { email, password: `${password}x`, code: password })
+    const [apiKey = ''] = Object.keys(app.apiKeys)
+    for (const headers of [{ cookie }, { key, secret }, { key, secret: `${secret}x` }]) {
+      await manage('GET', `/apps/${app.id}/v3/apikeys/${apiKey}`, headers)
+      await manage('PUT', `/apps/${app.id}/v3/apikeys/${apiKey}`, headers, { name: 'New' })
+      await manage('GET', `/apps/${app.id}/${apiKey}?token=${token}`, headers)
+      await manage('PUT', '/operator', headers, { password, currentPassword: password })
+    }
+    const rename = 'alter table operators rename to lost'
+    await server.deps.directory.db.query({ name: '', text: rename, values: [] })
+    assert.equal((await manage('GET', '/session', { cookie })).status, 500)
+    assert.equal((await manage('POST', '/sessions', {}, { email, password })).status, 500)
+    const back = 'alter table lost rename to operators'
+    await server.deps.directory.db.query({ name: '', text: back, values: [] })
+
+    const { stdout, stderr } = await watched.end()
+    const output = stdout + stderr
+    assert.match(output, /"msg":"unexpected"/)
+    for (const text of [password, token, begun, secret, apiKey, 'argon2']) {
+      assert.ok(!output.includes(text), lineWith(output, text))
     }
   })
 
