@@ -335,6 +335,50 @@ export type Webhook = {
   updatedAt: number
 }
 
+export type Stats = {
+  metrics: {
+    /** Minutes of audio calls, of all who took part. */
+    audio_minutes: number
+    /** Minutes of video calls, of all who took part. */
+    video_minutes: number
+    /** Minutes that were recorded. */
+    recorded_minutes: number
+    /** Users who connected, used a token or sent a message, each once. By whole days (UTC). */
+    active_users: number
+    /** The most users online at the same time. By whole days (UTC). */
+    concurrent_users: number
+  }
+  /** How often what happened, by whole days (UTC): types of events, `messages.` with receiver and category, `api.` with operation and status, `webhook.`. */
+  counts: Record<string, number>
+  time_range: {
+    /** Unix milliseconds. */
+    fromDate: number
+    /** Unix milliseconds. */
+    toDate: number
+  }
+}
+
+export type MessageStats = {
+  appId: string
+  /** Unix milliseconds. */
+  startTime: string
+  /** Unix milliseconds. */
+  endTime: string
+  /** Steps of five minutes, without a gap. */
+  dataPoints: {
+    /** Unix milliseconds. */
+    startTime: string
+    /** Unix milliseconds. */
+    endTime: string
+    /** Messages sent. */
+    messagesSent: number
+    /** Marks as read. */
+    readReceipts: number
+    /** Marks as delivered. */
+    deliveryReceipts: number
+  }[]
+}
+
 export type CreateApiKeyBody = {
   /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
   name: string
@@ -2477,6 +2521,20 @@ export type ReplayWebhookEventsBody = {
   to?: number | undefined
 }
 
+export type GetStatsQuery = {
+  /** From when, in Unix seconds or milliseconds. */
+  fromDate: number
+  /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
+  toDate: number
+}
+
+export type GetMessageStatsQuery = {
+  /** From when, in Unix seconds or milliseconds. */
+  fromDate?: number | undefined
+  /** Until when, in Unix seconds or milliseconds; up to 24 hours later. The last hour unless given. */
+  toDate?: number | undefined
+}
+
 /** `client.apiKeys` */
 export class ApiKeysMethods {
   readonly #transport: Transport
@@ -3664,6 +3722,25 @@ export class WebhooksMethods {
   }
 }
 
+/** `client.stats` */
+export class StatsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** What the app used in a stretch of time. */
+  async get(query: GetStatsQuery, options?: CallOptions): Promise<Stats> {
+    return this.#transport.data({ method: 'GET', path: '/v3/stats', query }, options)
+  }
+
+  /** Messages and receipts in steps of five minutes. */
+  async getMessage(query?: GetMessageStatsQuery, options?: CallOptions): Promise<MessageStats> {
+    return this.#transport.data({ method: 'GET', path: '/v3/stats/messages', query }, options)
+  }
+}
+
 /** Every operation, by area. */
 export class Operations {
   readonly apiKeys: ApiKeysMethods
@@ -3682,6 +3759,7 @@ export class Operations {
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
   readonly webhooks: WebhooksMethods
+  readonly stats: StatsMethods
 
   constructor(transport: Transport) {
     this.apiKeys = new ApiKeysMethods(transport)
@@ -3700,5 +3778,6 @@ export class Operations {
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)
     this.webhooks = new WebhooksMethods(transport)
+    this.stats = new StatsMethods(transport)
   }
 }

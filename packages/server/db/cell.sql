@@ -923,6 +923,25 @@ begin
   return h;
 end $$;
 
+CREATE FUNCTION public.note_active(p_app_no integer, p_day date, p_uids text[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  with users as (
+    select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
+  ), known as (
+    select uid, a.day from users join usage_activity a using (uid) where a.app_no = p_app_no
+  ), active as (
+    insert into usage_activity as a (app_no, uid, day)
+    select p_app_no, uid, p_day from users
+    on conflict (app_no, uid) do update set day = excluded.day where a.day < excluded.day
+    returning uid
+  )
+  insert into usage_returns as r (app_no, day, before, users)
+  select p_app_no, p_day, coalesce(known.day, '-infinity'), count(*)
+  from active left join known using (uid) group by 3
+  on conflict (app_no, day, before) do update set users = r.users + excluded.users
+$$;
+
 CREATE FUNCTION public.note_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1225,6 +1244,75 @@ CREATE FUNCTION public.rename_present() RETURNS trigger
 begin
   update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
   return null;
+end $$;
+
+CREATE FUNCTION public.roll_up(p_app_no integer, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_settled date := utc_day(clock_timestamp() - interval '1 minute');
+  v_from bigint;
+  v_taken int;
+  v_active json;
+  v_day date;
+  v_uids text[];
+begin
+  insert into usage_progress (app_no, position) values (p_app_no, 0) on conflict do nothing;
+  select position into v_from from usage_progress where app_no = p_app_no for update;
+
+  with taken as materialized (
+    select e.*, m.* from (
+      select position, type, at, day, payload from events
+      where app_no = p_app_no and position > v_from order by position limit p_limit
+    ) e left join lateral (
+      select sender, "receiverType" as receiver_type, category, data
+      from json_to_record(e.payload -> 'message')
+        as message (sender text, "receiverType" text, category text, data json)
+    ) m on e.type = 'message.sent'
+  ), days as (
+    insert into usage_days as d (app_no, day, what, count)
+    select p_app_no, utc_day(at), what, count(*)
+    from taken, lateral (values (type), ('messages.' || receiver_type || '.' || category)) w (what)
+    where what is not null group by 2, 3 order by 2, 3
+    on conflict (app_no, day, what) do update set count = d.count + excluded.count
+  ), steps as (
+    insert into usage_steps as s (app_no, at, what, count)
+    select p_app_no, date_bin('5 minutes', at, 'epoch'), type, count(*)
+    from taken where type in ('message.sent', 'conversation.delivered', 'conversation.read')
+    group by 2, 3 order by 2, 3
+    on conflict (app_no, at, what) do update set count = s.count + excluded.count
+  ), moved as (
+    update usage_progress set position = last.position
+    from (select max(position) as position from taken) last
+    where app_no = p_app_no and last.position is not null
+  )
+  select count(*), json_agg(json_build_object('day', day, 'uid', uid)) filter (where uid is not null)
+  into v_taken, v_active
+  from (
+    select day, case
+      when type = 'user.connection.changed' then payload #>> '{user,uid}'
+      when sender <> 'app_system'
+        and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
+    end as uid from taken
+  ) users;
+
+  for v_day, v_uids in
+    select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)
+    group by day order by day
+  loop
+    perform note_active(p_app_no, v_day, v_uids);
+  end loop;
+  if v_taken = p_limit then return v_taken; end if;
+
+  for v_day, v_uids in
+    with seen as (
+      delete from usage_seen where app_no = p_app_no and day <= v_settled returning day, uid
+    )
+    select day, array_agg(uid) from seen group by day order by day
+  loop
+    perform note_active(p_app_no, v_day, v_uids);
+  end loop;
+  return v_taken;
 end $$;
 
 CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
@@ -1887,6 +1975,10 @@ CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (public.user_json(u))::jsonb;
 
+CREATE FUNCTION public.utc_day(p_at timestamp with time zone) RETURNS date
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((p_at AT TIME ZONE 'UTC'::text))::date;
+
 CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (p_mentions IS NULL) THEN (p_data - 'mentions'::text) ELSE (p_data || jsonb_build_object('mentions', p_mentions)) END;
@@ -2158,6 +2250,56 @@ CREATE TABLE public.uncounted (
     seq bigint NOT NULL
 );
 
+CREATE TABLE public.usage_activity (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.usage_days (
+    app_no integer NOT NULL,
+    day date NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    count bigint NOT NULL
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.usage_peaks (
+    app_no integer NOT NULL,
+    day date NOT NULL,
+    online integer NOT NULL
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.usage_progress (
+    app_no integer NOT NULL,
+    "position" bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.usage_returns (
+    app_no integer NOT NULL,
+    day date NOT NULL,
+    before date NOT NULL,
+    users integer NOT NULL
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.usage_seen (
+    app_no integer NOT NULL,
+    day date NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.usage_steps (
+    app_no integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    what text NOT NULL COLLATE pg_catalog."C",
+    count bigint NOT NULL
+)
+WITH (fillfactor='70');
+
 CREATE TABLE public.view_totals (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -2376,6 +2518,27 @@ ALTER TABLE ONLY public.totals
 ALTER TABLE ONLY public.uncounted
     ADD CONSTRAINT uncounted_pkey PRIMARY KEY (app_no, conversation, seq);
 
+ALTER TABLE ONLY public.usage_activity
+    ADD CONSTRAINT usage_activity_pkey PRIMARY KEY (app_no, uid);
+
+ALTER TABLE ONLY public.usage_days
+    ADD CONSTRAINT usage_days_pkey PRIMARY KEY (app_no, day, what);
+
+ALTER TABLE ONLY public.usage_peaks
+    ADD CONSTRAINT usage_peaks_pkey PRIMARY KEY (app_no, day);
+
+ALTER TABLE ONLY public.usage_progress
+    ADD CONSTRAINT usage_progress_pkey PRIMARY KEY (app_no);
+
+ALTER TABLE ONLY public.usage_returns
+    ADD CONSTRAINT usage_returns_pkey PRIMARY KEY (app_no, day, before);
+
+ALTER TABLE ONLY public.usage_seen
+    ADD CONSTRAINT usage_seen_pkey PRIMARY KEY (app_no, day, uid);
+
+ALTER TABLE ONLY public.usage_steps
+    ADD CONSTRAINT usage_steps_pkey PRIMARY KEY (app_no, at, what);
+
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (app_no, uid);
 
@@ -2498,6 +2661,8 @@ CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_n
 CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id) INCLUDE (parent_seq);
 
 CREATE INDEX threads_order ON public.threads USING btree (app_no, updated_second, parent_id);
+
+CREATE INDEX usage_steps_at ON public.usage_steps USING btree (at);
 
 CREATE INDEX users_active ON public.users USING btree (app_no, name_key, uid) WHERE ((deactivated_at IS NULL) AND (removed_at IS NULL));
 

@@ -408,6 +408,43 @@ export interface CellRows {
     conversation: number
     seq: number
   }
+  usage_activity: {
+    app_no: number
+    uid: string
+    day: string
+  }
+  usage_days: {
+    app_no: number
+    day: string
+    what: string
+    count: number
+  }
+  usage_peaks: {
+    app_no: number
+    day: string
+    online: number
+  }
+  usage_progress: {
+    app_no: number
+    position: number
+  }
+  usage_returns: {
+    app_no: number
+    day: string
+    before: string
+    users: number
+  }
+  usage_seen: {
+    app_no: number
+    day: string
+    uid: string
+  }
+  usage_steps: {
+    app_no: number
+    at: Date
+    what: string
+    count: number
+  }
   users: {
     app_no: number
     uid: string

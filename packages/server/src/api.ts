@@ -28,6 +28,8 @@ import { sessionRoutes } from './areas/operators/sessions.routes.ts'
 import { totpRoutes } from './areas/operators/totp.routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
+import { addUsage } from './areas/stats/plugin.ts'
+import { statsRoutes } from './areas/stats/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
 import { authTokenRoutes } from './areas/users/tokens.routes.ts'
 import { deliveryRoutes } from './areas/webhooks/deliveries.routes.ts'
@@ -59,6 +61,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   eventRoutes,
   webhookRoutes,
   deliveryRoutes,
+  statsRoutes,
 ]
 
 /** Every area of the management interface. */
@@ -100,6 +103,7 @@ export async function buildApi(
   const credentials = new Credentials(deps)
   const v3: FastifyPluginAsync = async (scope) => {
     addAccess(scope, deps, credentials)
+    addUsage(scope, deps)
     for (const area of [...areas, ...more]) await scope.register(area(deps))
   }
   await app.register(v3, { prefix: '/v3' })

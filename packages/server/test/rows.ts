@@ -11,6 +11,8 @@ const TABLES = `
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where a.attname = 'app_no' and c.relnamespace = 'public'::regnamespace
     and c.relkind in ('r', 'p') and not c.relispartition
+    -- What is used is counted some seconds later.
+    and c.relname not like 'usage\\_%'
   order by 1`
 
 const digest = (table: string) => `

@@ -8,6 +8,7 @@ import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
+import { runUsage } from './usage.ts'
 import { runWebhooks } from './webhooks/webhooks.ts'
 
 /** What a job is given; it ends when `signal` aborts, and throws when it can't go on. */
@@ -26,6 +27,7 @@ const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   search: runSearchIndex,
   presence: runPresence,
   apps: runApps,
+  usage: runUsage,
 }
 
 const RETRY_MS = 500

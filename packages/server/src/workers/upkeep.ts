@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removeOldIdempotency } from '../areas/access/queries.ts'
+import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
@@ -36,6 +37,7 @@ export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>
   await removeAll(removeOldIdempotency, cell, signal)
   await removeAll(removeOldRevocations, cell, signal)
   await removeAll(removeOldDeadLetters, cell, signal)
+  await removeAll(removeOldSteps, cell, signal)
 }
 
 type Removal = Query<{ limit: number }, { removed: number }>

@@ -1,4 +1,5 @@
 import { findOldestEvent } from '../../areas/events/queries.ts'
+import type { Counters } from '../../areas/stats/counters.ts'
 import { announceWebhook } from '../../areas/webhooks/actions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
@@ -37,6 +38,7 @@ export interface DeliveryContext {
   deps: Pick<Deps, 'secrets' | 'log'>
   cell: Cell
   caller: Caller
+  counters: Counters
   worker: Worker
   lease: Lease
   /** It can't go on, and has ended. */
@@ -342,7 +344,7 @@ export class Delivery {
 
   /** Whether the event was delivered; undefined: it was not sent. */
   async #call(event: Sendable, nth: number): Promise<boolean | undefined> {
-    const { caller, cell, deps, worker } = this.#context
+    const { caller, cell, counters, deps, worker } = this.#context
     return this.#slots.hold(async () => {
       if (!this.#maySend) return undefined
       if (!worker.alive) throw new Error('the lease was not renewed in time')
@@ -353,6 +355,8 @@ export class Delivery {
       this.#news.attempts.push({ position, type, try: nth, at, ...outcome })
       const delivered = isDelivered(outcome)
       this.#take(delivered, event.key)
+      const { app_no: no } = this.#webhook
+      counters.count({ no, cell }, delivered ? 'webhook.delivered' : 'webhook.failed')
       this.#step.resolve()
       return delivered
     })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Counters } from '../../areas/stats/counters.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import { type Sequenced, sequencedSubject } from '../../platform/events/live.ts'
@@ -47,6 +48,7 @@ const shardOf = (job: string) => Number(job.split('/')[1])
 class Webhooks {
   readonly #context: WebhooksContext
   readonly #caller: Caller
+  readonly #counters: Counters
   readonly #leases = new Map<number, Lease>()
   /** By the number of the webhook. */
   readonly #deliveries = new Map<number, Delivery>()
@@ -60,6 +62,7 @@ class Webhooks {
   constructor(context: WebhooksContext) {
     this.#context = context
     this.#caller = new Caller(context.deps)
+    this.#counters = new Counters(context.deps)
   }
 
   /** Takes and gives up shards until everybody has as many, and looks for work in its own. */
@@ -87,6 +90,7 @@ class Webhooks {
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.stop()))
     await Promise.allSettled(this.#leaving)
     this.#caller.close()
+    await this.#counters.close()
   }
 
   /** What the database says: others may have taken a shard while we were stopped. */
@@ -162,7 +166,7 @@ class Webhooks {
       this.#changed = true
     }
     const delivery = new Delivery(
-      { deps, cell, caller: this.#caller, worker, lease, onFault },
+      { deps, cell, caller: this.#caller, counters: this.#counters, worker, lease, onFault },
       webhook,
     )
     this.#deliveries.set(no, delivery)

@@ -1,0 +1,163 @@
+-- What an app uses: counts that a worker adds up from the event log, and counts that processes add
+-- themselves. docs/decisions/0017-usage.md tells why so. Nothing here is read from messages.
+
+-- How far the log of each app was added up.
+create table usage_progress (
+  app_no int primary key,
+  position bigint not null
+) with (fillfactor = 50);
+
+-- How often something happened on a day (UTC): types of events, kinds of messages, calls by operation and status.
+create table usage_days (
+  app_no int not null,
+  day date not null,
+  what text collate "C" not null,
+  count bigint not null,
+  primary key (app_no, day, what)
+) with (fillfactor = 70);
+
+-- The same of some types of events in steps of five minutes, for some days.
+create table usage_steps (
+  app_no int not null,
+  at timestamptz not null,
+  what text collate "C" not null,
+  count bigint not null,
+  primary key (app_no, at, what)
+) with (fillfactor = 70);
+create index usage_steps_at on usage_steps (at);
+
+-- Users that were online at the same time: the most of the day, by a look each minute.
+create table usage_peaks (
+  app_no int not null,
+  day date not null,
+  online int not null,
+  primary key (app_no, day)
+) with (fillfactor = 70);
+
+-- The last day on which each user was active.
+create table usage_activity (
+  app_no int not null,
+  uid text collate "C" not null,
+  day date not null,
+  primary key (app_no, uid)
+) with (fillfactor = 80);
+
+/*
+ * How many users were active on a day, by the day before on which they were active. Of any days from a to b,
+ * the users of whom `before` is earlier than a are those who were not active in them before: each counts once.
+ */
+create table usage_returns (
+  app_no int not null,
+  day date not null,
+  before date not null,
+  users int not null,
+  primary key (app_no, day, before)
+) with (fillfactor = 70);
+
+-- Users whose tokens were used, until they are added up.
+create table usage_seen (
+  app_no int not null,
+  day date not null,
+  uid text collate "C" not null,
+  primary key (app_no, day, uid)
+);
+
+create function utc_day(p_at timestamptz) returns date
+language sql immutable parallel safe
+return (p_at at time zone 'UTC')::date;
+
+/* Days must come in order: the app's row of usage_progress is locked, and roll_up sees to it. */
+create function note_active(p_app_no int, p_day date, p_uids text[]) returns void
+language sql as $$
+  with users as (
+    select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
+  ), known as (
+    select uid, a.day from users join usage_activity a using (uid) where a.app_no = p_app_no
+  ), active as (
+    insert into usage_activity as a (app_no, uid, day)
+    select p_app_no, uid, p_day from users
+    on conflict (app_no, uid) do update set day = excluded.day where a.day < excluded.day
+    returning uid
+  )
+  insert into usage_returns as r (app_no, day, before, users)
+  select p_app_no, p_day, coalesce(known.day, '-infinity'), count(*)
+  from active left join known using (uid) group by 3
+  on conflict (app_no, day, before) do update set users = r.users + excluded.users
+$$;
+
+
+/*
+ * Adds up at most p_limit events of an app, and how far it came, in one transaction: a worker that dies
+ * or repeats itself adds nothing twice. Returns how many there were.
+ *
+ * An event is counted on the day when it happened; who was active, on the day when it got its position, since days
+ * must come in order for each user. Tokens are looked at when the log has been read to its end, and a minute late: no event of an earlier
+ * day can follow then.
+ */
+create function roll_up(p_app_no int, p_limit int) returns int
+language plpgsql as $$
+declare
+  v_settled date := utc_day(clock_timestamp() - interval '1 minute');
+  v_from bigint;
+  v_taken int;
+  v_active json;
+  v_day date;
+  v_uids text[];
+begin
+  insert into usage_progress (app_no, position) values (p_app_no, 0) on conflict do nothing;
+  select position into v_from from usage_progress where app_no = p_app_no for update;
+
+  with taken as materialized (
+    select e.*, m.* from (
+      select position, type, at, day, payload from events
+      where app_no = p_app_no and position > v_from order by position limit p_limit
+    ) e left join lateral (
+      select sender, "receiverType" as receiver_type, category, data
+      from json_to_record(e.payload -> 'message')
+        as message (sender text, "receiverType" text, category text, data json)
+    ) m on e.type = 'message.sent'
+  ), days as (
+    insert into usage_days as d (app_no, day, what, count)
+    select p_app_no, utc_day(at), what, count(*)
+    from taken, lateral (values (type), ('messages.' || receiver_type || '.' || category)) w (what)
+    where what is not null group by 2, 3 order by 2, 3
+    on conflict (app_no, day, what) do update set count = d.count + excluded.count
+  ), steps as (
+    insert into usage_steps as s (app_no, at, what, count)
+    select p_app_no, date_bin('5 minutes', at, 'epoch'), type, count(*)
+    from taken where type in ('message.sent', 'conversation.delivered', 'conversation.read')
+    group by 2, 3 order by 2, 3
+    on conflict (app_no, at, what) do update set count = s.count + excluded.count
+  ), moved as (
+    update usage_progress set position = last.position
+    from (select max(position) as position from taken) last
+    where app_no = p_app_no and last.position is not null
+  )
+  select count(*), json_agg(json_build_object('day', day, 'uid', uid)) filter (where uid is not null)
+  into v_taken, v_active
+  from (
+    select day, case
+      when type = 'user.connection.changed' then payload #>> '{user,uid}'
+      when sender <> 'app_system'
+        and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
+    end as uid from taken
+  ) users;
+
+  for v_day, v_uids in
+    select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)
+    group by day order by day
+  loop
+    perform note_active(p_app_no, v_day, v_uids);
+  end loop;
+  if v_taken = p_limit then return v_taken; end if;
+
+  for v_day, v_uids in
+    with seen as (
+      delete from usage_seen where app_no = p_app_no and day <= v_settled returning day, uid
+    )
+    select day, array_agg(uid) from seen group by day order by day
+  loop
+    perform note_active(p_app_no, v_day, v_uids);
+  end loop;
+  return v_taken;
+end $$;

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { Counters } from './counters.ts'
+
+/** Counts the calls of all routes below, by operation and status. */
+export function addUsage(app: FastifyInstance, deps: Deps): void {
+  const counters = new Counters(deps)
+  app.addHook('onResponse', (request, reply, done) => {
+    const { actor, routeOptions } = request
+    // Without one nobody has shown a credential of an app.
+    if (actor) {
+      const { operationId } = routeOptions.schema as { operationId: string }
+      counters.count(actor.app, `api.${operationId}.${reply.statusCode}`)
+      if (actor.kind === 'user') counters.saw(actor.app, actor.uid)
+    }
+    done()
+  })
+  app.addHook('onClose', () => counters.close())
+}

@@ -1,0 +1,90 @@
+import { query } from '../../platform/db/query.ts'
+
+/** Days as `YYYY-MM-DD`, both included. */
+type Days = { appNo: number; from: string; to: string }
+
+/**
+ * Each user once, who is counted on the first day of those on which it was active: a range of the key, whatever the number
+ * of users.
+ */
+export const countActive = query<Days, { users: number }>(
+  'stats.countActive',
+  `select coalesce(sum(users), 0)::bigint as users from usage_returns
+   where app_no = :appNo and day between :from::date and :to::date and before < :from::date`,
+)
+
+export const findPeak = query<Days, { online: number }>(
+  'stats.findPeak',
+  `select coalesce(max(online), 0) as online from usage_peaks
+   where app_no = :appNo and day between :from::date and :to::date`,
+)
+
+export const listCounts = query<Days, { what: string; count: number }>(
+  'stats.listCounts',
+  `select what, sum(count)::bigint as count from usage_days
+   where app_no = :appNo and day between :from::date and :to::date
+   group by what order by what`,
+)
+
+/** Times in Unix milliseconds; the end is not included. */
+export const listSteps = query<
+  { appNo: number; from: number; to: number },
+  { at: Date; what: string; count: number }
+>(
+  'stats.listSteps',
+  `select at, what, count from usage_steps
+   where app_no = :appNo and at >= to_timestamp(:from::float8 / 1000)
+     and at < to_timestamp(:to::float8 / 1000)`,
+)
+
+/** Apps of which something is not added up yet. Positions have one row for each app. */
+export const listLagging = query<Record<string, never>, { app_no: number }>(
+  'stats.listLagging',
+  `select p.app_no from positions p left join usage_progress u using (app_no)
+   where p.position > coalesce(u.position, 0)
+   union select app_no from usage_seen`,
+)
+
+export const rollUp = query<{ appNo: number; limit: number }, { events: number }>(
+  'stats.rollUp',
+  'select roll_up(:appNo, :limit) as events',
+)
+
+/** Of all apps of the cell: goes once over those who are online. */
+export const samplePeaks = query<Record<string, never>>(
+  'stats.samplePeaks',
+  `insert into usage_peaks as p (app_no, day, online)
+   select app_no, utc_day(clock_timestamp()), count(*) from presence group by app_no
+   on conflict (app_no, day) do update set online = excluded.online
+   where p.online < excluded.online`,
+)
+
+/** Counts of a process since it last told, of any apps: `{"app_no", "what", "count"}` each. */
+export const addCounts = query<{ counts: string }>(
+  'stats.addCounts',
+  `insert into usage_days as d (app_no, day, what, count)
+   select app_no, utc_day(clock_timestamp()), what, count
+   from json_to_recordset(:counts::json) as c (app_no int, what text, count bigint)
+   order by app_no, what collate "C"
+   on conflict (app_no, day, what) do update set count = d.count + excluded.count`,
+)
+
+/** Users whose tokens were used: `{"app_no", "uid"}` each. */
+export const addSeen = query<{ users: string }>(
+  'stats.addSeen',
+  `insert into usage_seen (app_no, day, uid)
+   select app_no, utc_day(clock_timestamp()), uid
+   from json_to_recordset(:users::json) as u (app_no int, uid text)
+   order by app_no, uid collate "C" on conflict do nothing`,
+)
+
+/** More than eight days old: no answer shows more than one. */
+export const removeOldSteps = query<{ limit: number }, { removed: number }>(
+  'stats.removeOldSteps',
+  `with old as (
+     select ctid from usage_steps where at < now() - interval '8 days' limit :limit
+   ), gone as (
+     delete from usage_steps where ctid = any (array(select ctid from old)) returning 1
+   )
+   select count(*) as removed from gone`,
+)

@@ -1,0 +1,68 @@
+import { badRequest } from '../../platform/http/fail.ts'
+import type { ServedApp } from '../access/actor.ts'
+import { countActive, findPeak, listCounts, listSteps } from './queries.ts'
+import type { MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const STEP_MS = 300_000
+const LONGEST_MS = 366 * DAY_MS
+
+/** Ten digits are seconds. */
+const millis = (time: number) => (time < 10_000_000_000 ? time * 1_000 : time)
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+function checkWindow(from: number, to: number, longest: number): void {
+  if (from >= to) throw badRequest({ toDate: ['toDate must be after fromDate'] })
+  if (to - from > longest) {
+    const hours = Math.round(longest / HOUR_MS)
+    throw badRequest({ toDate: [`toDate must be at most ${hours} hours after fromDate`] })
+  }
+}
+
+export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery): Promise<Stats> {
+  const [fromDate, toDate] = [millis(query.fromDate), millis(query.toDate)]
+  checkWindow(fromDate, toDate, LONGEST_MS)
+  // A window that ends at midnight does not reach into the next day.
+  const days = { appNo, from: dayOf(fromDate), to: dayOf(toDate - 1) }
+  const { users } = await countActive.one(cell.db, days)
+  const { online } = await findPeak.one(cell.db, days)
+  const counts = await listCounts.many(cell.db, days)
+  return {
+    metrics: {
+      audio_minutes: 0,
+      video_minutes: 0,
+      recorded_minutes: 0,
+      active_users: users,
+      concurrent_users: online,
+    },
+    counts: Object.fromEntries(counts.map(({ what, count }) => [what, count])),
+    time_range: { fromDate, toDate },
+  }
+}
+
+export async function messageStatsOf(
+  { no: appNo, id: appId, cell }: ServedApp,
+  query: MessageStatsQuery,
+): Promise<MessageStats> {
+  const end = query.toDate === undefined ? Date.now() : millis(query.toDate)
+  const start = query.fromDate === undefined ? end - HOUR_MS : millis(query.fromDate)
+  checkWindow(start, end, DAY_MS)
+  const [from, to] = [Math.floor(start / STEP_MS), Math.ceil(end / STEP_MS)]
+  // Twelve steps for an hour, whenever it is asked.
+  const first = query.fromDate === undefined ? to - HOUR_MS / STEP_MS : from
+  const found = await listSteps.many(cell.db, { appNo, from: first * STEP_MS, to: to * STEP_MS })
+  const counts = new Map(found.map(({ at, what, count }) => [`${at.getTime()} ${what}`, count]))
+  const dataPoints = Array.from({ length: to - first }, (_, n) => {
+    const at = (first + n) * STEP_MS
+    return {
+      startTime: String(at),
+      endTime: String(at + STEP_MS),
+      messagesSent: counts.get(`${at} message.sent`) ?? 0,
+      readReceipts: counts.get(`${at} conversation.read`) ?? 0,
+      deliveryReceipts: counts.get(`${at} conversation.delivered`) ?? 0,
+    }
+  })
+  return { appId, startTime: String(first * STEP_MS), endTime: String(to * STEP_MS), dataPoints }
+}

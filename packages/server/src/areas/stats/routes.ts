@@ -1,0 +1,45 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Data } from '../../platform/http/schemas.ts'
+import type { Access } from '../access/plugin.ts'
+import { messageStatsOf, statsOf } from './record.ts'
+import { MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+const tags = ['stats']
+
+export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
+  app.get(
+    '/stats',
+    {
+      config: access,
+      schema: {
+        operationId: 'getStats',
+        tags,
+        summary: 'What the app used in a stretch of time',
+        querystring: StatsQuery,
+        response: { 200: Data(Stats) },
+      },
+    },
+    async ({ actor, query }) => ({ data: await statsOf(actor.app, query) }),
+  )
+
+  app.get(
+    '/stats/messages',
+    {
+      config: access,
+      schema: {
+        operationId: 'getMessageStats',
+        tags,
+        summary: 'Messages and receipts in steps of five minutes',
+        querystring: MessageStatsQuery,
+        response: { 200: Data(MessageStats) },
+      },
+    },
+    async ({ actor, query }) => ({ data: await messageStatsOf(actor.app, query) }),
+  )
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { until } from '../../../test/until.ts'
+import { Presence } from '../presence/presence.ts'
+import { Counters } from './counters.ts'
+import { rollUp, samplePeaks } from './queries.ts'
+
+const server = useServer({ roles: ['api', 'worker'] })
+
+const DAY_MS = 86_400_000
+
+async function newApp(...uids: string[]): Promise<TestApp> {
+  const app = await server.newApp()
+  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  return app
+}
+
+const send = (app: TestApp, from: string, to: string) =>
+  app.call('POST', '/v3/messages', {
+    body: { receiver: to, receiverType: 'user', data: { text: 'hi' } },
+    headers: { onbehalfof: from },
+  })
+
+/** Everything that was announced is in the log, and added up. */
+async function settle(app: TestApp) {
+  await until('the log is added up', async () => {
+    await rollUp.one(app.cell.db, { appNo: app.no, limit: 1_000 })
+    const [{ left = 1 } = {}] = await rows<{ left: number }>(
+      app.cell.db,
+      `select (select count(*) from outbox where app_no = ${app.no})
+         + (select position from positions where app_no = ${app.no})
+         - (select position from usage_progress where app_no = ${app.no}) as left`,
+    )
+    return left === 0
+  })
+}
+
+const stats = async (app: TestApp, from = Date.now() - DAY_MS, to = Date.now() + DAY_MS) =>
+  (await app.call('GET', `/v3/stats?fromDate=${from}&toDate=${to}`)).body.data
+
+suite('getStats', () => {
+  test('counts who was active, each once: by messages, connections and tokens', async () => {
+    const app = await newApp('ann', 'bob', 'cat', 'dan', 'eve')
+    await send(app, 'ann', 'eve')
+    await send(app, 'ann', 'eve')
+    const presence = new Presence(server.deps, { graceMs: 0 })
+    presence.connect(app, 'bob', { connectedAt: 0 })
+    presence.connect(app, 'ann', { connectedAt: 0 })
+    await presence.beat()
+    await samplePeaks.many(app.cell.db, {})
+    const counters = new Counters(server.deps)
+    counters.saw(app, 'cat')
+    counters.saw(app, 'cat')
+    await counters.close()
+    // A minute passes.
+    await rows(app.cell.db, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
+    await settle(app)
+    const { metrics, counts, time_range } = await stats(app)
+    assert.deepEqual(metrics, {
+      audio_minutes: 0,
+      video_minutes: 0,
+      recorded_minutes: 0,
+      active_users: 3,
+      concurrent_users: 2,
+    })
+    assert.equal(counts['message.sent'], 2)
+    assert.equal(counts['messages.user.message'], 2)
+    assert.equal(counts['user.created'], 5)
+    assert.equal(counts['user.connection.changed'], 2)
+    assert.ok(time_range.toDate > time_range.fromDate)
+    await presence.close()
+  })
+
+  test('neither the app itself nor agents are active users', async () => {
+    const app = await newApp('ann')
+    await app.client.users.create({ uid: 'ai', name: 'AI', role: '@agentic' })
+    await send(app, 'ai', 'ann')
+    await app.call('POST', '/v3/messages', {
+      body: { receiver: 'ann', receiverType: 'user', data: { text: 'hi' } },
+    })
+    await settle(app)
+    const { metrics, counts } = await stats(app)
+    assert.equal(counts['message.sent'], 2)
+    assert.equal(metrics.active_users, 0)
+  })
+
+  test('counts distinct users of any days exactly', async () => {
+    const { no, cell } = await newApp()
+    const active: Set<string>[] = []
+    for (let day = 0; day < 60; day++) {
+      const share = Math.random() ** 3
+      const uids = Array.from({ length: 300 }, (_, n) => `u${n}`).filter(
+        () => Math.random() < share,
+      )
+      active.push(new Set(uids))
+      for (const some of [uids, uids.slice(0, 10)]) {
+        const names = some.map((uid) => `'${uid}'`).join(',')
+        await rows(
+          cell.db,
+          `select note_active(${no}, date '2024-01-01' + ${day}, array[${names}]::text[])`,
+        )
+      }
+    }
+    for (let tries = 0; tries < 200; tries++) {
+      const [a, b] = [Math.random() * 60, Math.random() * 60]
+        .map(Math.floor)
+        .toSorted((one, two) => one - two) as [number, number]
+      const [{ users = 0 } = {}] = await rows<{ users: number }>(
+        cell.db,
+        `select coalesce(sum(users), 0)::bigint as users from usage_returns where app_no = ${no}
+         and day between date '2024-01-01' + ${a} and date '2024-01-01' + ${b}
+         and before < date '2024-01-01' + ${a}`,
+      )
+      const distinct = new Set(active.slice(a, b + 1).flatMap((uids) => [...uids]))
+      assert.equal(users, distinct.size, `days ${a} to ${b}`)
+    }
+  })
+
+  test('counts calls by operation and status, of tokens and of keys', async () => {
+    const app = await newApp('ann')
+    await app.call('GET', '/v3/users/nobody')
+    const counters = new Counters(server.deps)
+    counters.count(app, 'webhook.delivered')
+    counters.count(app, 'webhook.delivered')
+    await counters.tell()
+    counters.count(app, 'webhook.delivered')
+    await counters.close()
+    const counts = await until('calls are told', async () => {
+      const found = (await stats(app)).counts
+      return found['api.getUser.404'] && found
+    })
+    assert.equal(counts['api.getUser.404'], 1)
+    assert.equal(counts['api.createUser.200'], 1)
+    assert.equal(counts['webhook.delivered'], 3)
+  })
+
+  test('refuses windows that make none', async () => {
+    const app = await newApp()
+    for (const query of [
+      ...['', '?fromDate=1700000000', '?fromDate=x&toDate=1', '?fromDate=2&toDate=2'],
+      ...['?fromDate=3&toDate=2', `?fromDate=0&toDate=${367 * 86_400}`],
+    ]) {
+      const { status, body } = await app.call('GET', `/v3/stats${query}`)
+      assert.deepEqual([status, body.error.code], [400, 'ERR_BAD_REQUEST'], query)
+    }
+    const { body } = await app.call('GET', '/v3/stats?fromDate=1700000000&toDate=1702592000000')
+    assert.deepEqual(body.data.time_range, { fromDate: 1700000000000, toDate: 1702592000000 })
+    assert.equal(body.data.metrics.active_users, 0)
+  })
+})
+
+suite('getMessageStats', () => {
+  test('counts messages and receipts in steps without a gap', async () => {
+    const app = await newApp('ann', 'bob')
+    await send(app, 'ann', 'bob')
+    await send(app, 'ann', 'bob')
+    const asBob = { headers: { onbehalfof: 'bob' } }
+    await app.call('POST', '/v3/users/ann/conversation/read', asBob)
+    await settle(app)
+    const { body } = await app.call('GET', '/v3/stats/messages')
+    const { appId, startTime, endTime, dataPoints } = body.data
+    assert.equal(appId, app.id)
+    assert.equal(dataPoints.length, 12)
+    assert.equal(Number(endTime) - Number(startTime), 3_600_000)
+    for (const [n, { startTime: from, endTime: to }] of dataPoints.entries()) {
+      assert.equal(Number(from), Number(startTime) + n * 300_000)
+      assert.equal(Number(to) - Number(from), 300_000)
+    }
+    const sum = (what: string) =>
+      dataPoints.reduce((all: number, point: Record<string, number>) => all + (point[what] ?? 0), 0)
+    assert.equal(sum('messagesSent'), 2)
+    assert.equal(sum('readReceipts'), 1)
+  })
+
+  test('takes a day at most', async () => {
+    const app = await newApp()
+    const of = (from: number, to: number) =>
+      app.call('GET', `/v3/stats/messages?fromDate=${from}&toDate=${to}`)
+    assert.equal((await of(1_700_000_000, 1_700_000_000 + 86_401)).status, 400)
+    assert.equal((await of(1_700_000_000, 1_700_000_000)).status, 400)
+    const { body } = await of(1_700_000_000, 1_700_000_000 + 86_400)
+    assert.equal(body.data.dataPoints.length, 289)
+  })
+})

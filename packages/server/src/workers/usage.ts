@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listLagging, rollUp, samplePeaks } from '../areas/stats/queries.ts'
+import type { JobContext } from './jobs.ts'
+
+const EVERY_MS = 5_000
+const SAMPLE_MS = 60_000
+/** Events that are added up in one transaction. */
+const BATCH = 1_000
+
+/** Adds up what apps use. Nothing is added twice, whoever does it: see roll_up. */
+export async function runUsage({ cell, signal }: JobContext): Promise<void> {
+  for (let sampledAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
+    for (const { app_no: appNo } of await listLagging.many(cell.db, {})) {
+      for (let full = true; full && !signal.aborted; ) {
+        full = (await rollUp.one(cell.db, { appNo, limit: BATCH })).events === BATCH
+      }
+    }
+    if (performance.now() - sampledAt >= SAMPLE_MS) {
+      sampledAt = performance.now()
+      await samplePeaks.many(cell.db, {})
+    }
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
+  }
+}

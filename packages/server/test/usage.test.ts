@@ -1,0 +1,122 @@
+/** What is added up of the log equals a recount of it, whatever dies meanwhile, and costs the same to read however much there is. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { countActive, findPeak, listCounts, rollUp } from '../src/areas/stats/queries.ts'
+import type { Query } from '../src/platform/db/query.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { rows } from './log-writers.ts'
+import { startServing } from './loquat.ts'
+import { until } from './until.ts'
+
+const LONG = process.env.LOQUAT_TEST_LONG !== undefined
+const server = useServer()
+
+const lag = async ({ cell, no }: TestApp) => {
+  const [{ left = 1 } = {}] = await rows<{ left: number }>(
+    cell.db,
+    `select (select count(*) from outbox where app_no = ${no})
+       + (select position from positions where app_no = ${no})
+       - coalesce((select position from usage_progress where app_no = ${no}), 0) as left`,
+  )
+  return left
+}
+
+const placeOf = async ({ cell, no }: TestApp) => {
+  const text = `select position from usage_progress where app_no = ${no}`
+  return (await rows<{ position: number }>(cell.db, text))[0]?.position ?? 0
+}
+
+/** The recount, in other words than those of roll_up. */
+const RECOUNT = (no: number) => `
+  with log as (select type, (at at time zone 'UTC')::date as day, at, payload::jsonb as p
+    from events where app_no = ${no}),
+  kinds as (
+    select day, type as what from log
+    union all select day, concat('messages.', p->'message'->>'receiverType', '.',
+      p->'message'->>'category') from log where type = 'message.sent'
+  )
+  select day::text, what, count(*) from kinds group by 1, 2 order by 1, 2`
+const STORED = (no: number) => `
+  select day::text, what, count from usage_days
+  where app_no = ${no} and what not like 'api.%' order by day, what`
+
+const STEPS = (no: number) => `
+  select extract(epoch from at)::bigint / 300 as step, type as what, count(*) from events
+  where app_no = ${no} and type in ('message.sent', 'conversation.read', 'conversation.delivered')
+  group by 1, 2 order by 1, 2`
+const STORED_STEPS = (no: number) => `
+  select extract(epoch from at)::bigint / 300 as step, what, count from usage_steps
+  where app_no = ${no} order by 1, 2`
+
+const ACTIVE = (no: number) => `
+  select count(distinct payload->'message'->>'sender') as users from events
+  where app_no = ${no} and type = 'message.sent'`
+
+suite('usage', () => {
+  test('equals a recount of the log after workers were killed', async () => {
+    const app = await server.newApp()
+    const uids = ['ann', 'bob', 'cat', 'dan', 'eve']
+    for (const uid of uids) await app.client.users.create({ uid, name: uid })
+    let sending = true
+    const senders = uids.map(async (uid, n) => {
+      const body = { receiver: uids[(n + 1) % 5], receiverType: 'user', data: { text: 'hi' } }
+      while (sending) {
+        await app.call('POST', '/v3/messages', { body, headers: { onbehalfof: uid } })
+      }
+    })
+    for (let strikes = 0; strikes < (LONG ? 50 : 2); strikes++) {
+      const before = await placeOf(app)
+      const worker = await startServing('worker', server.env)
+      await until('it has added up some', async () => (await placeOf(app)) > before)
+      await worker.end('SIGKILL')
+    }
+    sending = false
+    await Promise.all(senders)
+    const worker = await startServing('worker', server.env)
+    await until('all is added up', async () => (await lag(app)) === 0)
+    await worker.end()
+
+    const { cell, no } = app
+    assert.deepEqual(await rows(cell.db, STORED(no)), await rows(cell.db, RECOUNT(no)))
+    assert.deepEqual(await rows(cell.db, STORED_STEPS(no)), await rows(cell.db, STEPS(no)))
+    const days = { appNo: no, from: '2020-01-01', to: '2100-01-01' }
+    assert.deepEqual(await countActive.one(cell.db, days), (await rows(cell.db, ACTIVE(no)))[0])
+  })
+
+  test('costs the same to read, however many messages there were', async () => {
+    const [few, many] = [await server.newApp(), await server.newApp()]
+    await addMessages(few, LONG ? 10_000 : 500)
+    await addMessages(many, LONG ? 1_000_000 : 20_000)
+    for (const query of [countActive, findPeak, listCounts] as Query<never, object>[]) {
+      const [less, more] = [await buffersOf(few, query), await buffersOf(many, query)]
+      assert.ok(more <= less * 1.5, `${query.name}: ${less} and ${more} buffers`)
+    }
+  })
+})
+
+/** Messages of 300 users, over five days, in the log and added up. */
+async function addMessages({ cell, no }: TestApp, count: number) {
+  const message = `json_build_object('message', json_build_object('sender', 'u' || n % 300,
+    'receiverType', 'user', 'category', 'message', 'data', '{}'::json))`
+  await rows(
+    cell.db,
+    `insert into events (app_no, position, type, key, payload, at, day)
+     select ${no}, 1000 + n, 'message.sent', 'k', ${message},
+       now() - n % 5 * interval '1 day', (now() at time zone 'UTC')::date
+     from generate_series(1, ${count}) n`,
+  )
+  for (let full = true; full; ) {
+    full = (await rollUp.one(cell.db, { appNo: no, limit: 1_000 })).events === 1_000
+  }
+  await rows(cell.db, 'vacuum usage_days, usage_returns, usage_peaks')
+}
+
+async function buffersOf({ cell, no }: TestApp, { text }: { text: string }): Promise<number> {
+  const found = await rows<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+    cell.db,
+    `explain (analyze, buffers, format json) ${text}`,
+    [no, '2025-01-01', '2100-01-01'],
+  )
+  const plan = found[0]?.['QUERY PLAN'][0].Plan ?? {}
+  return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+}
