@@ -131,6 +131,11 @@ export const serverFrames = {
   },
   'session.throttled': { summary: 'Too many frames: those of this second are left out.' },
   pong: { summary: 'The answer to `ping`.' },
+  'conversation.receipts': {
+    summary:
+      'Frames `conversation.delivered` and `conversation.read` of other members of groups, those of a second together. Its `position` is that of the last.',
+    body: Type.Object({ receipts: Type.Array(Type.Record(Type.String(), Type.Unknown())) }),
+  },
   'typing.start': {
     summary: 'A user types. It ends by itself after some seconds without another.',
     body: Type.Object({ ...Sender, ...Typing.properties }),

@@ -21,6 +21,8 @@ export interface Entry {
   readonly places: readonly string[]
   readonly change: Change | undefined
   readonly watched: Watched | undefined
+  /** A receipt of a group, of which there can be thousands: a device gets those of a second together. */
+  readonly gathered: boolean
   /** When this process heard of it, by the monotonic clock. */
   readonly heardAt: number
   /** The same bytes for all who receive it; empty if nobody does. */
@@ -56,10 +58,13 @@ function toEntry({ position, type, at, payload, body }: LoggedRow & { payload: u
     places: placesOf(audience),
     change: changeOf(type, payload),
     watched: watchedOf(type, payload),
+    gathered: RECEIPTS.has(type) && audience?.group !== undefined,
     heardAt: performance.now(),
     frame: audience ? toFrame(position, type, at, shown(audience, payload, body)) : NOTHING,
   }
 }
+
+const RECEIPTS = new Set<EventType>(['conversation.delivered', 'conversation.read'])
 
 const NOTHING = Buffer.alloc(0)
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Device, newApp, send, tokenOf } from '../../test/device.ts'
+import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
+import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
@@ -183,5 +184,32 @@ suite('frames of devices', () => {
     const refused = await ben.got('session.error', ({ id }) => id === 'n')
     assert.equal(refused.body.code, 'ERR_UID_NOT_FOUND')
     for (const device of [amira, ben]) await device.close()
+  })
+
+  test('receipts in a group are told to those whose messages were read, together', async () => {
+    const app = await newUsers('amira', 'ben', 'cleo', 'dana')
+    const members = { participants: ['ben', 'cleo', 'dana'] }
+    const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
+    await app.client.groups.create({ ...group, members })
+    await app.call('POST', '/v3/users/dana/blockedusers', { body: { blockedUids: ['amira'] } })
+    const uids = ['amira', 'ben', 'ben', 'cleo', 'dana']
+    const devices = await Promise.all(uids.map((uid) => connect(app, uid)))
+    const [amira, ben, tablet, cleo, dana] = devices as [Device, Device, Device, Device, Device]
+    await send(app, 'amira', 'team', 'hi', 'group')
+    for (const device of [ben, cleo, dana]) await device.got('message.sent')
+    for (const device of [ben, cleo, dana]) {
+      device.send('receipt.read', { receiverType: 'group', receiver: 'team' }, 'r')
+      await device.got('session.ok', ({ id }) => id === 'r')
+    }
+    const told = () =>
+      amira.frames
+        .filter(({ type }) => type === 'conversation.receipts')
+        .flatMap(({ body }) => body.receipts.map((frame: Frame) => frame.body.uid))
+    await until('both are told', () => told().length >= 2)
+    await tablet.got('conversation.read', ({ body }) => body.uid === 'ben')
+    await cleo.settled()
+    assert.deepEqual(told().sort(), ['ben', 'cleo'])
+    assert.ok(!cleo.frames.some(({ body }) => body?.uid === 'ben' || body?.receipts))
+    for (const device of devices) await device.close()
   })
 })

@@ -164,6 +164,7 @@ export class Gateway {
       if (++session.waited > realtimeLimits.authSeconds) session.close('authTimeout')
     }
     for (const session of this.#sessions) {
+      session.flush()
       session.typing?.round()
       session.silent++
       if (session.silent > realtimeLimits.silenceSeconds) session.close('silent')

@@ -123,6 +123,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
          from generate_series(1, 1001) n`,
         [app.no],
       )
+      await sequenced(app)
       const device = await resume(app, 'ben', position)
       const { body } = await device.got('session.reload')
       await send(app, 'amira', 'ben', 'next')

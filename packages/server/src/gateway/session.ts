@@ -24,6 +24,8 @@ const PACED_BYTES = realtimeLimits.queueBytes / 4
 /** Entries that may wait while earlier ones are sent again. */
 const HELD = 5_000
 
+/** Receipts in one frame, at most. */
+const GATHERED = 100
 /** Frames beyond those allowed, before a connection is closed. */
 const FLOOD = 200
 
@@ -51,6 +53,7 @@ export class Session {
   readonly #ws: WebSocket
   /** Until it is started, and while what it missed is sent: what came since. */
   #held: Entry[] | undefined = []
+  #receipts: Entry[] | undefined
   #last: Promise<void> = Promise.resolve()
   #allowance: number = 2 * realtimeLimits.framesPerSecond
   #allowedAt = performance.now()
@@ -87,8 +90,31 @@ export class Session {
 
   /** An event that its user is told of. */
   deliver(entry: Entry): void {
-    if (!this.#held) this.write(entry.frame)
+    if (!this.#held) this.#tell(entry)
     else if (this.#held.push(entry) > HELD) this.close('behind')
+  }
+
+  /** Receipts of others wait for more of them, but not longer than anything that came after them. */
+  #tell(entry: Entry): void {
+    if (entry.gathered && entry.audience?.by !== this.user?.uid) {
+      this.#receipts ??= []
+      if (this.#receipts.push(entry) >= GATHERED) this.flush()
+      return
+    }
+    this.flush()
+    this.write(entry.frame)
+  }
+
+  /** Sends the receipts that wait. Once a second, and before what came after them. */
+  flush(): void {
+    const receipts = this.#receipts
+    if (!receipts) return
+    this.#receipts = undefined
+    const position = receipts.at(-1)?.position
+    const frames = receipts.map(({ frame }) => frame.toString()).join()
+    this.write(
+      `{"type":"conversation.receipts","position":${position},"body":{"receipts":[${frames}]}}`,
+    )
   }
 
   /** What is of no use later is left out while it catches up. */

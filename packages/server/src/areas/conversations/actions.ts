@@ -74,7 +74,7 @@ async function announceMark(
   appNo: number,
   place: Place,
   what: MarkKind,
-  { changed, conversation, message_id, sender, at, marked_by }: Marked,
+  { changed, conversation, message_id, sender, at, marked_by, senders }: Marked,
 ): Promise<void> {
   if (!changed || !marked_by) return
   const payload = {
@@ -86,6 +86,7 @@ async function announceMark(
     messageId: String(message_id ?? ''),
     ...(sender !== null && { messageSender: sender }),
     at: seconds(at),
+    ...(senders && { senders }),
   }
   const key = `conversation:${conversation}`
   await announce(tx, { appNo, type: `conversation.${what}`, key, payload })

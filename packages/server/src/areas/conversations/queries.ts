@@ -13,6 +13,8 @@ export interface Marked {
   at: Date
   /** Whose mark it is; null where nothing changed. */
   marked_by: UserRecord | null
+  /** In groups, who sent the newest of the messages that this mark is the first to cover. */
+  senders: string[] | null
 }
 
 export const markConversation = query<
@@ -28,7 +30,16 @@ export const markConversation = query<
 >(
   'conversations.mark',
   `select k.changed, k.conversation, k.message_id, k.at, m.sender,
-     case when k.changed then user_json(u)::json end as marked_by
+     case when k.changed then user_json(u)::json end as marked_by,
+     case when k.changed and :kind = 'group' then array(
+       select distinct sender from (
+         select s.sender from messages s
+         where s.app_no = :appNo and s.conversation = k.conversation and s.seq <= m.seq
+           and s.seq > coalesce((select max(before.seq) from marks before
+             where before.app_no = :appNo and before.conversation = k.conversation
+               and before.uid = :uid and before.kind in ('read', :what) and before.seq < m.seq), 0)
+         order by s.seq desc limit 100
+       ) covered where sender not in (:uid, 'app_system')) end as senders
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k
      left join messages m on m.app_no = :appNo and m.id = k.message_id
      left join users u on u.app_no = :appNo and u.uid = :uid`,

@@ -1,0 +1,175 @@
+/** Everything that can happen in an app, beside devices that it does not concern: they are told nothing. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { audienceOf, type EventType, events } from '@loquat/protocol'
+import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
+import { type TestApp, useServer } from '../../test/harness.ts'
+import { until } from '../../test/until.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+const port = () => server.service.gatewayPort ?? 0
+const PEOPLE = ['amira', 'ben', 'stranger', 'banned', 'blocker', 'off', 'revoked', 'extra']
+
+const as = (onbehalfof: string) => ({ headers: { onbehalfof } })
+
+/** Something of each type that devices are told of, between amira and ben and in their group. */
+async function makeHistory(app: TestApp): Promise<void> {
+  const ok = async (method: string, path: string, options: object = {}) => {
+    const answer = await app.call(method, `/v3${path}`, options)
+    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+  const secret = { metadata: { shown: 1, '@private': { email: 'hidden@example.com' } } }
+  await ok('PUT', '/users/amira', { body: { ...secret, tags: ['vip'] } })
+  await ok('POST', '/users/amira/friends', { body: { accepted: ['ben'] } })
+  await ok('DELETE', '/users/amira/friends', { body: { friends: ['ben'] } })
+  const token = await tokenOf(app, 'amira')
+  await ok('PUT', `/users/amira/auth_tokens/${token}`, { body: { platform: 'ios' } })
+  await ok('DELETE', `/users/amira/auth_tokens/${token}`)
+  for (const kind of ['user', 'group'] as const) {
+    const place = kind === 'user' ? 'ben' : 'team'
+    const path = kind === 'user' ? '/users/ben/conversation' : '/groups/team/conversation'
+    const theirs = kind === 'user' ? '/users/amira/conversation' : '/groups/team/conversation'
+    const first = (await send(app, 'amira', place, 'first', kind)).body.data.id
+    const { id } = (await send(app, 'amira', place, 'hi <@uid:ben>', kind)).body.data
+    await ok('POST', `/messages/${id}/thread/subscription`, as('ben'))
+    await ok('POST', `/messages/${id}/reactions/x`, as('ben'))
+    await ok('DELETE', `/messages/${id}/reactions/x`, as('ben'))
+    await ok('POST', `/messages/${id}/pin`, as('amira'))
+    await ok('DELETE', `/messages/${id}/pin`, as('amira'))
+    await ok('POST', `/messages/${id}/save`, as('ben'))
+    await ok('DELETE', `/messages/${id}/save`, as('ben'))
+    await ok('POST', `${theirs}/delivered`, as('ben'))
+    await ok('POST', `${theirs}/read`, as('ben'))
+    await ok('DELETE', `${theirs}/read`, { ...as('ben'), body: { messageId: first } })
+    await ok('PUT', path, { ...as('amira'), body: { tags: ['x'] } })
+    await ok('POST', `${path}/pin`, as('amira'))
+    await ok('PUT', `/messages/${id}`, { ...as('amira'), body: { data: { text: 'edited' } } })
+    await ok('DELETE', `/messages/${id}`, as('amira'))
+    const interactive = await ok('POST', '/messages', {
+      ...as('amira'),
+      body: {
+        ...{ receiver: place, receiverType: kind, category: 'interactive', type: 'form' },
+        data: {
+          interactiveData: {
+            ...{ title: 'T', formFields: [], submitElement: button },
+          },
+        },
+      },
+    })
+    const used = { ...as('ben'), body: { interactions: ['ok'] } }
+    await ok('PATCH', `/messages/${interactive.id}/interacted`, used)
+  }
+  await ok('DELETE', '/users/ben/conversation', {
+    ...as('amira'),
+    body: { deleteMessagesPermanently: true },
+  })
+  const members = '/groups/team/members'
+  await ok('POST', members, { body: { participants: ['extra'] } })
+  await ok('PUT', `${members}/extra`, { body: { scope: 'moderator' } })
+  await ok('DELETE', `${members}/extra`)
+  await ok('POST', '/groups/team/join', as('extra'))
+  await ok('POST', '/groups/team/leave', as('extra'))
+  await ok('POST', '/groups/team/bannedusers/extra')
+  await ok('DELETE', '/groups/team/bannedusers/extra')
+  await ok('PUT', '/groups/team', { body: { name: 'Team 2' } })
+  await ok('PUT', '/groups/team/owner', { ...as('amira'), body: { owner: 'ben' } })
+  await ok('PUT', '/conversations/pinned', { body: { pinnedConversations: [{ guid: 'team' }] } })
+  // Blocks act on 1:1 and on receipts: `blocker` wrote to amira and in the group before.
+  await ok('POST', '/users/blocker/conversation/read', as('amira'))
+  await ok('POST', '/groups/team/conversation/read', as('amira'))
+  await ok('POST', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
+  await ok('DELETE', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
+  await ok('DELETE', '/groups/team')
+}
+
+const button = {
+  elementType: 'button',
+  elementId: 'ok',
+  buttonText: 'OK',
+  action: { actionType: 'urlNavigation', url: 'https://example.com' },
+}
+
+/** The types that some device is told of. */
+function toldTypes(): Set<string> {
+  const silent = Object.keys(events).filter((type) => {
+    try {
+      return audienceOf(type as EventType, {}) === undefined
+    } catch {
+      return false
+    }
+  })
+  return new Set(Object.keys(events).filter((type) => !silent.includes(type)))
+}
+
+async function newApps() {
+  const app = await newApp(server, PEOPLE)
+  const other = await newApp(server, ['amira', 'ben', 'stranger'])
+  for (const one of [app, other]) {
+    const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
+    await one.client.groups.create({ ...group, members: { participants: ['ben'] } })
+  }
+  const participants = ['banned', 'blocker', 'off', 'revoked']
+  await app.call('POST', '/v3/groups/team/members', { body: { participants } })
+  await send(app, 'blocker', 'amira', 'before')
+  await send(app, 'blocker', 'team', 'before', 'group')
+  await app.call('POST', '/v3/users/blocker/blockedusers', { body: { blockedUids: ['amira'] } })
+  return { app, other }
+}
+
+suite('the wall', () => {
+  test('no device is told what does not concern its user', async () => {
+    const { app, other } = await newApps()
+    const connect = async (uid: string, to = app) =>
+      Device.connect(port(), to, await tokenOf(to, uid))
+    const devices = {
+      ...{ amira: await connect('amira'), ben: await connect('ben') },
+      ...{ stranger: await connect('stranger'), banned: await connect('banned') },
+      ...{ blocker: await connect('blocker'), off: await connect('off') },
+      revoked: await connect('revoked'),
+      ...{ namesake: await connect('ben', other), foreigner: await connect('stranger', other) },
+    }
+    const { amira, ben, stranger, banned, blocker, off, revoked, namesake, foreigner } = devices
+    await app.call('POST', '/v3/groups/team/bannedusers/banned')
+    await app.call('DELETE', '/v3/users', { body: { uidsToDeactivate: ['off'] } })
+    await app.call('DELETE', '/v3/users/revoked/auth_tokens')
+    assert.equal((await off.closed).code, 4401)
+    assert.equal((await revoked.closed).code, 4401)
+    await banned.got('group.member.banned')
+    await stranger.settled()
+    const started = { banned: banned.frames.length, blocker: blocker.frames.length }
+    const gone = { off: off.frames.length, revoked: revoked.frames.length }
+
+    await makeHistory(app)
+    await amira.got('group.deleted')
+    const log = await app.client.events.list({ limit: 1000 })
+    const missing = toldTypes().difference(new Set(log.data.map(({ type }) => type)))
+    assert.deepEqual([...missing], [], 'nothing of these types happened')
+
+    const told = (device: Device, from = 0) =>
+      device.frames.slice(from).filter(({ type }) => type !== 'pong' && !type.startsWith('session'))
+    const types = (device: Device, from = 0) => told(device, from).map(({ type }) => type)
+    for (const device of [stranger, banned, blocker, namesake, foreigner]) await device.settled()
+    assert.deepEqual(types(stranger), ['app.conversations.pinned'])
+    assert.deepEqual(told(stranger)[0]?.body, {})
+    assert.deepEqual(types(banned, started.banned), ['app.conversations.pinned'])
+    assert.deepEqual(types(namesake), [])
+    assert.deepEqual(types(foreigner), [])
+    assert.equal(off.frames.length, gone.off)
+    assert.equal(revoked.frames.length, gone.revoked)
+    // A member, so the group is told; nothing of what amira did between two, nor her receipts.
+    for (const { type, body } of told(blocker, started.blocker)) {
+      const { receiverType } = body.message ?? body
+      assert.ok(receiverType !== 'user', type)
+      const uids = (body.receipts ?? []).map((receipt: Frame) => receipt.body.uid)
+      assert.ok(!uids.includes('amira') && body.uid !== 'amira', type)
+    }
+    const everything = Object.values(devices).flatMap(({ frames }) => frames)
+    assert.ok(!JSON.stringify(everything).includes('hidden@example.com'))
+    assert.ok(amira.events().length > 40 && ben.events().length > 30)
+    await until('amira is told of herself', () =>
+      amira.frames.some(({ type, body }) => type === 'user.updated' && body.user.metadata.shown),
+    )
+    for (const device of Object.values(devices)) await device.close()
+  })
+})
