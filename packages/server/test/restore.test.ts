@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { findBinaries } from '../src/engines/binaries.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
+import { verify } from '../src/verify/verify.ts'
 import { startWorkers } from '../src/workers/jobs.ts'
 import { admin, useServer } from './harness.ts'
 import { announceNumber, loggedNumbers, rows } from './log-writers.ts'
@@ -25,12 +26,14 @@ function copyDatabase(from: string, cluster: string): string {
 suite('a cell restored into another cluster', () => {
   const server = useServer()
 
-  test('goes on with the positions, without a hole', async (t) => {
+  test('is right in all counts, and goes on with the positions, without a hole', async (t) => {
     const app = await server.newApp()
     const commit = async (n: number) => {
       const { db } = server.deps.directory.cell('us-1')
       await db.tx((tx) => announceNumber(tx, app, n))
     }
+    const { app: talking, say } = await talk()
+    await say('Before')
     const before = startWorkers(server.deps)
     for (const n of [1, 2, 3]) await commit(n)
     await loggedNumbers(app, 3)
@@ -52,7 +55,20 @@ suite('a cell restored into another cluster', () => {
     assert.deepEqual(await loggedNumbers(app, 5, cell), [1, 2, 3, 4, 5])
     await commit(6)
     assert.deepEqual(await loggedNumbers(app, 6, cell), [1, 2, 3, 4, 5, 6])
+
+    await say('After')
+    assert.deepEqual(await verify(cell, talking.no), [])
   })
+
+  /** An app in which one writes to another. */
+  async function talk() {
+    const app = await server.newApp()
+    for (const uid of ['ana', 'bo']) await app.client.users.create({ uid, name: uid })
+    const { messages } = app.client.onBehalfOf('ana')
+    const say = (text: string) =>
+      messages.send({ receiver: 'bo', receiverType: 'user', data: { text } })
+    return { app, say }
+  }
 
   async function moveCell(url: string) {
     const sealed = openSecrets(process.env.LOQUAT_SECRET ?? '').seal(url)
