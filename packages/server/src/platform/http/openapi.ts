@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
-import reference from '@scalar/fastify-api-reference'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { lazily } from './lazily.ts'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
 
@@ -57,9 +57,22 @@ const withoutNeedlessParameters: TransformObject = (given) => {
 /** The document as a page to read, and as the file it is made from. Nothing is loaded from elsewhere. */
 export async function addReference(app: FastifyInstance, prefix: `/${string}`): Promise<void> {
   app.get(`${prefix}/openapi.json`, { schema: { hide: true } }, async () => app.swagger())
-  await app.register(reference, {
+  const page = lazily(() => openReference(prefix))
+  for (const path of [`${prefix}/docs`, `${prefix}/docs/js/scalar.js`]) {
+    app.get(path, { schema: { hide: true }, logLevel: 'silent' }, async (request, reply) => {
+      const { routing } = await page()
+      reply.hijack()
+      routing(request.raw, reply.raw)
+    })
+  }
+}
+
+/** A server of its own, when somebody reads it: the page is megabytes of script, a third of a second of every start. */
+async function openReference(prefix: `/${string}`): Promise<FastifyInstance> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const server = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
+  await server.register(reference, {
     routePrefix: `${prefix}/docs`,
-    logLevel: 'silent',
     configuration: {
       url: `${prefix}/openapi.json`,
       pageTitle: 'Loquat',
@@ -73,4 +86,6 @@ export async function addReference(app: FastifyInstance, prefix: `/${string}`): 
       mcp: { disabled: true },
     },
   })
+  await server.ready()
+  return server
 }
