@@ -187,7 +187,7 @@ suite('the data of an app', () => {
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
-        ...['banned_users', 'messages', 'threads', 'interactions', 'conversations'],
+        ...['banned_users', 'messages', 'threads', 'interactions', 'conversations', 'stats'],
       ].map((tag) => [tag, ALL]),
     ),
   }

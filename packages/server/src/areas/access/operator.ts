@@ -39,6 +39,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   reactions: 'data',
   conversations: 'data',
   events: 'data',
+  stats: 'data',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
