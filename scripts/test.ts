@@ -22,7 +22,9 @@ const whole = positionals.length === 0 && !values.only
 const files =
   positionals.length > 0
     ? positionals
-    : globSync('packages/*/{src,test}/**/*.test.ts').filter((file) => file !== COVERAGE)
+    : globSync('packages/*/{src,test}/**/*.test.ts')
+        .filter((file) => file !== COVERAGE)
+        .sort((one, other) => Number(isOfAll(other)) - Number(isOfAll(one)))
 
 process.exitCode = await withEngines({ durable: false }, async (engines, dir) => {
   await makeTemplates(engines)
@@ -47,6 +49,11 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   // What some of the tests have not seen says nothing.
   return whole ? run([COVERAGE], env) : 0
 })
+
+/** Tests of the whole program take longest: begun first, none of them is left to run alone at the end. */
+function isOfAll(file: string): boolean {
+  return file.startsWith('packages/server/test/')
+}
 
 function isTimed(file: string): boolean {
   return readFileSync(file, 'utf8').includes('timed-test.ts')

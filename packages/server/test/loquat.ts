@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** Far longer than anything here takes, also on a busy machine. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 export const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
 
