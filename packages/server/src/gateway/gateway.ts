@@ -55,6 +55,9 @@ export class Gateway {
     this.#hubs = new Hubs(deps, new PresenceReport(this.#presence))
     this.#door = new Door(deps, this.#hubs)
     this.#timer = setInterval(() => this.#round(), ROUND_MS)
+    deps.metrics.gauge('loquat_gateway_connections', 'WebSockets that are open.', () => [
+      [this.#sessions.size],
+    ])
   }
 
   /** Takes the connections that come to a server. */
