@@ -4,6 +4,7 @@ import { auth } from '../packages/server/bench/auth.ts'
 import { conversations } from '../packages/server/bench/conversations.ts'
 import { events } from '../packages/server/bench/events.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
+import { gateway } from '../packages/server/bench/gateway.ts'
 import { presence } from '../packages/server/bench/gateway-presence.ts'
 import { lists } from '../packages/server/bench/lists.ts'
 import { messages } from '../packages/server/bench/messages.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, Bench> = {
   auth,
   conversations,
   events,
+  gateway,
   lists,
   messages,
   paging,
