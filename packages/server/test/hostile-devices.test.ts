@@ -55,7 +55,7 @@ function frameOf(payload: Buffer, { opcode = 1, rsv = 0, length = payload.length
 /** The code of the close frame that ends what a socket receives. */
 async function closeCode(socket: Socket): Promise<number> {
   const parts: Buffer[] = []
-  socket.on('data', (data) => {
+  socket.on('data', (data: Buffer) => {
     parts.push(data)
     // Said goodbye: else it would wait for our answer.
     if (data.includes(0x88)) socket.end()
