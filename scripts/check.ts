@@ -6,6 +6,7 @@ const steps: [string, ...string[]][] = [
   ['tsc', '-p', '.'],
   // The SDK alone, as a browser sees it: nothing of Node.
   ['tsc', '-p', 'packages/sdk/tsconfig.browser.json'],
+  ['tsc', '-p', 'packages/console'],
   ['redocly', 'lint', 'packages/server/openapi.json', 'packages/server/management.openapi.json'],
 ]
 

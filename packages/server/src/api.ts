@@ -34,6 +34,7 @@ import { userRoutes } from './areas/users/routes.ts'
 import { authTokenRoutes } from './areas/users/tokens.routes.ts'
 import { deliveryRoutes } from './areas/webhooks/deliveries.routes.ts'
 import { webhookRoutes } from './areas/webhooks/routes.ts'
+import { addConsole } from './console.ts'
 import type { Deps } from './deps.ts'
 import { documents } from './documents.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
@@ -80,12 +81,14 @@ export interface ApiOptions {
   draining?: () => boolean
   /** Routes beside those of the areas: for tests. */
   more?: (typeof areas)[number][]
+  /** Where the files of the console are, if elsewhere: for tests. */
+  console?: string | undefined
 }
 
 /** The REST interface. */
 export async function buildApi(
   deps: Deps,
-  { draining = () => false, more = [] }: ApiOptions = {},
+  { draining = () => false, more = [], console }: ApiOptions = {},
 ): Promise<FastifyInstance> {
   const { log, metrics, tracing, config } = deps
   const { trustedProxies } = config.http
@@ -114,6 +117,7 @@ export async function buildApi(
     for (const area of manageAreas) await scope.register(area(deps))
   }
   await app.register(manage, { prefix: MANAGE })
+  await addConsole(app, MANAGE, console)
   await addReference(app, '/v3')
   return app
 }

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import files from '@fastify/static'
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+
+/** Made by `npm run build`; without it there is no console here. */
+const BUILT = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+
+/** Scripts and styles are files of ours and nothing else; pictures of users may stand elsewhere. */
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'self'",
+    "img-src 'self' https: data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The console as files, below the management interface: a page of the same origin. */
+export async function addConsole(
+  app: FastifyInstance,
+  manage: string,
+  built = BUILT,
+): Promise<void> {
+  if (!existsSync(built)) return
+  const pages: FastifyPluginAsync = async (scope) => {
+    await scope.register(files, {
+      root: built,
+      prefix: `${manage}/console/`,
+      cacheControl: false,
+      setHeaders(reply, path) {
+        for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value)
+        // The names of all but the page tell what is in them.
+        const page = path.endsWith('.html')
+        reply.header('cache-control', page ? 'no-cache' : 'public, max-age=31536000, immutable')
+      },
+    })
+    // What the page loads stands beside it: its address has to end with a slash.
+    const schema = { hide: true }
+    scope.get(`${manage}/console`, { schema }, async (request, reply) =>
+      endsOpen(request) ? reply.sendFile('index.html') : reply.redirect('console/'),
+    )
+    scope.get(manage, { schema }, async (request, reply) =>
+      reply.redirect(endsOpen(request) ? 'console/' : `${manage.slice(1)}/console/`),
+    )
+  }
+  await app.register(pages)
+}
+
+const endsOpen = ({ originalUrl }: FastifyRequest) => /^[^?]*\/(\?|$)/.test(originalUrl)
