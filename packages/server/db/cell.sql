@@ -925,20 +925,26 @@ end $$;
 
 CREATE FUNCTION public.note_active(p_app_no integer, p_day date, p_uids text[]) RETURNS void
     LANGUAGE sql
+    SET enable_seqscan TO 'off'
     AS $$
-  with users as (
+  with users as materialized (
     select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
-  ), known as (
-    select uid, a.day from users join usage_activity a using (uid) where a.app_no = p_app_no
-  ), active as (
-    insert into usage_activity as a (app_no, uid, day)
+  ), old as (
+    select uid, a.day from users join usage_activity a using (uid)
+    where a.app_no = p_app_no and a.day < p_day
+  ), back as (
+    update usage_activity a set day = p_day from old
+    where a.app_no = p_app_no and a.uid = old.uid
+    returning old.day as before
+  ), fresh as (
+    insert into usage_activity (app_no, uid, day)
     select p_app_no, uid, p_day from users
-    on conflict (app_no, uid) do update set day = excluded.day where a.day < excluded.day
-    returning uid
+    on conflict do nothing
+    returning date '-infinity' as before
   )
   insert into usage_returns as r (app_no, day, before, users)
-  select p_app_no, p_day, coalesce(known.day, '-infinity'), count(*)
-  from active left join known using (uid) group by 3
+  select p_app_no, p_day, before, count(*)
+  from (select before from back union all select before from fresh) active group by before
   on conflict (app_no, day, before) do update set users = r.users + excluded.users
 $$;
 

@@ -106,7 +106,7 @@ export const options = {
       description: 'NATS, for live delivery and wake-ups.',
     }),
     redisUrl: url('LOQUAT_REDIS_URL', ['redis', 'rediss'], {
-      description: 'Redis or Valkey, for counters and presence.',
+      description: 'Redis or Valkey, for counters of rate limits and remembered pages.',
     }),
     poolSize: integer('LOQUAT_POOL_SIZE', 1, 1000, {
       default: '20',

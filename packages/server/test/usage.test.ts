@@ -94,6 +94,43 @@ suite('usage', () => {
   })
 })
 
+suite('distinct users', () => {
+  test('are exact, of any days, however many there are', async () => {
+    const { cell, no } = await server.newApp()
+    const count = LONG ? 1_002_000 : 6_000
+    // All on the first day, then each second, each third, and all again.
+    for (const [day, every] of [1, 2, 3, 1].entries()) {
+      for (let from = 0; from < count; from += 6_000) {
+        await rows(
+          cell.db,
+          `select note_active(${no}, '2026-01-0${day + 1}', array(
+             select 'u' || n from generate_series(${from + every}, ${from + 6_000}, ${every}) n))`,
+        )
+      }
+    }
+    const among = (from: number, to: number) =>
+      countActive.one(cell.db, {
+        ...{ appNo: no, from: `2026-01-0${from}`, to: `2026-01-0${to}` },
+      })
+    const [half, third, sixth] = [2, 3, 6].map((n) => Math.floor(count / n)) as [
+      ...[number, number, number],
+    ]
+    assert.deepEqual((await among(1, 1)).users, count)
+    assert.deepEqual((await among(2, 2)).users, half)
+    assert.deepEqual((await among(3, 3)).users, third)
+    assert.deepEqual((await among(2, 3)).users, half + third - sixth)
+    assert.deepEqual((await among(2, 4)).users, count)
+    assert.deepEqual((await among(1, 4)).users, count)
+    assert.deepEqual((await among(5, 9)).users, 0)
+    const [{ rows: kept = 0 } = {}] = await rows<{ rows: number }>(
+      cell.db,
+      `select count(*) as rows from usage_returns where app_no = ${no}`,
+    )
+    // Whatever their number: by day and day before.
+    assert.equal(kept, 7)
+  })
+})
+
 /** Messages of 300 users, over five days, in the log and added up. */
 async function addMessages({ cell, no }: TestApp, count: number) {
   const message = `json_build_object('message', json_build_object('sender', 'u' || n % 300,

@@ -68,23 +68,29 @@ return (p_at at time zone 'UTC')::date;
 
 /* Days must come in order: the app's row of usage_progress is locked, and roll_up sees to it. */
 create function note_active(p_app_no int, p_day date, p_uids text[]) returns void
-language sql as $$
-  with users as (
+language sql
+set enable_seqscan = off
+as $$
+  with users as materialized (
     select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
-  ), known as (
-    select uid, a.day from users join usage_activity a using (uid) where a.app_no = p_app_no
-  ), active as (
-    insert into usage_activity as a (app_no, uid, day)
+  ), old as (
+    select uid, a.day from users join usage_activity a using (uid)
+    where a.app_no = p_app_no and a.day < p_day
+  ), back as (
+    update usage_activity a set day = p_day from old
+    where a.app_no = p_app_no and a.uid = old.uid
+    returning old.day as before
+  ), fresh as (
+    insert into usage_activity (app_no, uid, day)
     select p_app_no, uid, p_day from users
-    on conflict (app_no, uid) do update set day = excluded.day where a.day < excluded.day
-    returning uid
+    on conflict do nothing
+    returning date '-infinity' as before
   )
   insert into usage_returns as r (app_no, day, before, users)
-  select p_app_no, p_day, coalesce(known.day, '-infinity'), count(*)
-  from active left join known using (uid) group by 3
+  select p_app_no, p_day, before, count(*)
+  from (select before from back union all select before from fresh) active group by before
   on conflict (app_no, day, before) do update set users = r.users + excluded.users
 $$;
-
 
 /*
  * Adds up at most p_limit events of an app, and how far it came, in one transaction: a worker that dies
