@@ -24,7 +24,8 @@ const SECONDS = 10
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 export async function gateway(env: EnginesEnv, report: Report): Promise<Figure[]> {
-  const deps = await openInstallation(env)
+  // What is made here takes longer than any request.
+  const deps = await openInstallation({ ...env, LOQUAT_DB_TIMEOUT_MS: '60000' } as EnginesEnv)
   const worker = await startServer(env, 'worker')
   const api = await startServer(env, 'api')
   try {
@@ -52,19 +53,20 @@ async function makePeople(deps: Deps, app: BenchApp): Promise<Person[]> {
   const people = await addCrowd(deps, app, SOCKETS)
   const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
   await run(`insert into groups (app_no, guid, name, type, owner, members_count)
-    select $1, 'g' || n, 'g', 'public', 'u0', ${GROUP_OF}
+    select $1::int, 'g' || n, 'g', 'public', 'u0', ${GROUP_OF}
     from generate_series(0, ${(SOCKETS * GROUPS_EACH) / GROUP_OF - 1}) n
-    union all select $1, 'large', 'large', 'public', 'u0', ${LARGE}`)
+    union all select $1::int, 'large', 'large', 'public', 'u0', ${LARGE}`)
   await run(`insert into conversations (app_no, kind, one, other)
-    select $1, 'group', guid, '' from groups where app_no = $1`)
-  // Group g has the users (g / 5) * 50 …, so that the same fifty share five groups.
+    select $1::int, 'group', guid, '' from groups where app_no = $1`)
+  // The same fifty share five groups.
   await run(`insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
-    select $1, 'u' || u, 'group', c.one, c.no, 'participant', now()
-    from conversations c, generate_series(0, ${SOCKETS - 1}) u
-    where c.app_no = $1 and c.kind = 'group' and (
-      c.one = 'large' and u < ${LARGE}
-      or c.one <> 'large' and u / ${GROUP_OF} = substr(c.one, 2)::int / ${GROUPS_EACH})`)
-  await run('select from users where app_no = $1 limit 1')
+    select $1::int, 'u' || u, 'group', c.one, c.no, 'participant', now()
+    from (
+      select u, 'g' || (u / ${GROUP_OF}) * ${GROUPS_EACH} + k as guid
+      from generate_series(0, ${SOCKETS - 1}) u, generate_series(0, ${GROUPS_EACH - 1}) k
+      union all select u, 'large' from generate_series(0, ${LARGE - 1}) u
+    ) m join conversations c
+      on c.app_no = $1 and c.kind = 'group' and c.one = m.guid and c.other = ''`)
   await app.cell.db.query({ name: '', text: 'analyze', values: [] })
   return people
 }

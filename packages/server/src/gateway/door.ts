@@ -28,6 +28,7 @@ export class Door {
   }
 
   async enter(session: Session, body: ClientFrame<'auth'>['body']): Promise<void> {
+    if (session.closed) return
     const { authToken, position, resource } = body
     session.credential = this.#secrets.hash(authToken).toString('hex')
     this.#tokens.add(session)

@@ -21,7 +21,11 @@ export class Hubs {
 
   get(app: ServedApp): AppHub {
     const known = this.#hubs.get(app.no)
-    if (known) return known
+    if (known) {
+      // Somebody is on the way in.
+      known.idleRounds = 0
+      return known
+    }
     const hub = new AppHub(this.#deps, app, this.#listener)
     this.#hubs.set(app.no, hub)
     // Whoever waits for it is told; the next one tries again.
