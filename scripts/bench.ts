@@ -21,7 +21,10 @@ const benches: Record<string, Bench> = {
   auth,
   conversations,
   events,
-  gateway,
+  gateway: async (env, report) => [
+    ...(await gateway(env, report)),
+    ...(await presence(env, report)),
+  ],
   lists,
   messages,
   paging,
