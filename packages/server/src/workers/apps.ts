@@ -20,9 +20,12 @@ type Context = Omit<JobContext, 'lease'>
 
 /** Keeps the apps of a cell as the directory wants them. All of it can be repeated. */
 export async function runApps(context: JobContext): Promise<void> {
-  const { signal } = context
+  const { deps, cell, signal } = context
   while (!signal.aborted) {
-    await keepApps(context)
+    // Without the directory there is nothing to follow, and no hurry.
+    await keepApps(context).catch((error) =>
+      deps.log.warn({ err: error, cell: cell.id }, 'apps wait for the next round'),
+    )
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }
