@@ -7,6 +7,7 @@ const steps: [string, ...string[]][] = [
   // The SDK alone, as a browser sees it: nothing of Node.
   ['tsc', '-p', 'packages/sdk/tsconfig.browser.json'],
   ['tsc', '-p', 'packages/console'],
+  ['tsc', '-p', 'examples/web-chat'],
   ['redocly', 'lint', 'packages/server/openapi.json', 'packages/server/management.openapi.json'],
 ]
 

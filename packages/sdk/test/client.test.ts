@@ -91,6 +91,19 @@ suite('a client', () => {
     assert.deepEqual(textsIn(ben, room)?.filter(Boolean), [])
   })
 
+  test('tells who types, until they send', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = ben.idOf(AMIRA)
+    await until('amira types', () => {
+      amira.typing(BEN)
+      return ben.state.typing[room]?.includes('amira')
+    })
+    await amira.send(BEN, { text: 'Hello' })
+    await until('nobody types', () => ben.state.typing[room] === undefined)
+  })
+
   test('loses nothing and doubles nothing when its network goes and comes', async (t) => {
     const app = await newChat()
     const proxy = await openProxy(t, server.service.apiPort ?? 0)

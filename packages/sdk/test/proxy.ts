@@ -7,10 +7,18 @@ export interface Network {
   /** Ends all connections, and takes no more. */
   cut(): void
   mend(): void
+  close(): void
+}
+
+/** The same, for one test. */
+export async function openProxy(t: TestContext, port: number): Promise<Network> {
+  const network = await openNetwork(port)
+  t.after(() => network.close())
+  return network
 }
 
 /** A network between a client and a port, which can go away. */
-export async function openProxy(t: TestContext, port: number): Promise<Network> {
+export async function openNetwork(port: number): Promise<Network> {
   const sockets = new Set<Socket>()
   let whole = true
   const server = createServer((near) => {
@@ -35,15 +43,15 @@ export async function openProxy(t: TestContext, port: number): Promise<Network> 
     whole = false
     for (const socket of sockets) socket.destroy()
   }
-  t.after(() => {
-    cut()
-    server.close()
-  })
   return {
     port: (server.address() as AddressInfo).port,
     cut,
     mend() {
       whole = true
+    },
+    close() {
+      cut()
+      server.close()
     },
   }
 }

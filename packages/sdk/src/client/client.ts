@@ -1,7 +1,7 @@
 import type { EventPayload, EventType } from '@loquat/protocol'
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
 import { LoquatError } from '../error.ts'
-import { type Message, Operations, type SendMessageBody } from '../operations.gen.ts'
+import { type Message, Operations, type SendMessageBody, type User } from '../operations.gen.ts'
 import { newKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame } from './connection.ts'
 import { Reads } from './reads.ts'
@@ -19,6 +19,8 @@ export type ClientOptions = Address &
     authToken: string
     /** Called when the token is refused; gives another one, or undefined where there is none. */
     renewToken?: (() => Promise<string | undefined>) | undefined
+    /** Whose presence is told in `state.presence`; of nobody's unless given. */
+    presence?: 'all' | 'friends' | undefined
     /** Where the gateway is, unless at the same address. */
     realtimeUrl?: string | undefined
     WebSocket?: typeof WebSocket | undefined
@@ -35,7 +37,7 @@ export interface Draft {
 
 /** What is told live, beside the events of docs/events.md. */
 interface LiveFrames {
-  'typing.start': { sender: string; receiverType: 'user' | 'group'; receiver: string }
+  'typing.start': { sender: User; receiverType: 'user' | 'group'; receiver: string }
   'typing.end': LiveFrames['typing.start']
   'message.transient': LiveFrames['typing.start'] & { data: Record<string, unknown> }
 }
@@ -264,6 +266,10 @@ export class LoquatClient {
   #onState(connection: ConnectionState): void {
     if (connection !== 'online') this.#typing.clear()
     this.#store.set({ connection })
+    const { presence } = this.#options
+    if (connection === 'online' && presence) {
+      this.#connection.send('presence.subscribe', { users: presence })
+    }
     // Without a gateway there is still something to show.
     if (connection === 'offline' && !this.#store.state.loaded) this.#store.reload()
   }
@@ -272,7 +278,7 @@ export class LoquatClient {
     const { type, body } = frame
     if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
-      const other = receiverType === 'group' ? receiver : sender
+      const other = receiverType === 'group' ? receiver : sender.uid
       this.#typing.hear(frame, this.idOf({ type: receiverType, id: other }))
     } else {
       if (type === 'message.sent')

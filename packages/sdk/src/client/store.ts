@@ -143,8 +143,10 @@ export class Store {
     else if (type.startsWith('group.')) this.#hearGroup(type, body)
     else if (type === 'user.blocked' || type === 'user.unblocked') this.reload()
     else if (type === 'app.conversations.pinned') this.reload()
-    else if (type === 'user.connection.changed') {
-      this.set({ presence: { ...this.state.presence, [body.user.uid]: body.status } })
+    else if (type === 'presence.changed') {
+      const presence = { ...this.state.presence }
+      for (const { uid, status } of body.users) presence[uid] = status
+      this.set({ presence })
     }
   }
 
@@ -235,10 +237,9 @@ export class Store {
   #hearGroup(type: string, { group, members = {}, message }: Frame['body']): void {
     const id = `group_${group.guid}`
     if (message) this.#show(id, message)
-    const gone = ['group.member.left', 'group.member.kicked', 'group.member.banned']
-    if (type === 'group.deleted' || (gone.includes(type) && this.#me in members)) {
-      this.set({ conversations: withConversation(this.state.conversations, id, undefined) })
-      this.close(id)
+    // Whoever comes or goes sees all of it from then on, or nothing.
+    if ((type === 'group.deleted' || this.#me in members) && this.state.rooms[id]) {
+      this.#staleRooms.add(id)
     }
     this.#staleTalk({ conversationId: id, receiverType: 'group', receiver: group.guid, sender: '' })
   }

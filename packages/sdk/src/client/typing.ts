@@ -13,13 +13,20 @@ export class Typing {
   }
 
   hear({ type, body }: Frame, conversationId: string): void {
-    this.end(conversationId, body.sender)
-    if (type === 'typing.end') return
-    const key = `${conversationId} ${body.sender}`
-    const timer = setTimeout(() => this.end(conversationId, body.sender), ENDS_MS)
-    this.#timers.set(key, timer)
+    const { uid } = body.sender
+    if (type === 'typing.end') this.end(conversationId, uid)
+    else this.#start(conversationId, uid)
+  }
+
+  #start(conversationId: string, uid: string): void {
+    const key = `${conversationId} ${uid}`
+    clearTimeout(this.#timers.get(key))
+    this.#timers.set(
+      key,
+      setTimeout(() => this.end(conversationId, uid), ENDS_MS),
+    )
     const all = this.#typing.get(conversationId) ?? new Set()
-    this.#typing.set(conversationId, all.add(body.sender))
+    this.#typing.set(conversationId, all.add(uid))
     this.#tell()
   }
 

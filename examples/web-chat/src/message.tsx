@@ -1,0 +1,98 @@
+import type { ChatMessage, LoquatClient } from '@loquat/sdk/client'
+
+const REACTIONS = ['👍', '❤️', '😂']
+
+interface Reaction {
+  reaction: string
+  count: number
+  reactedByMe?: boolean
+}
+
+interface MessageProps {
+  client: LoquatClient
+  message: ChatMessage
+  onThread: (() => void) | undefined
+  onResend: () => void
+}
+
+export function MessageView({ client, message, onThread, onResend }: MessageProps) {
+  const { sender, data, deletedAt, pending, replyCount = 0 } = message
+  if (message.category === 'action') return <p className="action">{actionOf(message)}</p>
+  const own = sender === client.uid
+  const reactions = (data.reactions ?? []) as Reaction[]
+  const react = (reaction: string) => {
+    const mine = reactions.some((one) => one.reaction === reaction && one.reactedByMe)
+    client.react(message.id, reaction, !mine).catch(() => undefined)
+  }
+  return (
+    <article className={own ? 'message own' : 'message'}>
+      {!own && <span className="sender">{senderOf(message)}</span>}
+      <div className="bubble">{deletedAt ? <em>Message deleted</em> : String(data.text ?? '')}</div>
+      <footer>
+        <time>{timeOf(message)}</time>
+        {own && <span className="mark">{markOf(message)}</span>}
+        {pending === 'failed' && (
+          <button type="button" className="quiet" onClick={onResend}>
+            Send again
+          </button>
+        )}
+        {!pending && !deletedAt && (
+          <span className="tools">
+            {REACTIONS.map((reaction) => (
+              <button
+                key={reaction}
+                type="button"
+                className="quiet"
+                onClick={() => react(reaction)}
+              >
+                {reaction}
+              </button>
+            ))}
+            {onThread && (
+              <button type="button" className="quiet" onClick={onThread}>
+                Reply
+              </button>
+            )}
+          </span>
+        )}
+      </footer>
+      {reactions.length > 0 && (
+        <div className="reactions">
+          {reactions.map(({ reaction, count, reactedByMe }) => (
+            <button
+              key={reaction}
+              type="button"
+              className={reactedByMe ? 'mine' : ''}
+              onClick={() => react(reaction)}
+            >
+              {reaction} {count}
+            </button>
+          ))}
+        </div>
+      )}
+      {replyCount > 0 && onThread && (
+        <button type="button" className="replies" onClick={onThread}>
+          {replyCount === 1 ? '1 reply' : `${replyCount} replies`}
+        </button>
+      )}
+    </article>
+  )
+}
+
+function senderOf({ sender, data }: ChatMessage): string {
+  const entities = (data.entities ?? {}) as Record<string, { entity?: { name?: string } }>
+  return entities.sender?.entity?.name ?? sender
+}
+
+const timeOf = ({ sentAt }: ChatMessage) =>
+  new Date(sentAt * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+
+function markOf({ pending, readAt, deliveredAt }: ChatMessage): string {
+  if (pending) return pending === 'failed' ? 'not sent' : 'sending …'
+  return readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
+}
+
+function actionOf({ data, sender }: ChatMessage): string {
+  const { by, on } = (data.entities ?? {}) as Record<string, { entity?: { name?: string } }>
+  return `${by?.entity?.name ?? sender} ${String(data.action)} ${on?.entity?.name ?? ''}`
+}
