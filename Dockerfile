@@ -1,6 +1,11 @@
 # syntax=docker/dockerfile:1
 # The service with all of its roles, without rights and on a read-only file system:
 #   docker run --read-only --tmpfs /tmp --env-file loquat.env loquat serve --roles api
+FROM node:26-slim AS console
+WORKDIR /loquat
+COPY . .
+RUN npm ci --no-audit --no-fund && npm run build
+
 FROM node:26-slim AS packages
 WORKDIR /loquat
 COPY package.json package-lock.json ./
@@ -15,6 +20,7 @@ COPY --from=packages /loquat/node_modules node_modules
 COPY package.json ./
 COPY packages/protocol packages/protocol
 COPY packages/server packages/server
+COPY --from=console /loquat/packages/console/dist packages/console/dist
 USER node
 EXPOSE 3000 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \

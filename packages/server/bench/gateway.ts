@@ -240,6 +240,6 @@ async function toLargeGroup(
   }
   for (const child of clients) child.kill()
   await stopServer(server)
-  const [best] = times.toSorted((a, b) => a.last - b.last)
-  return best ?? { first: Number.NaN, last: Infinity }
+  const middle = times.toSorted((a, b) => a.last - b.last)[Math.floor(times.length / 2)]
+  return middle ?? { first: Number.NaN, last: Infinity }
 }
