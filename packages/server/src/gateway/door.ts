@@ -4,10 +4,10 @@ import { Credentials } from '../areas/access/credentials.ts'
 import { limitOf } from '../areas/settings/settings.ts'
 import type { Deps } from '../deps.ts'
 import { fail } from '../platform/http/fail.ts'
+import { Turns } from '../platform/turns.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { Tokens } from './tokens.ts'
-import { Turns } from './turns.ts'
 
 /** Connections whose users are looked up at once: thousands may come back in the same second. */
 const AT_ONCE = 10

@@ -4,6 +4,7 @@ import { announceWebhook } from '../../areas/webhooks/actions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import type { Lease, Worker } from '../../platform/leases/leases.ts'
+import { Turns } from '../../platform/turns.ts'
 import { type Caller, isDelivered } from './caller.ts'
 import { envelopeOf } from './envelope.ts'
 import { Health } from './health.ts'
@@ -19,7 +20,7 @@ import {
   recordDeliveries,
   type Sendable,
 } from './queries.ts'
-import { Slots } from './slots.ts'
+
 import { pauseAfter, RETRIES } from './timetable.ts'
 
 /** Calls of one webhook at the same time. */
@@ -63,7 +64,7 @@ export class Delivery {
   readonly #lanes = new Map<string, Sendable[]>()
   /** Parked keys that are being worked on. */
   readonly #draining = new Set<string>()
-  readonly #slots = new Slots(CALLS)
+  readonly #turns = new Turns(CALLS)
   readonly #health: Health
   /** Something that waited may be tried: a parked key, or the receiver. */
   #due = false
@@ -345,7 +346,7 @@ export class Delivery {
   /** Whether the event was delivered; undefined: it was not sent. */
   async #call(event: Sendable, nth: number): Promise<boolean | undefined> {
     const { caller, cell, counters, deps, worker } = this.#context
-    return this.#slots.hold(async () => {
+    return this.#turns.run(async () => {
       if (!this.#maySend) return undefined
       if (!worker.alive) throw new Error('the lease was not renewed in time')
       const { headers, body } = envelopeOf(this.#webhook, cell.region, event, deps.secrets)
