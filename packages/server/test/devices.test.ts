@@ -19,7 +19,7 @@ import { visible } from './visible.ts'
 const server = useServer()
 
 /** The app's alone, whatever a user might want with it. */
-const OF_THE_APP = /^(api_keys|roles|auth_tokens|bots|events|webhooks)$/
+const OF_THE_APP = /^(api_keys|roles|auth_tokens|bots|events|webhooks|stats)$/
 
 /** Samples ask for what only the app may: what a user can ask for instead. */
 const REDUCED: Record<string, Sample> = {
