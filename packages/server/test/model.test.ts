@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { setSettings } from '../src/areas/settings/actions.ts'
+import { getSettings } from '../src/areas/settings/queries.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './harness.ts'
 import {
@@ -101,15 +102,17 @@ async function newApp(): Promise<{ app: TestApp; world: World }> {
 const codeOf = (given: Step, { body }: Answer): string | undefined =>
   given.do === 'add' ? body.data?.participants?.[given.by]?.error?.code : body.error?.code
 
+const settingsOf = (given: World['settings']) => ({
+  'core.conversations.updateOnGroupActions': given.groupActions,
+  'core.conversations.updateOnMessageActions': given.messageActions,
+  'core.threads.updateOnMessageActions': given.threadActions,
+  'core.conversations.updateOnReplies': given.replies,
+  'core.conversations.updateOnCallActivity': given.calls,
+})
+
 async function run(app: TestApp, world: World, given: Step): Promise<Answer | undefined> {
   if (given.do === 'setting') {
-    await setSettings(server.deps, app, {
-      'core.conversations.updateOnGroupActions': given.settings.groupActions,
-      'core.conversations.updateOnMessageActions': given.settings.messageActions,
-      'core.threads.updateOnMessageActions': given.settings.threadActions,
-      'core.conversations.updateOnReplies': given.settings.replies,
-      'core.conversations.updateOnCallActivity': given.settings.calls,
-    })
+    await setSettings(server.deps, app, settingsOf(given.settings))
     return { status: 200, body: {} }
   }
   const request = requestOf(world, given)
@@ -249,12 +252,37 @@ async function crawl(app: TestApp, { by, to }: Step): Promise<string[] | undefin
   return ids
 }
 
+/** Whom a user blocks. Lists tell it only of those who have written to each other. */
+async function blockedBy(app: TestApp, uid: string): Promise<string[]> {
+  const { body } = await get(app, `/v3/users/${uid}/blockedusers`)
+  return body.data.map((blocked: { uid: string }) => blocked.uid).sort()
+}
+
+/** What the steps set, and no list shows at once. */
+async function hiddenState(app: TestApp, steps: Step[]): Promise<(world: World) => void> {
+  const blockers = steps.filter((given) => given.do === 'block' || given.do === 'unblock')
+  const blocked = await Promise.all(blockers.map(({ by }) => blockedBy(app, by)))
+  const sets = steps.some((given) => given.do === 'setting')
+  const { settings } = await getSettings.one(app.cell.db, { appNo: app.no })
+  return (world) => {
+    for (const [nth, { by }] of blockers.entries()) {
+      const must = world.blocks.filter((block) => block.startsWith(`${by}>`))
+      assert.deepEqual(blocked[nth], must.map((block) => block.slice(by.length + 1)).sort())
+    }
+    if (!sets) return
+    for (const [name, value] of Object.entries(settingsOf(world.settings))) {
+      assert.equal(settings[name as keyof typeof settings], value, name)
+    }
+  }
+}
+
 /** The world among those possible that agrees with what is seen after the steps. */
 async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<World> {
   const lists = await Promise.all(USERS.map((uid) => list(app, uid, {}, WHOLE)))
   // What those who acted can read tells two orders apart.
   const talked = steps.filter(({ by, to }) => by !== APP && to !== APP)
   const histories = await Promise.all(talked.map((given) => crawl(app, given)))
+  const assertHidden = await hiddenState(app, steps)
   const tellFault = (world: World) => {
     try {
       for (const [nth, uid] of USERS.entries()) {
@@ -266,6 +294,7 @@ async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<W
       for (const [nth, { by, to }] of talked.entries()) {
         assert.deepEqual(histories[nth], historyOf(talkOf(world, by, to), by), `${by} reads ${to}`)
       }
+      assertHidden(world)
     } catch (error) {
       return error as Error
     }

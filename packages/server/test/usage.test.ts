@@ -41,7 +41,7 @@ const STORED = (no: number) => `
   where app_no = ${no} and what not like 'api.%' order by day, what`
 
 const STEPS = (no: number) => `
-  select extract(epoch from at)::bigint / 300 as step, type as what, count(*) from events
+  select floor(extract(epoch from at) / 300)::bigint as step, type as what, count(*) from events
   where app_no = ${no} and type in ('message.sent', 'conversation.read', 'conversation.delivered')
   group by 1, 2 order by 1, 2`
 const STORED_STEPS = (no: number) => `
