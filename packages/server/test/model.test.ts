@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { setSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
+import { type SettingName, settingOf } from '../src/areas/settings/settings.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './harness.ts'
 import {
@@ -271,7 +272,7 @@ async function hiddenState(app: TestApp, steps: Step[]): Promise<(world: World) 
     }
     if (!sets) return
     for (const [name, value] of Object.entries(settingsOf(world.settings))) {
-      assert.equal(settings[name as keyof typeof settings], value, name)
+      assert.equal(settingOf(settings, name as SettingName), value, name)
     }
   }
 }
