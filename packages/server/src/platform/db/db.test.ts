@@ -123,7 +123,7 @@ suite('db.tx', () => {
     withDb(
       async (db) => {
         const [first, second] = [await newTally(), await newTally()]
-        let runs = 0
+        let [runs, locked] = [0, 0]
         const meeting = new EventTarget()
         const bothLocked = once(meeting, 'both')
         const lock = (ids: number[]) =>
@@ -131,8 +131,9 @@ suite('db.tx', () => {
             runs++
             for (const id of ids) {
               await increment.many(tx, { id })
-              if (id === ids[0] && runs === 2) meeting.dispatchEvent(new Event('both'))
-              if (id === ids[0]) await bothLocked
+              if (id !== ids[0]) continue
+              if (++locked === 2) meeting.dispatchEvent(new Event('both'))
+              await bothLocked
             }
           })
         await Promise.all([lock([first, second]), lock([second, first])])
