@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { seeded } from '../../server/test/seed.ts'
 import { until } from '../../server/test/until.ts'
 import { type ChatState, LoquatClient, type Target } from '../src/client/index.ts'
 import { type Network, openProxy } from './proxy.ts'
@@ -169,5 +170,5 @@ test('the store equals a fresh reload after any history', { timeout: 600_000 }, 
       fresh.stop()
     },
   )
-  await fc.assert(property, { numRuns: LONG ? 200 : 6, ...(LONG ? {} : { endOnFailure: true }) })
+  await fc.assert(property, { numRuns: LONG ? 200 : 6, ...seeded, endOnFailure: !LONG })
 })
