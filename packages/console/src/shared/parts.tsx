@@ -26,6 +26,54 @@ export function Field(props: {
   )
 }
 
+/** One of some values, each with what it says. */
+export function Choice<T extends string>(props: {
+  label: string
+  value: T
+  options: Record<T, string>
+  onChange: (value: T) => void
+}) {
+  const id = useId()
+  const { label, value, options, onChange } = props
+  return (
+    <p className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.target.value as T)}>
+        {Object.entries<string>(options).map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </p>
+  )
+}
+
+/** Fields that are sent together: what went wrong stands above the button, which waits for the answer. */
+export function Form(props: {
+  sends: { mutate: () => void; error: unknown; isPending: boolean }
+  submit: string
+  className?: string
+  children: ReactNode
+}) {
+  const { sends, submit, className, children } = props
+  return (
+    <form
+      className={className}
+      onSubmit={(event) => {
+        event.preventDefault()
+        sends.mutate()
+      }}
+    >
+      {children}
+      <Problem error={sends.error} />
+      <button type="submit" disabled={sends.isPending}>
+        {submit}
+      </button>
+    </form>
+  )
+}
+
 export const Problem = ({ error }: { error: unknown }) =>
   error ? (
     <p role="alert" className="problem">

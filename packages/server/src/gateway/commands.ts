@@ -32,7 +32,7 @@ export async function carryOut(deps: Deps, session: Session, frame: ClientFrame)
       await markAs('read', deps, session, frame.body)
       break
     case 'presence.subscribe':
-      await session.hub?.watch(session, frame.body)
+      await session.hub.watch(session, frame.body)
       break
     case 'typing.start':
       await startTyping(session, frame.body)

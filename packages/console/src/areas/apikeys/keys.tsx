@@ -2,9 +2,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { manage } from '../../shared/manage.ts'
-import { Copyable, Destroy, day, Field, Problem } from '../../shared/parts.tsx'
+import { Choice, Copyable, Destroy, day, Field, Form, Problem } from '../../shared/parts.tsx'
 
-type Scope = 'authOnly' | 'fullAccess'
+const SCOPES = {
+  authOnly: 'authOnly: auth tokens',
+  fullAccess: 'fullAccess: everything',
+} as const
+type Scope = keyof typeof SCOPES
 
 export function Keys() {
   const { appId } = useParams({ strict: false }) as { appId: string }
@@ -39,31 +43,11 @@ export function Keys() {
           </li>
         ))}
       </ul>
-      <form
-        className="panel"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
+      <Form className="panel" sends={create} submit="Create key">
         <h2>New key</h2>
         <Field label="Name" value={name} onChange={setName} />
-        <p className="field">
-          <label htmlFor="scope">Scope</label>
-          <select
-            id="scope"
-            value={scope}
-            onChange={(event) => setScope(event.target.value as Scope)}
-          >
-            <option value="authOnly">authOnly: auth tokens</option>
-            <option value="fullAccess">fullAccess: everything</option>
-          </select>
-        </p>
-        <Problem error={create.error} />
-        <button type="submit" disabled={create.isPending}>
-          Create key
-        </button>
-      </form>
+        <Choice label="Scope" value={scope} options={SCOPES} onChange={setScope} />
+      </Form>
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { manage } from '../../shared/manage.ts'
-import { day, Empty, Field, Problem } from '../../shared/parts.tsx'
+import { Choice, day, Empty, Field, Form, Problem } from '../../shared/parts.tsx'
 
 const REGIONS = { us: 'United States', eu: 'Europe', in: 'India' } as const
 type Region = keyof typeof REGIONS
@@ -52,33 +52,10 @@ function CreateApp() {
     },
   })
   return (
-    <form
-      className="panel"
-      onSubmit={(event) => {
-        event.preventDefault()
-        create.mutate()
-      }}
-    >
+    <Form className="panel" sends={create} submit="Create app">
       <h2>New app</h2>
       <Field label="Name" value={name} onChange={setName} />
-      <p className="field">
-        <label htmlFor="region">Region</label>
-        <select
-          id="region"
-          value={region}
-          onChange={(event) => setRegion(event.target.value as Region)}
-        >
-          {Object.entries(REGIONS).map(([id, label]) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </p>
-      <Problem error={create.error} />
-      <button type="submit" disabled={create.isPending}>
-        Create app
-      </button>
-    </form>
+      <Choice label="Region" value={region} options={REGIONS} onChange={setRegion} />
+    </Form>
   )
 }

@@ -2,7 +2,7 @@ import { LoquatError } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { manage } from '../../shared/manage.ts'
-import { Field, Problem } from '../../shared/parts.tsx'
+import { Field, Form } from '../../shared/parts.tsx'
 
 const wantsCode = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_TOTP_REQUIRED'
@@ -21,11 +21,9 @@ export function SignIn() {
   return (
     <main className="narrow">
       <h1>Sign in</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          signIn.mutate()
-        }}
+      <Form
+        sends={{ ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }}
+        submit="Sign in"
       >
         <Field
           label="E-mail"
@@ -49,11 +47,7 @@ export function SignIn() {
             onChange={setCode}
           />
         )}
-        <Problem error={wantsCode(signIn.error) ? undefined : signIn.error} />
-        <button type="submit" disabled={signIn.isPending}>
-          Sign in
-        </button>
-      </form>
+      </Form>
     </main>
   )
 }
