@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { suite } from 'node:test'
+import { suite, test } from 'node:test'
 import { type TestApp, useServer } from './harness.ts'
 import { holdKeys } from './hold-keys.ts'
 import { type Serving, startServing } from './loquat.ts'
@@ -84,6 +84,20 @@ const startDraining = () =>
   })
 
 suite('SIGTERM', () => {
+  test('at once it is no longer ready, by its internal port too, and alive to the end', async (t) => {
+    const own = { ...server.env, LOQUAT_DRAIN_NOTICE_SECONDS: '600' }
+    const target = await startServing('api', own)
+    t.after(() => target.end('SIGKILL'))
+    const health = async (port: number, what: string) =>
+      (await fetch(`http://127.0.0.1:${port}/health/${what}`)).status
+    assert.equal(await health(target.internalPort, 'ready'), 200)
+    target.signal('SIGTERM')
+    for (const port of [target.internalPort, target.apiPort]) {
+      await until('it is not ready', async () => (await health(port, 'ready')) === 503)
+      assert.equal(await health(port, 'live'), 200)
+    }
+  })
+
   timedTest('under load: no request is dropped', async (t) => {
     const app = await server.newApp()
     const target = await startDraining()
