@@ -3,6 +3,7 @@ import { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, pageOf } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import type { Access } from '../access/plugin.ts'
 import { send } from '../messages/actions.ts'
 import { SEND_ERRORS } from '../messages/errors.ts'
@@ -102,9 +103,7 @@ export const botRoutes =
           response: { 200: SendAnswer },
         },
       },
-      async ({ actor, params, body }, reply) => {
-        const answer = await send(await asBot(actor, params.uid), body)
-        return reply.type('application/json; charset=utf-8').send(answer as never)
-      },
+      async ({ actor, params, body }, reply) =>
+        sendJson(reply, await send(await asBot(actor, params.uid), body)),
     )
   }

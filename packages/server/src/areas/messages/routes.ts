@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { MessageRecord, ReceiptRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import type { Access } from '../access/plugin.ts'
 import { readMessage, removeMessage, send, showMessage } from './actions.ts'
 import { changeMessage } from './edit.actions.ts'
@@ -44,10 +45,7 @@ export const messageRoutes =
           response: { 200: SendAnswer },
         },
       },
-      async ({ actor, body }, reply) => {
-        const answer = await send(actor, body)
-        return reply.type('application/json; charset=utf-8').send(answer as never)
-      },
+      async ({ actor, body }, reply) => sendJson(reply, await send(actor, body)),
     )
 
     app.get(

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Acknowledged } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import type { Access } from '../access/plugin.ts'
 import { send } from './actions.ts'
 import { READ_ERRORS, SEND_ERRORS } from './errors.ts'
@@ -38,10 +39,8 @@ export const threadRoutes =
           response: { 200: SendAnswer },
         },
       },
-      async ({ actor, params, body }, reply) => {
-        const answer = await send(actor, { ...body, parentMessageId: params.id })
-        return reply.type('application/json; charset=utf-8').send(answer as never)
-      },
+      async ({ actor, params, body }, reply) =>
+        sendJson(reply, await send(actor, { ...body, parentMessageId: params.id })),
     )
 
     app.get(

@@ -9,3 +9,11 @@ export const buildSerializer: ReturnType<typeof SerializerSelector> = (...option
     return (answer) => serialize()(answer)
   }
 }
+
+interface TypedReply<R> {
+  type(contentType: string): { send(answer: never): R }
+}
+
+/** Answers with JSON that PostgreSQL made: it goes out as it is, whatever type the route declares. */
+export const sendJson = <R>(reply: TypedReply<R>, json: string): R =>
+  reply.type('application/json; charset=utf-8').send(json as never)

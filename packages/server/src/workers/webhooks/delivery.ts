@@ -20,7 +20,6 @@ import {
   recordDeliveries,
   type Sendable,
 } from './queries.ts'
-
 import { pauseAfter, RETRIES } from './timetable.ts'
 
 /** Calls of one webhook at the same time. */
