@@ -17,7 +17,7 @@ suite('loquat dev', async () => {
   const start = async () => {
     running = startLoquat(['dev', '--port', String(port)], env)
     const [, ...facts] = await running.printed(
-      /Base address +(\S+)\n +API key +(\S+)\n +App +(\S+)[\s\S]*Ctrl-C/,
+      /Base address +(\S+)\n +API key +(\S+)\n +App +(\S+)[\s\S]*Console +(\S+)\n +sign in as (\S+) with (\S+)[\s\S]*Ctrl-C/,
     )
     return facts
   }
@@ -34,6 +34,25 @@ suite('loquat dev', async () => {
     assert.equal(address, `http://${appId}.api-us.localhost:${port}/v3`)
     assert.match(key ?? '', /^[0-9a-f]{40}$/)
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
+  })
+
+  test('shows how to sign in to the console as the owner of the demo app', async () => {
+    const [, , appId, console, email, password] = shown
+    const page = await fetch(console ?? '')
+    assert.equal(page.status, 200)
+    assert.match(await page.text(), /<div id="root">/)
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' }
+    const manage = `http://localhost:${port}/manage`
+    const body = JSON.stringify({ email, password })
+    const session = await fetch(`${manage}/sessions`, { method: 'POST', headers, body })
+    assert.equal(session.status, 200)
+    const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const apps = await fetch(`${manage}/apps`, { headers: { cookie } })
+    const { data } = (await apps.json()) as { data: { id: string; role: string }[] }
+    assert.deepEqual(
+      data.map(({ id, role }) => [id, role]),
+      [[appId, 'owner']],
+    )
   })
 
   test('other commands find it without being told more', async () => {

@@ -1,5 +1,6 @@
 import { LoquatError, LoquatManagement } from '@loquat/sdk'
-import { QueryClient } from '@tanstack/react-query'
+import { QueryClient, useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
 
 /** The interface stands one level above the page, wherever that is. The session is a cookie. */
 export const manage = new LoquatManagement({ baseUrl: new URL('..', document.baseURI).href })
@@ -9,10 +10,27 @@ export const isSignedOut = (error: unknown) =>
   error instanceof LoquatError &&
   (error.code === 'AUTH_ERR_EMPTY_AUTH_HEADER' || error.code === 'AUTH_ERR_INVALID_CREDENTIALS')
 
-export const textOf = (error: unknown) =>
-  error instanceof LoquatError ? error.message : 'Something went wrong in this page.'
-
 /** The SDK repeats what passes: no need to do it twice. */
 export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 5_000 } },
 })
+
+/** Keys of what is read: everything of an app begins with `['app', appId]`. */
+export const appKey = (appId: string, ...rest: unknown[]) => ['app', appId, ...rest]
+
+/** The id in the address, of all pages of an app. */
+export const useAppId = () => useParams({ strict: false }).appId ?? ''
+
+/** The app of the page, with the operator's role in it. */
+export function useApp() {
+  const appId = useAppId()
+  const app = useQuery({
+    queryKey: appKey(appId, 'app'),
+    queryFn: () => manage.apps.get(appId),
+    enabled: appId !== '',
+  })
+  return { appId, app, role: app.data?.role }
+}
+
+export const useSession = () =>
+  useQuery({ queryKey: ['session'], queryFn: () => manage.sessions.get(), staleTime: 60_000 })

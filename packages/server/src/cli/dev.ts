@@ -1,9 +1,6 @@
 import { regions } from '@loquat/protocol'
-import { listApiKeys } from '../areas/apikeys/queries.ts'
-import { baseUrl, createApp } from '../areas/apps/actions.ts'
-import { findAppByName } from '../areas/apps/queries.ts'
 import type { Config } from '../config.ts'
-import { closeDeps, type Deps, openDeps } from '../deps.ts'
+import { closeDeps, openDeps } from '../deps.ts'
 import { runningEngines, setPublicUrl, startEngines, stopEngines } from '../engines/engines.ts'
 import { enginesDir } from '../engines/folder.ts'
 import { freePort } from '../engines/process.ts'
@@ -12,6 +9,8 @@ import { ensureDatabase, migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
 import { roles, serve } from '../serve.ts'
 import type { Command, Context } from './command.ts'
+import { buildConsole } from './console-build.ts'
+import { type DemoApp, type DemoOperator, demoApp, demoOperator } from './demo.ts'
 import { explained } from './explain.ts'
 import { migrateAll } from './migrate.ts'
 
@@ -20,7 +19,7 @@ export const dev: Command = {
   summary: 'Start everything on this machine, with a demo app: the first command to try.',
   flags: [{ flag: '--port <number>', description: 'port of the REST interface', default: '3000' }],
   details:
-    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app. Ctrl-C ends it, and the engines if this command started them.',
+    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app, and how to sign in to the console. Ctrl-C ends it, and the engines if this command started them.',
   examples: ['loquat dev', 'loquat dev --port 4000'],
   async run(context, flags) {
     const port = Number(flags.port)
@@ -32,8 +31,9 @@ export const dev: Command = {
     }
     // From here on: a Ctrl-C while things start must not leave the engines behind.
     const stopped = context.stopped()
-    if (context.env.LOQUAT_DIRECTORY_URL) return serveDemo(context, port, stopped)
-    await withOwnEngines(context, port, () => serveDemo(context, port, stopped))
+    const built = buildConsole(context.note)
+    const work = () => serveDemo(context, port, { built, stopped })
+    await (context.env.LOQUAT_DIRECTORY_URL ? work() : withOwnEngines(context, port, work))
   },
 }
 
@@ -51,7 +51,14 @@ async function withOwnEngines(context: Context, port: number, work: () => Promis
   }
 }
 
-async function serveDemo(context: Context, port: number, stopped: Promise<void>) {
+/** What happens beside the service. */
+interface Beside {
+  /** The console's files are there. */
+  built: Promise<void>
+  stopped: Promise<void>
+}
+
+async function serveDemo(context: Context, port: number, { built, stopped }: Beside) {
   const config = context.config({
     LOQUAT_REGIONS: regions.join(','),
     LOQUAT_PORT: String(port),
@@ -63,10 +70,12 @@ async function serveDemo(context: Context, port: number, stopped: Promise<void>)
   context.note('Preparing the databases …')
   const service = await explained(config, async () => {
     await prepareDatabases(config)
+    await built
     return serve(config, roles)
   })
   const app = await demoApp(service.deps)
-  context.print(welcome(app, port, service.internalPort))
+  const operator = await demoOperator(service.deps, app.appId)
+  context.print(welcome(app, operator, port, service.internalPort))
   await stopped
   context.note('Stopping …')
   await service.drain()
@@ -93,37 +102,21 @@ async function prepareDatabases(config: Config) {
   await migrateAll(config, () => {})
 }
 
-interface DemoApp {
-  appId: string
-  baseUrl: string
-  apiKey: string
-}
-
-/** The demo app of an earlier start, or a new one. */
-async function demoApp(deps: Deps): Promise<DemoApp> {
-  const { directory, secrets, config } = deps
-  const known = await findAppByName.maybeOne(directory.db, { name: 'Demo' })
-  const app = known && (await directory.find(known.app_id))
-  if (!app?.cell) return createApp(deps, { name: 'Demo', region: 'us' })
-  const [key] = await listApiKeys.many(app.cell.db, {
-    appNo: app.no,
-    scope: 'fullAccess',
-    searchKey: null,
-  })
-  return {
-    appId: app.id,
-    baseUrl: baseUrl(config.service.publicUrl, app.id, app.region),
-    apiKey: key ? secrets.open(key.key_sealed) : '(all fullAccess keys were removed)',
-  }
-}
-
-const welcome = ({ appId, baseUrl: address, apiKey }: DemoApp, port: number, internal: number) => `
+const welcome = (
+  { appId, baseUrl: address, apiKey }: DemoApp,
+  { email, password }: DemoOperator,
+  port: number,
+  internal: number,
+) => `
 Loquat is ready.
 
   Base address   ${address}
   API key        ${apiKey}
   App            ${appId} (demo), region us
   Devices        ${address.replace(/^http/, 'ws').replace('.api-', '.realtime-')}/realtime
+
+  Console        http://localhost:${port}/manage/console/
+                 sign in as ${email} with ${password}
 
   Try it         curl -H 'apikey: ${apiKey}' ${address}/apikeys
   More apps      npx loquat apps create --name "My app"

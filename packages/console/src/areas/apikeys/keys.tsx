@@ -1,53 +1,123 @@
+import type { ApiKey } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { manage } from '../../shared/manage.ts'
-import { Choice, Copyable, Destroy, day, Field, Form, Problem } from '../../shared/parts.tsx'
+import { Button, IconButton } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { Copyable } from '../../shared/copyable.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Empty } from '../../shared/empty.tsx'
+import { Choice, Field, Form } from '../../shared/form.tsx'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Page, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { Status } from '../../shared/status.tsx'
+import { Time } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
 
 const SCOPES = {
-  authOnly: 'authOnly: auth tokens',
-  fullAccess: 'fullAccess: everything',
+  authOnly: 'authOnly: makes auth tokens of users',
+  fullAccess: 'fullAccess: may do everything',
 } as const
 type Scope = keyof typeof SCOPES
 
 export function Keys() {
-  const { appId } = useParams({ strict: false }) as { appId: string }
-  const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const [scope, setScope] = useState<Scope>('authOnly')
+  const appId = useAppId()
   const keys = useQuery({
-    queryKey: ['keys', appId, 'all'],
-    queryFn: () => manage.app(appId).apiKeys.list(),
+    queryKey: appKey(appId, 'keys', 'all'),
+    queryFn: () => manage.app(appId).apiKeys.list({ perPage: 100 }),
   })
-  const onSuccess = () => queries.invalidateQueries({ queryKey: ['keys', appId] })
-  const create = useMutation({
-    mutationFn: () => manage.app(appId).apiKeys.create({ name, scope }),
-    onSuccess,
-  })
-  const remove = useMutation({
-    mutationFn: (apiKey: string) => manage.app(appId).apiKeys.delete(apiKey),
-    onSuccess,
-  })
+  const rows = keys.data?.data ?? []
   return (
-    <>
-      <Problem error={keys.error ?? remove.error} />
-      <ul className="cards">
-        {keys.data?.data.map((key) => (
-          <li key={key.apiKey}>
-            <strong>{key.name}</strong>
-            <small>
-              {key.scope} · {day(key.createdAt)}
-            </small>
-            <Copyable label="Key" value={key.apiKey} />
-            <Destroy what="Remove" name={key.name} onConfirm={() => remove.mutate(key.apiKey)} />
-          </li>
+    <Page
+      title="API keys"
+      description="Server applications call this app with a key. Keep them out of browsers and phones."
+      actions={
+        <Dialog
+          title="Create key"
+          trigger={
+            <Button look="main" icon="plus">
+              Create key
+            </Button>
+          }
+        >
+          {(close) => <KeyForm onDone={close} />}
+        </Dialog>
+      }
+    >
+      {keys.isPending && <Skeleton lines={3} />}
+      <Problem error={keys.error} retry={keys.refetch} />
+      {keys.isSuccess && rows.length === 0 && (
+        <Empty title="No key">Without a key nothing can call this app: create one.</Empty>
+      )}
+      <ul className="stack">
+        {rows.map((key) => (
+          <Key key={key.apiKey} of={key} />
         ))}
       </ul>
-      <Form className="panel" sends={create} submit="Create key">
-        <h2>New key</h2>
-        <Field label="Name" value={name} onChange={setName} />
-        <Choice label="Scope" value={scope} options={SCOPES} onChange={setScope} />
-      </Form>
-    </>
+    </Page>
+  )
+}
+
+function Key({ of }: { of: ApiKey }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  return (
+    <li className="panel">
+      <div className="row">
+        <h2 dir="auto">{of.name}</h2>
+        <Status tone={of.scope === 'fullAccess' ? 'warn' : 'plain'}>{of.scope}</Status>
+        <span style={{ flex: 1 }} />
+        <Dialog title="Edit key" trigger={<IconButton icon="edit" label={`Edit ${of.name}`} />}>
+          {(close) => <KeyForm of={of} onDone={close} />}
+        </Dialog>
+        <ConfirmByName
+          what="Delete key"
+          name={of.name}
+          about="Whoever calls with this key is refused from then on."
+          trigger={<IconButton icon="trash" label={`Delete ${of.name}`} look="quiet" />}
+          act={async () => {
+            await manage.app(appId).apiKeys.delete(of.apiKey)
+            await queries.invalidateQueries({ queryKey: appKey(appId, 'keys') })
+            toast(`Deleted key ${of.name}`)
+          }}
+        />
+      </div>
+      <Copyable label="Key" value={of.apiKey} />
+      <p className="soft">
+        Created <Time at={of.createdAt} />
+      </p>
+    </li>
+  )
+}
+
+/** A new key, or one that is there. */
+function KeyForm({ of, onDone }: { of?: ApiKey; onDone: () => void }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const [name, setName] = useState(of?.name ?? '')
+  const [scope, setScope] = useState<Scope>(of?.scope ?? 'authOnly')
+  const save = useMutation({
+    mutationFn: () => {
+      const { apiKeys } = manage.app(appId)
+      return of ? apiKeys.update(of.apiKey, { name, scope }) : apiKeys.create({ name, scope })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'keys') })
+      onDone()
+      toast(of ? `Saved key ${name}` : `Created key ${name}`)
+    },
+  })
+  return (
+    <Form sends={save} submit={of ? 'Save' : 'Create key'}>
+      <Field
+        label="Name"
+        hint="What it is for."
+        value={name}
+        onChange={setName}
+        maxLength={100}
+        autoFocus
+      />
+      <Choice label="Scope" value={scope} options={SCOPES} onChange={setScope} />
+    </Form>
   )
 }

@@ -1,61 +1,108 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { manage } from '../../shared/manage.ts'
-import { Choice, day, Empty, Field, Form, Problem } from '../../shared/parts.tsx'
+import type { management } from '@loquat/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Avatar } from '../../shared/avatar.tsx'
+import { Button } from '../../shared/button.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Empty } from '../../shared/empty.tsx'
+import { appKey, manage } from '../../shared/manage.ts'
+import { Page, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { useRecords } from '../../shared/records.ts'
+import { SearchField } from '../../shared/search-field.tsx'
+import { Status } from '../../shared/status.tsx'
+import { Time } from '../../shared/time.tsx'
+import { CreateApp } from './create.tsx'
+import './apps.css'
 
-const REGIONS = { us: 'United States', eu: 'Europe', in: 'India' } as const
-type Region = keyof typeof REGIONS
+const route = getRouteApi('/')
 
 export function Apps() {
-  const [searchKey, setSearchKey] = useState('')
-  const { data, error } = useQuery({
-    queryKey: ['apps', searchKey],
-    queryFn: () => manage.apps.list(searchKey ? { searchKey } : {}),
-  })
+  const { searchKey = '' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const apps = useRecords(['apps', searchKey, 'all'], (place) =>
+    manage.apps.list({ perPage: 30, ...(searchKey && { searchKey }), ...place }),
+  )
+  const create = (
+    <Dialog
+      title="Create app"
+      trigger={
+        <Button look="main" icon="plus">
+          Create app
+        </Button>
+      }
+    >
+      <CreateApp />
+    </Dialog>
+  )
   return (
-    <main>
-      <h1>Apps</h1>
-      <Field label="Search" required={false} value={searchKey} onChange={setSearchKey} />
-      <Problem error={error} />
-      {data?.data.length === 0 && (
-        <Empty>{searchKey ? 'No app matches.' : 'No app yet. Create the first one below.'}</Empty>
+    <Page
+      title="Apps"
+      description="Each app has its own users, groups, messages and keys."
+      actions={create}
+    >
+      <div className="toolbar">
+        <SearchField
+          label="Search apps"
+          value={searchKey}
+          onChange={(text) =>
+            void navigate({ search: text ? { searchKey: text } : {}, replace: true })
+          }
+        />
+      </div>
+      {apps.isPending && <Skeleton lines={3} />}
+      <Problem error={apps.error} retry={apps.retry} />
+      {!apps.isPending && apps.rows.length === 0 && !apps.error && (
+        <Empty title={searchKey ? 'No app matches' : 'No app yet'}>
+          {searchKey
+            ? 'Look for a part of the name, or for the whole id.'
+            : 'Create the first one: it comes with two API keys, and answers at once.'}
+        </Empty>
       )}
-      <ul className="cards">
-        {data?.data.map((app) => (
-          <li key={app.id}>
-            <Link to="/apps/$appId" params={{ appId: app.id }}>
-              {app.name}
-            </Link>
-            <small>
-              {app.region} · {app.role} · {day(app.createdAt)}
-              {app.state === 'archived' && ' · deleted'}
-            </small>
-          </li>
+      <ul className="app-cards">
+        {apps.rows.map((app) => (
+          <AppCard key={app.id} app={app} />
         ))}
       </ul>
-      <CreateApp />
-    </main>
+      {apps.more && (
+        <div className="toolbar">
+          <Button onPress={apps.readMore}>Show more</Button>
+        </div>
+      )}
+    </Page>
   )
 }
 
-function CreateApp() {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const [name, setName] = useState('')
-  const [region, setRegion] = useState<Region>('us')
-  const create = useMutation({
-    mutationFn: () => manage.apps.create({ name, region }),
-    onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ['apps'] })
-      await navigate({ to: '/apps/$appId', params: { appId: id } })
-    },
+function AppCard({ app }: { app: management.App }) {
+  const active = app.state === 'active'
+  const users = useQuery({
+    queryKey: appKey(app.id, 'users', 'total'),
+    queryFn: async () =>
+      (await manage.app(app.id).users.list({ perPage: 1 })).meta.pagination.total,
+    enabled: active,
+    staleTime: 60_000,
   })
   return (
-    <Form className="panel" sends={create} submit="Create app">
-      <h2>New app</h2>
-      <Field label="Name" value={name} onChange={setName} />
-      <Choice label="Region" value={region} options={REGIONS} onChange={setRegion} />
-    </Form>
+    <li className="panel app-card">
+      <div className="who">
+        <Avatar square id={app.id} name={app.name} />
+        <span>
+          <Link to="/apps/$appId" params={{ appId: app.id }} className="clip" dir="auto">
+            {app.name}
+          </Link>
+          <small className="clip">{app.id}</small>
+        </span>
+      </div>
+      <div className="row">
+        {active ? <Status tone="good">Active</Status> : <Status tone="bad">Deleted</Status>}
+        <Status>{app.appRegion.name}</Status>
+        <Status>{app.role}</Status>
+      </div>
+      <p className="soft">
+        {users.data !== undefined &&
+          `${users.data.toLocaleString('en')} ${users.data === 1 ? 'user' : 'users'} · `}
+        created <Time at={app.createdAt} />
+      </p>
+    </li>
   )
 }

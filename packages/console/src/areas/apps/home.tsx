@@ -1,85 +1,112 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useParams } from '@tanstack/react-router'
-import { manage } from '../../shared/manage.ts'
-import { Copyable, Destroy, day, Problem } from '../../shared/parts.tsx'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { CodeBlock, Copyable } from '../../shared/copyable.tsx'
+import { useCurl, useExampleKey } from '../../shared/curl.ts'
+import { appKey, manage, useApp } from '../../shared/manage.ts'
+import { Page, Panel, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { day } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import './apps.css'
 
-const useApp = () => {
-  const { appId } = useParams({ strict: false }) as { appId: string }
-  const app = useQuery({ queryKey: ['app', appId], queryFn: () => manage.apps.get(appId) })
-  return { appId, app }
-}
-
-/** What all pages of an app share. */
-export function AppFrame() {
-  const { appId, app } = useApp()
-  const params = { appId }
+/** The three things to copy, a call that works as it is, and what to do next. */
+export function AppHome() {
+  const { appId, app, role } = useApp()
+  const { key, keys } = useExampleKey()
+  const curl = useCurl()
+  if (!app.data) {
+    return (
+      <Page title="Home">
+        {app.error ? <Problem error={app.error} retry={app.refetch} /> : <Skeleton />}
+      </Page>
+    )
+  }
+  const { region, name, appRegion, scheduledToDeleteAt } = app.data
+  if (scheduledToDeleteAt !== undefined) return <Deleted at={scheduledToDeleteAt} />
   return (
-    <main>
-      <h1>{app.data?.name ?? appId}</h1>
-      <Problem error={app.error} />
-      <nav aria-label="App">
-        <Link to="/apps/$appId" params={params} activeOptions={{ exact: true }}>
-          Home
-        </Link>
-        <Link to="/apps/$appId/keys" params={params}>
-          API keys
-        </Link>
-        <Link to="/apps/$appId/users" params={params}>
-          Users
-        </Link>
-      </nav>
-      <Outlet />
-    </main>
+    <Page title="Home" heading={name} description={`${appRegion.name} · ${appRegion.description}`}>
+      <div className="home">
+        <div className="stack">
+          <Panel title="Connect" about="What every call needs.">
+            <Copyable label="App id" value={appId} />
+            <Copyable label="Region" value={region} />
+            {key && <Copyable label="API key" value={key} />}
+            <Problem error={keys.error} retry={keys.refetch} />
+          </Panel>
+          {role !== 'moderator' && (
+            <Panel
+              title="Try it"
+              about="Paste this into a terminal: it lists the users of this app."
+            >
+              {key ? <CodeBlock label="Command" code={curl('/users')} /> : <Skeleton lines={1} />}
+            </Panel>
+          )}
+        </div>
+        <div className="stack">
+          <FirstSteps />
+          {role === 'owner' && <DeleteApp />}
+        </div>
+      </div>
+    </Page>
   )
 }
 
-/** The three things to copy, and a call that works as it is. */
-export function AppHome() {
+function useChanged() {
   const queries = useQueryClient()
-  const { appId, app } = useApp()
-  const active = app.data?.state === 'active'
-  const keys = useQuery({
-    queryKey: ['keys', appId],
-    queryFn: () => manage.app(appId).apiKeys.list({ scope: 'fullAccess' }),
-    enabled: active && app.data?.role !== 'moderator',
-  })
-  const key = keys.data?.data.at(-1)?.apiKey
-  const changed = () => queries.invalidateQueries({ queryKey: ['app', appId] })
-  const remove = useMutation({ mutationFn: () => manage.apps.delete(appId), onSuccess: changed })
-  const restore = useMutation({ mutationFn: () => manage.apps.restore(appId), onSuccess: changed })
-  if (!app.data) return null
-  const { baseUrl, region, name, role, scheduledToDeleteAt } = app.data
-  if (scheduledToDeleteAt !== undefined) {
-    return (
-      <section className="panel">
-        <p>This app was deleted. All of it goes on {day(scheduledToDeleteAt)}.</p>
-        <Problem error={restore.error} />
-        {role === 'owner' && (
-          <button type="button" onClick={() => restore.mutate()}>
-            Restore
-          </button>
-        )}
-      </section>
-    )
+  const { appId } = useApp()
+  return async () => {
+    await queries.invalidateQueries({ queryKey: appKey(appId) })
+    await queries.invalidateQueries({ queryKey: ['apps'] })
   }
+}
+
+function DeleteApp() {
+  const { appId, app } = useApp()
+  const changed = useChanged()
+  const name = app.data?.name ?? appId
   return (
-    <>
-      <section className="panel">
-        <h2>Connect</h2>
-        <Copyable label="App id" value={appId} />
-        <Copyable label="Region" value={region} />
-        {key && <Copyable label="API key" value={key} />}
-        {key && <Copyable label="Try it" value={`curl -H 'apikey: ${key}' ${baseUrl}/users`} />}
-        <Problem error={keys.error} />
-      </section>
-      {role === 'owner' && (
-        <section className="panel">
-          <h2>Delete</h2>
-          <p>Nothing answers from then on. For 30 days the app can be restored.</p>
-          <Destroy what="Delete app" name={name} onConfirm={() => remove.mutate()} />
-          <Problem error={remove.error} />
-        </section>
-      )}
-    </>
+    <Panel title="Delete app" about="Nothing answers from then on. For 30 days it can be restored.">
+      <ConfirmByName
+        what="Delete app"
+        name={name}
+        about={`All keys, tokens and webhooks of ${name} stop working within a second.`}
+        act={async () => {
+          await manage.apps.delete(appId)
+          await changed()
+          toast(`Deleted ${name}`)
+        }}
+      />
+    </Panel>
+  )
+}
+
+function Deleted({ at }: { at: number }) {
+  const { appId, app, role } = useApp()
+  const changed = useChanged()
+  const restore = useMutation({
+    mutationFn: () => manage.apps.restore(appId),
+    onSuccess: async () => {
+      await changed()
+      toast('Restored: the app answers again')
+    },
+  })
+  return (
+    <Page title="Home" heading={app.data?.name ?? appId}>
+      <Panel
+        title="This app was deleted"
+        about={`Nothing answers. All of its data goes on ${day(at)}.`}
+      >
+        <Problem error={restore.error} />
+        {role === 'owner' ? (
+          <Button look="main" isDisabled={restore.isPending} onPress={() => restore.mutate()}>
+            Restore app
+          </Button>
+        ) : (
+          <p className="soft">Its owner can restore it.</p>
+        )}
+      </Panel>
+    </Page>
   )
 }

@@ -1,13 +1,16 @@
 import { LoquatError } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Field, Form } from '../../shared/form.tsx'
+import { Mark } from '../../shared/icons.tsx'
 import { manage } from '../../shared/manage.ts'
-import { Field, Form } from '../../shared/parts.tsx'
+import { Panel, useTitle } from '../../shared/page.tsx'
 
 const wantsCode = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_TOTP_REQUIRED'
 
 export function SignIn() {
+  useTitle('Sign in')
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
@@ -18,36 +21,41 @@ export function SignIn() {
     onSuccess: (data) => queries.setQueryData(['session'], data),
     onError: (error) => wantsCode(error) && setAsked(true),
   })
+  const sends = { ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }
   return (
-    <main className="narrow">
+    <main className="sign-in">
+      <div className="brand">
+        <Mark />
+        Loquat
+      </div>
       <h1>Sign in</h1>
-      <Form
-        sends={{ ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }}
-        submit="Sign in"
-      >
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={setEmail}
-        />
-        <Field
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={setPassword}
-        />
-        {asked && (
+      <Panel>
+        <Form sends={sends} submit="Sign in">
           <Field
-            label="One-time code"
-            autoComplete="one-time-code"
-            value={code}
-            onChange={setCode}
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={setEmail}
           />
-        )}
-      </Form>
+          <Field
+            label="Password"
+            type="password"
+            autoComplete="current-password"
+            value={password}
+            onChange={setPassword}
+          />
+          {asked && (
+            <Field
+              label="One-time code"
+              autoComplete="one-time-code"
+              value={code}
+              onChange={setCode}
+              autoFocus
+            />
+          )}
+        </Form>
+      </Panel>
     </main>
   )
 }

@@ -1,62 +1,102 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
-import { manage } from '../../shared/manage.ts'
-import { day, Empty, Field, Problem } from '../../shared/parts.tsx'
+import type { ListUsersQuery, User } from '@loquat/sdk'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { Who } from '../../shared/avatar.tsx'
+import { Button } from '../../shared/button.tsx'
+import { useCurl } from '../../shared/curl.ts'
+import { type ColumnOf, DataTable } from '../../shared/data-table.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Empty } from '../../shared/empty.tsx'
+import { FilterBar } from '../../shared/filters.tsx'
+import { hrefTo } from '../../shared/links.ts'
+import { appKey, manage } from '../../shared/manage.ts'
+import { Page } from '../../shared/page.tsx'
+import { useRecords } from '../../shared/records.ts'
+import { queryOf, type Search } from '../../shared/search.ts'
+import { SearchField } from '../../shared/search-field.tsx'
+import { Tags } from '../../shared/status.tsx'
+import { Time } from '../../shared/time.tsx'
+import { USER_FILTERS } from './filters.ts'
+import { UserForm } from './form.tsx'
+import { UserStatus } from './status.tsx'
+
+const route = getRouteApi('/apps/$appId/users')
+
+const COLUMNS: ColumnOf<User>[] = [
+  {
+    name: 'User',
+    width: '3fr',
+    cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+  },
+  { name: 'Status', cell: (user) => <UserStatus of={user} />, width: 130 },
+  { name: 'Role', cell: ({ role }) => <span className="clip">{role}</span>, wide: true },
+  { name: 'Tags', cell: ({ tags }) => <Tags of={tags} />, wide: true, width: '2fr' },
+  { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, wide: true, width: 140 },
+]
 
 export function Users() {
-  const { appId } = useParams({ strict: false }) as { appId: string }
-  const [searchKey, setSearchKey] = useState('')
-  const users = useInfiniteQuery({
-    queryKey: ['users', appId, searchKey],
-    queryFn: ({ pageParam }) =>
-      manage.app(appId).users.list({
-        perPage: 50,
-        ...(searchKey && { searchKey }),
-        ...(pageParam && { cursor: pageParam }),
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ meta }) => meta.cursor?.next,
-  })
-  const rows = users.data?.pages.flatMap(({ data }) => data) ?? []
+  const { appId } = route.useParams()
+  const search: Search = route.useSearch()
+  const navigate = route.useNavigate()
+  const router = useRouter()
+  const curl = useCurl()
+  const change = (changes: Search) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
+  const query = { ...queryOf(USER_FILTERS, search), searchKey: search.searchKey } as ListUsersQuery
+  const users = useRecords(appKey(appId, 'users', 'list', search), (place) =>
+    manage.app(appId).users.list({ perPage: 50, withTags: true, ...query, ...place }),
+  )
+  const filtered = Object.values(search).some(Boolean)
   return (
-    <>
-      <Field label="Search" required={false} value={searchKey} onChange={setSearchKey} />
-      <Problem error={users.error} />
-      {users.isSuccess && rows.length === 0 && (
-        <Empty>
-          {searchKey ? 'Nobody matches.' : 'No users yet: create one with POST /users.'}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">UID</th>
-              <th scope="col">Role</th>
-              <th scope="col">Created</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ uid, name, role, createdAt }) => (
-              <tr key={uid}>
-                <td>{name}</td>
-                <td>
-                  <code>{uid}</code>
-                </td>
-                <td>{role}</td>
-                <td>{day(createdAt ?? 0)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {users.hasNextPage && (
-        <button type="button" onClick={() => void users.fetchNextPage()}>
-          More
-        </button>
-      )}
-    </>
+    <Page
+      title="Users"
+      description={
+        users.total === undefined || filtered
+          ? 'Everybody who can take part in the chat of this app.'
+          : `${users.total.toLocaleString('en')} in this app.`
+      }
+      actions={
+        <Dialog
+          title="Create user"
+          trigger={
+            <Button look="main" icon="plus">
+              Create user
+            </Button>
+          }
+        >
+          {(close) => <UserForm onDone={close} />}
+        </Dialog>
+      }
+    >
+      <div className="toolbar">
+        <SearchField
+          label="Search by name or uid"
+          value={search.searchKey ?? ''}
+          onChange={(searchKey) => change({ searchKey: searchKey || undefined })}
+        />
+        <FilterBar filters={USER_FILTERS} search={search} onChange={change} />
+      </div>
+      <DataTable
+        label="Users"
+        list={users}
+        columns={COLUMNS}
+        id={({ uid }) => uid}
+        text={({ name }) => name}
+        href={({ uid }) =>
+          hrefTo(router, { to: '/apps/$appId/users/$uid', params: { appId, uid } })
+        }
+        empty={
+          filtered ? (
+            <Empty title="Nobody matches">
+              Look for a part of the name or the beginning of the uid, or remove a filter.
+            </Empty>
+          ) : (
+            <Empty title="No users yet" curl={curl('/users', { uid: 'amira', name: 'Amira' })}>
+              Your server application creates users as they sign up. Create the first one with the
+              button above, or with this command.
+            </Empty>
+          )
+        }
+      />
+    </Page>
   )
 }

@@ -1,0 +1,36 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Choice, Field, Form } from '../../shared/form.tsx'
+import { manage } from '../../shared/manage.ts'
+import { toast } from '../../shared/toasts.tsx'
+
+const REGIONS = { us: 'United States (us)', eu: 'Europe (eu)', in: 'India (in)' } as const
+type Region = keyof typeof REGIONS
+
+export function CreateApp() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [region, setRegion] = useState<Region>('us')
+  const create = useMutation({
+    mutationFn: () => manage.apps.create({ name, region }),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ['apps'] })
+      await navigate({ to: '/apps/$appId', params: { appId: id } })
+      toast(`Created ${name}`)
+    },
+  })
+  return (
+    <Form sends={create} submit="Create app">
+      <Field label="Name" value={name} onChange={setName} maxLength={100} autoFocus />
+      <Choice
+        label="Region"
+        hint="Where all of its data is kept. It cannot be changed later."
+        value={region}
+        options={REGIONS}
+        onChange={setRegion}
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,132 @@
+import type { Group } from '@loquat/sdk'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
+import { listOf } from '../../shared/lists.ts'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
+import { toast } from '../../shared/toasts.tsx'
+import { GROUP_TYPES } from './filters.ts'
+
+/** A new group, or one that is there. */
+export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
+  const appId = useAppId()
+  const { groups } = manage.app(appId)
+  const queries = useQueryClient()
+  const [guid, setGuid] = useState('')
+  const [name, setName] = useState(of?.name ?? '')
+  const [type, setType] = useState<Group['type']>(of?.type ?? 'public')
+  const [password, setPassword] = useState('')
+  const [icon, setIcon] = useState(of?.icon ?? '')
+  const [description, setDescription] = useState(of?.description ?? '')
+  const [owner, setOwner] = useState(of?.owner === 'app_system' ? '' : (of?.owner ?? ''))
+  const [members, setMembers] = useState('')
+  const [tags, setTags] = useState(of?.tags?.join(', ') ?? '')
+  const [metadata, setMetadata] = useState(textOfMetadata(of?.metadata))
+  const save = useMutation({
+    mutationFn: async () => {
+      const shared = {
+        name,
+        type,
+        tags: listOf(tags),
+        password: (type === 'password' && password) || undefined,
+        owner: owner !== of?.owner && owner ? owner : undefined,
+      }
+      if (of) {
+        await groups.update(of.guid, {
+          ...shared,
+          icon: icon || null,
+          description: description || null,
+          metadata: metadataOf(metadata) ?? null,
+        })
+        return
+      }
+      const participants = listOf(members)
+      await groups.create({
+        ...shared,
+        guid,
+        icon: icon || undefined,
+        description: description || undefined,
+        metadata: metadataOf(metadata),
+        members: participants.length > 0 ? { participants } : undefined,
+      })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
+      onDone()
+      toast(of ? `Saved ${name}` : `Created ${name}`)
+    },
+  })
+  return (
+    <Form sends={save} submit={of ? 'Save' : 'Create group'}>
+      {!of && (
+        <Field
+          label="GUID"
+          hint="Your own id of this group. It never changes."
+          mono
+          value={guid}
+          onChange={setGuid}
+          autoFocus
+        />
+      )}
+      <Field label="Name" value={name} onChange={setName} />
+      <Choice
+        label="Type"
+        hint="Who can join: everyone, those who are added, or those who know the password."
+        value={type}
+        options={GROUP_TYPES}
+        onChange={setType}
+      />
+      {type === 'password' && (
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          required={of?.type !== 'password'}
+          value={password}
+          onChange={setPassword}
+        />
+      )}
+      <Field
+        label="Owner"
+        hint="UID; the app itself unless given."
+        mono
+        required={false}
+        value={owner}
+        onChange={setOwner}
+      />
+      {!of && (
+        <Field
+          label="Members"
+          hint="UIDs, up to 25, with commas."
+          mono
+          required={false}
+          value={members}
+          onChange={setMembers}
+        />
+      )}
+      <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
+      <Field
+        label="Icon"
+        hint="Address of a picture."
+        required={false}
+        value={icon}
+        onChange={setIcon}
+      />
+      <Field
+        label="Tags"
+        hint="Several with commas."
+        required={false}
+        value={tags}
+        onChange={setTags}
+      />
+      <TextArea
+        label="Metadata"
+        hint="A JSON object."
+        mono
+        value={metadata}
+        onChange={setMetadata}
+      />
+    </Form>
+  )
+}

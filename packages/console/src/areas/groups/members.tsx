@@ -1,0 +1,235 @@
+/** Who is in a group, and who may not be. */
+import type { Group, ListBannedUsersItem, ListMembersItem } from '@loquat/sdk'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Who } from '../../shared/avatar.tsx'
+import { Button, IconButton } from '../../shared/button.tsx'
+import { type ColumnOf, DataTable } from '../../shared/data-table.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Empty } from '../../shared/empty.tsx'
+import { Choice, Field, Form } from '../../shared/form.tsx'
+import { hrefTo } from '../../shared/links.ts'
+import { listOf } from '../../shared/lists.ts'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Menu, MenuItem } from '../../shared/menu.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { useRecords } from '../../shared/records.ts'
+import { Status } from '../../shared/status.tsx'
+import { Time } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
+
+const SCOPES = { participant: 'Participant', moderator: 'Moderator', admin: 'Admin' } as const
+type Scope = keyof typeof SCOPES
+
+/** Something done to a group, told when it is done. */
+function useAct() {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ act }: { act: () => Promise<unknown>; done: string }) => act(),
+    onSuccess: async (_data, { done }) => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
+      toast(done)
+    },
+  })
+}
+
+export function Members({ of }: { of: Group }) {
+  const appId = useAppId()
+  const router = useRouter()
+  const act = useAct()
+  const api = manage.app(appId)
+  const { guid } = of
+  const list = useRecords(appKey(appId, 'groups', 'members', guid), (place) =>
+    api.groupMembers.list(guid, { perPage: 50, ...place }),
+  )
+  const menuOf = ({ uid, name, scope }: ListMembersItem) => (
+    <Menu label={`Member ${name}`} trigger={<IconButton icon="more" label={`Change ${name}`} />}>
+      {[
+        ...(Object.keys(SCOPES) as Scope[])
+          .filter((other) => other !== scope)
+          .map((other) => (
+            <MenuItem
+              key={other}
+              text={`Make ${SCOPES[other].toLowerCase()}`}
+              onAction={() =>
+                act.mutate({
+                  act: () => api.groupMembers.changeScope(guid, uid, { scope: other }),
+                  done: `${name} is ${SCOPES[other].toLowerCase()} now`,
+                })
+              }
+            />
+          )),
+        <MenuItem
+          key="kick"
+          danger
+          text="Kick"
+          about="May join again"
+          onAction={() =>
+            act.mutate({ act: () => api.groupMembers.kick(guid, uid), done: `Kicked ${name}` })
+          }
+        />,
+        <MenuItem
+          key="ban"
+          danger
+          text="Ban"
+          about="Cannot join any more"
+          onAction={() =>
+            act.mutate({ act: () => api.bannedUsers.ban(guid, uid), done: `Banned ${name}` })
+          }
+        />,
+      ]}
+    </Menu>
+  )
+  const columns: ColumnOf<ListMembersItem>[] = [
+    {
+      name: 'Member',
+      width: '3fr',
+      cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+    },
+    { name: 'Scope', width: 120, cell: ({ scope }) => <ScopeStatus of={scope} /> },
+    { name: 'Joined', wide: true, width: 140, cell: ({ joinedAt }) => <Time at={joinedAt} /> },
+    { name: 'Change', width: 90, end: true, cell: menuOf },
+  ]
+  return (
+    <div className="stack">
+      <div className="form-end">
+        <Dialog title="Add members" trigger={<Button icon="plus">Add members</Button>}>
+          {(close) => <AddMembers guid={guid} onDone={close} />}
+        </Dialog>
+      </div>
+      <Problem error={act.error} />
+      <DataTable
+        label="Members"
+        list={list}
+        columns={columns}
+        id={({ uid }) => uid}
+        text={({ name }) => name}
+        href={({ uid }) =>
+          hrefTo(router, { to: '/apps/$appId/users/$uid', params: { appId, uid } })
+        }
+        empty={<Empty title="No members">Add users by their uid.</Empty>}
+      />
+    </div>
+  )
+}
+
+const ScopeStatus = ({ of }: { of: Scope }) => (
+  <Status tone={of === 'admin' ? 'warn' : of === 'moderator' ? 'info' : 'plain'}>
+    {SCOPES[of]}
+  </Status>
+)
+
+function AddMembers({ guid, onDone }: { guid: string; onDone: () => void }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const [uids, setUids] = useState('')
+  const [scope, setScope] = useState<Scope>('participant')
+  const add = useMutation({
+    mutationFn: async () => {
+      const answer = await manage.app(appId).groupMembers.add(guid, { [`${scope}s`]: listOf(uids) })
+      const results = Object.values(answer).flatMap((list) => Object.entries(list ?? {}))
+      const refused = results.filter(([, { success }]) => !success)
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
+      // The others were added: each uid stands for itself.
+      if (refused.length > 0)
+        throw new SyntaxError(
+          refused.map(([uid, { error }]) => `${uid}: ${error?.message}`).join(' '),
+        )
+      return results.length
+    },
+    onSuccess: (count) => {
+      onDone()
+      toast(count === 1 ? 'Added a member' : `Added ${count} members`)
+    },
+  })
+  return (
+    <Form sends={add} submit="Add">
+      <Field
+        label="UIDs"
+        hint="Up to 25, with commas."
+        mono
+        value={uids}
+        onChange={setUids}
+        autoFocus
+      />
+      <Choice label="Scope" value={scope} options={SCOPES} onChange={setScope} />
+    </Form>
+  )
+}
+
+export function Bans({ of }: { of: Group }) {
+  const appId = useAppId()
+  const router = useRouter()
+  const act = useAct()
+  const { bannedUsers } = manage.app(appId)
+  const { guid } = of
+  const list = useRecords(appKey(appId, 'groups', 'bans', guid), (place) =>
+    bannedUsers.list(guid, { perPage: 50, ...place }),
+  )
+  const columns: ColumnOf<ListBannedUsersItem>[] = [
+    {
+      name: 'User',
+      width: '3fr',
+      cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+    },
+    { name: 'Banned', wide: true, width: 140, cell: ({ bannedAt }) => <Time at={bannedAt} /> },
+    {
+      name: 'Change',
+      width: 130,
+      end: true,
+      cell: ({ uid, name }) => (
+        <Button
+          onPress={() =>
+            act.mutate({ act: () => bannedUsers.unban(guid, uid), done: `${name} may join again` })
+          }
+        >
+          Release
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <div className="stack">
+      <div className="form-end">
+        <Dialog title="Ban a user" trigger={<Button look="danger">Ban a user</Button>}>
+          {(close) => <BanUser guid={guid} onDone={close} />}
+        </Dialog>
+      </div>
+      <Problem error={act.error} />
+      <DataTable
+        label="Banned users"
+        list={list}
+        columns={columns}
+        id={({ uid }) => uid}
+        text={({ name }) => name}
+        href={({ uid }) =>
+          hrefTo(router, { to: '/apps/$appId/users/$uid', params: { appId, uid } })
+        }
+        empty={
+          <Empty title="Nobody is banned">Whoever is banned cannot join, read or write here.</Empty>
+        }
+      />
+    </div>
+  )
+}
+
+function BanUser({ guid, onDone }: { guid: string; onDone: () => void }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const [uid, setUid] = useState('')
+  const ban = useMutation({
+    mutationFn: () => manage.app(appId).bannedUsers.ban(guid, uid.trim()),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
+      onDone()
+      toast(`Banned ${uid}`)
+    },
+  })
+  return (
+    <Form sends={ban} submit="Ban" look="danger main">
+      <Field label="UID" mono value={uid} onChange={setUid} autoFocus />
+    </Form>
+  )
+}

@@ -1,0 +1,110 @@
+import type { User } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
+import { listOf } from '../../shared/lists.ts'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
+import { toast } from '../../shared/toasts.tsx'
+
+/** A new user, or one that is there. */
+export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
+  const appId = useAppId()
+  const api = manage.app(appId)
+  const queries = useQueryClient()
+  const [uid, setUid] = useState(of?.uid ?? '')
+  const [name, setName] = useState(of?.name ?? '')
+  const [avatar, setAvatar] = useState(of?.avatar ?? '')
+  const [link, setLink] = useState(of?.link ?? '')
+  const [role, setRole] = useState(of?.role ?? 'default')
+  const [statusMessage, setStatusMessage] = useState(of?.statusMessage ?? '')
+  const [tags, setTags] = useState(of?.tags?.join(', ') ?? '')
+  const [metadata, setMetadata] = useState(textOfMetadata(of?.metadata))
+  const roles = useQuery({
+    queryKey: appKey(appId, 'roles'),
+    queryFn: () => api.roles.list({ perPage: 100 }),
+  })
+  const known = roles.data?.data ?? []
+  const options = Object.fromEntries([
+    [role, role],
+    ...known.map((one) => [one.role, one.name] as const),
+  ])
+  const save = useMutation({
+    mutationFn: () => {
+      const shared = { name, role, tags: listOf(tags) }
+      if (of) {
+        return api.users.update(of.uid, {
+          ...shared,
+          // What was emptied is cleared.
+          avatar: avatar || null,
+          link: link || null,
+          statusMessage: statusMessage || null,
+          metadata: metadataOf(metadata) ?? null,
+        })
+      }
+      return api.users.create({
+        ...shared,
+        uid,
+        avatar: avatar || undefined,
+        link: link || undefined,
+        statusMessage: statusMessage || undefined,
+        metadata: metadataOf(metadata),
+      })
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'users') })
+      onDone()
+      toast(of ? `Saved ${name}` : `Created ${name}`)
+    },
+  })
+  return (
+    <Form sends={save} submit={of ? 'Save' : 'Create user'}>
+      {!of && (
+        <Field
+          label="UID"
+          hint="Your own id of this user. It never changes."
+          mono
+          value={uid}
+          onChange={setUid}
+          autoFocus
+        />
+      )}
+      <Field label="Name" value={name} onChange={setName} />
+      <Choice label="Role" value={role} options={options} onChange={setRole} />
+      <Field
+        label="Avatar"
+        hint="Address of a picture."
+        required={false}
+        value={avatar}
+        onChange={setAvatar}
+      />
+      <Field
+        label="Link"
+        hint="Address of a profile page."
+        required={false}
+        value={link}
+        onChange={setLink}
+      />
+      <Field
+        label="Status message"
+        required={false}
+        value={statusMessage}
+        onChange={setStatusMessage}
+      />
+      <Field
+        label="Tags"
+        hint="Several with commas."
+        required={false}
+        value={tags}
+        onChange={setTags}
+      />
+      <TextArea
+        label="Metadata"
+        hint="A JSON object."
+        mono
+        value={metadata}
+        onChange={setMetadata}
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,142 @@
+import type { User } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Avatar } from '../../shared/avatar.tsx'
+import { Button } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Json, JsonButton } from '../../shared/json.tsx'
+import { appKey, manage, useApp } from '../../shared/manage.ts'
+import { Facts, Page, Panel, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { SafeLink } from '../../shared/safe-link.tsx'
+import { Tags } from '../../shared/status.tsx'
+import { Tabs } from '../../shared/tabs.tsx'
+import { Time } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
+import { UserForm } from './form.tsx'
+import { BlockedUsers, Friends, JoinedGroups, Tokens } from './relations.tsx'
+import { UserStatus } from './status.tsx'
+
+const route = getRouteApi('/apps/$appId/users/$uid')
+
+export function UserPage() {
+  const { appId, uid } = route.useParams()
+  const { tab = 'profile' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { role } = useApp()
+  const user = useQuery({
+    queryKey: appKey(appId, 'users', 'one', uid),
+    queryFn: () => manage.app(appId).users.get(uid),
+  })
+  if (!user.data) {
+    return (
+      <Page title={uid}>
+        {user.error ? <Problem error={user.error} retry={user.refetch} /> : <Skeleton />}
+      </Page>
+    )
+  }
+  const of = user.data
+  const tabs = [
+    { id: 'profile', name: 'Profile', content: <Profile of={of} /> },
+    { id: 'groups', name: 'Groups', content: <JoinedGroups uid={uid} /> },
+    { id: 'friends', name: 'Friends', content: <Friends uid={uid} /> },
+    { id: 'blocked', name: 'Blocked', content: <BlockedUsers uid={uid} /> },
+    ...(role === 'moderator'
+      ? []
+      : [{ id: 'tokens', name: 'Auth tokens', content: <Tokens uid={uid} /> }]),
+  ]
+  return (
+    <Page
+      title={of.name}
+      heading={
+        <span className="who">
+          <Avatar id={of.uid} name={of.name} url={of.avatar} />
+          <span dir="auto">{of.name}</span>
+        </span>
+      }
+      description={
+        <>
+          <code>{of.uid}</code> <UserStatus of={of} />
+        </>
+      }
+      actions={<Actions of={of} />}
+    >
+      <Tabs
+        label="Views of the user"
+        tabs={tabs}
+        open={tabs.some(({ id }) => id === tab) ? tab : 'profile'}
+        onOpen={(id) =>
+          void navigate({ search: id === 'profile' ? {} : { tab: id }, replace: true })
+        }
+      />
+    </Page>
+  )
+}
+
+function Actions({ of }: { of: User }) {
+  const { appId } = route.useParams()
+  const navigate = route.useNavigate()
+  const queries = useQueryClient()
+  const { users } = manage.app(appId)
+  const changed = () => queries.invalidateQueries({ queryKey: appKey(appId, 'users') })
+  const deactivated = of.deactivatedAt !== undefined
+  const toggle = useMutation({
+    mutationFn: async () => {
+      if (deactivated) await users.reactivate({ uidsToActivate: [of.uid] })
+      else await users.deactivate({ uidsToDeactivate: [of.uid] })
+    },
+    onSuccess: async () => {
+      await changed()
+      toast(deactivated ? `Reactivated ${of.name}` : `Deactivated ${of.name}`)
+    },
+  })
+  return (
+    <>
+      <Problem error={toggle.error} />
+      <JsonButton value={of} of={`User ${of.uid}`} />
+      <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
+        {(close) => <UserForm of={of} onDone={close} />}
+      </Dialog>
+      <Button isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
+        {deactivated ? 'Reactivate' : 'Deactivate'}
+      </Button>
+      <ConfirmByName
+        what="Delete user"
+        name={of.name}
+        about="The user is wiped: profile, memberships, tokens and relations. It cannot be brought back."
+        act={async () => {
+          await users.delete(of.uid, { permanent: true })
+          await navigate({ to: '/apps/$appId/users', params: { appId } })
+          await changed()
+          toast(`Deleted ${of.name}`)
+        }}
+      />
+    </>
+  )
+}
+
+const Profile = ({ of }: { of: User }) => (
+  <div className="stack">
+    <Panel>
+      <Facts
+        of={{
+          UID: <code>{of.uid}</code>,
+          Name: <span dir="auto">{of.name}</span>,
+          Role: of.role,
+          'Status message': of.statusMessage && <span dir="auto">{of.statusMessage}</span>,
+          Avatar: of.avatar && <SafeLink href={of.avatar} />,
+          Link: of.link && <SafeLink href={of.link} />,
+          Tags: of.tags?.length ? <Tags of={of.tags} /> : undefined,
+          Created: <Time at={of.createdAt} />,
+          Changed: of.updatedAt && <Time at={of.updatedAt} />,
+          'Last active': of.lastActiveAt && <Time at={of.lastActiveAt} />,
+          Deactivated: of.deactivatedAt && <Time at={of.deactivatedAt} />,
+        }}
+      />
+    </Panel>
+    <Panel title="Metadata">
+      {of.metadata ? <Json value={of.metadata} label="Metadata" /> : <p className="soft">None.</p>}
+    </Panel>
+  </div>
+)

@@ -1,0 +1,100 @@
+/** Every page with its address. Pages are loaded when they are opened. */
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { GROUP_FILTERS } from './areas/groups/filters.ts'
+import { USER_FILTERS } from './areas/users/filters.ts'
+import { Page, Skeleton } from './shared/page.tsx'
+import { Problem } from './shared/problem.tsx'
+import { namesOf, textsOf } from './shared/search.ts'
+import { Frame } from './shell/frame.tsx'
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    /** How the page is called in the line that leads to it. */
+    crumb?: string | ((params: Record<string, string>) => string)
+  }
+}
+
+const root = createRootRoute({ component: Frame })
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: textsOf('searchKey'),
+  component: lazyRouteComponent(() => import('./areas/apps/apps.tsx'), 'Apps'),
+})
+const app = createRoute({ getParentRoute: () => root, path: '/apps/$appId' })
+
+const appPages = [
+  createRoute({
+    getParentRoute: () => app,
+    path: '/',
+    component: lazyRouteComponent(() => import('./areas/apps/home.tsx'), 'AppHome'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/keys',
+    staticData: { crumb: 'API keys' },
+    component: lazyRouteComponent(() => import('./areas/apikeys/keys.tsx'), 'Keys'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/users',
+    staticData: { crumb: 'Users' },
+    validateSearch: textsOf('searchKey', ...namesOf(USER_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/users/users.tsx'), 'Users'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/users/$uid',
+    staticData: { crumb: ({ uid = '' }) => uid },
+    validateSearch: textsOf('tab'),
+    component: lazyRouteComponent(() => import('./areas/users/user.tsx'), 'UserPage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/groups',
+    staticData: { crumb: 'Groups' },
+    validateSearch: textsOf('searchKey', ...namesOf(GROUP_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/groups/groups.tsx'), 'Groups'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/groups/$guid',
+    staticData: { crumb: ({ guid = '' }) => guid },
+    validateSearch: textsOf('tab'),
+    component: lazyRouteComponent(() => import('./areas/groups/group.tsx'), 'GroupPage'),
+  }),
+] as const
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, app.addChildren(appPages)]),
+  // One document, wherever the files stand: the rest of the address is the page's own.
+  history: createHashHistory(),
+  scrollRestoration: true,
+  defaultPendingComponent: () => (
+    <div className="page">
+      <Skeleton />
+    </div>
+  ),
+  defaultErrorComponent: ({ error, reset }) => (
+    <Page title="Something went wrong">
+      <Problem error={error} retry={reset} />
+    </Page>
+  ),
+  defaultNotFoundComponent: () => (
+    <Page title="No such page" description="The address leads nowhere.">
+      <a href="#/">To the apps</a>
+    </Page>
+  ),
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,40 @@
+import { useState } from 'react'
+import { IconButton } from './button.tsx'
+
+export function CopyButton({ label, value }: { label: string; value: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(value)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 2_000)
+  }
+  return (
+    <IconButton
+      icon={copied ? 'check' : 'copy'}
+      label={copied ? 'Copied' : `Copy ${label}`}
+      onPress={() => void copy()}
+    />
+  )
+}
+
+/** A text to copy, shown as it is. */
+export const Copyable = ({ label, value }: { label: string; value: string }) => (
+  <div className="copyable">
+    <span>{label}</span>
+    <code>{value}</code>
+    <CopyButton label={label} value={value} />
+  </div>
+)
+
+/** Lines to copy. */
+export const CodeBlock = ({ label, code }: { label: string; code: string }) => (
+  <div className="code-block">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+    <section tabIndex={0} aria-label={label}>
+      <pre>
+        <code>{code}</code>
+      </pre>
+    </section>
+    <CopyButton label={label} value={code} />
+  </div>
+)

@@ -1,0 +1,100 @@
+import type { ReactNode } from 'react'
+import {
+  Cell,
+  Collection,
+  Column,
+  ResizableTableContainer,
+  Row,
+  Table,
+  TableBody,
+  TableHeader,
+  TableLoadMoreItem,
+} from 'react-aria-components/Table'
+import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer'
+import { useNarrow } from './narrow.ts'
+import { Skeleton } from './page.tsx'
+import { Problem } from './problem.tsx'
+import type { Records } from './records.ts'
+import './data-table.css'
+
+export interface ColumnOf<T> {
+  name: string
+  cell: (row: T) => ReactNode
+  /** A share of the width (`2fr`), or pixels. */
+  width?: `${number}fr` | number
+  /** Not on a phone. */
+  wide?: boolean
+  end?: boolean
+}
+
+const ROW = 52
+const HEAD = 38
+
+/**
+ * A list as a table: only rows in sight are made, more are read when the last comes into sight, and arrows, Home and End move
+ * among them. Enter or a click opens a row that has an address.
+ */
+export function DataTable<T extends object>(props: {
+  label: string
+  list: Records<T>
+  columns: ColumnOf<T>[]
+  id: (row: T) => string
+  /** What the row is called where it cannot be seen. */
+  text: (row: T) => string
+  href?: (row: T) => string
+  onOpen?: (id: string) => void
+  /** Shown when there is nothing. */
+  empty: ReactNode
+}) {
+  const { label, list, columns, id, text, href, onOpen, empty } = props
+  const narrow = useNarrow()
+  const shown = columns.filter(({ wide }) => !(narrow && wide))
+  if (list.isPending) return <Skeleton />
+  if (list.rows.length === 0)
+    return list.error ? <Problem error={list.error} retry={list.retry} /> : empty
+  // The table scrolls by itself, and is no higher than what is in it.
+  const blockSize = list.rows.length * ROW + HEAD + 2 + (list.more ? ROW : 0)
+  return (
+    <div className="stack">
+      <ResizableTableContainer className="data-table" style={{ blockSize }}>
+        <Virtualizer
+          layout={TableLayout}
+          layoutOptions={{ rowHeight: ROW, headingHeight: HEAD, loaderHeight: ROW }}
+        >
+          <Table aria-label={label} {...(onOpen && { onRowAction: (key) => onOpen(String(key)) })}>
+            <TableHeader>
+              {shown.map(({ name, width, end }, at) => (
+                <Column
+                  key={name}
+                  id={name}
+                  isRowHeader={at === 0}
+                  defaultWidth={width ?? '1fr'}
+                  className={end ? 'end' : ''}
+                >
+                  {name}
+                </Column>
+              ))}
+            </TableHeader>
+            <TableBody>
+              <Collection items={list.rows} dependencies={[shown.length]}>
+                {(row: T) => (
+                  <Row id={id(row)} textValue={text(row)} {...(href && { href: href(row) })}>
+                    {shown.map(({ name, cell, end }) => (
+                      <Cell key={name} className={end ? 'end' : ''}>
+                        {cell(row)}
+                      </Cell>
+                    ))}
+                  </Row>
+                )}
+              </Collection>
+              <TableLoadMoreItem onLoadMore={list.readMore} isLoading={list.isReading}>
+                <span className="soft">Reading more …</span>
+              </TableLoadMoreItem>
+            </TableBody>
+          </Table>
+        </Virtualizer>
+      </ResizableTableContainer>
+      <Problem error={list.error} retry={list.retry} />
+    </div>
+  )
+}

@@ -1,0 +1,169 @@
+/** Fields, and forms that send them. */
+import { type ReactNode, useId } from 'react'
+import { Problem } from './problem.tsx'
+
+interface FieldProps {
+  label: string
+  value: string
+  onChange: (value: string) => void
+  hint?: string | undefined
+  required?: boolean | undefined
+}
+
+function Labelled(props: {
+  label: string
+  hint?: string | undefined
+  children: (id: string, hintId?: string) => ReactNode
+}) {
+  const { label, hint, children } = props
+  const id = useId()
+  const hintId = hint ? `${id}hint` : undefined
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children(id, hintId)}
+      {hint && <small id={hintId}>{hint}</small>}
+    </div>
+  )
+}
+
+export function Field(
+  props: FieldProps & {
+    type?: string
+    autoComplete?: string
+    placeholder?: string
+    autoFocus?: boolean
+    maxLength?: number
+    pattern?: string
+    mono?: boolean
+  },
+) {
+  const { label, hint, onChange, required = true, type = 'text', mono, ...input } = props
+  return (
+    <Labelled label={label} hint={hint}>
+      {(id, hintId) => (
+        <input
+          {...input}
+          id={id}
+          aria-describedby={hintId}
+          className={mono ? 'input mono' : 'input'}
+          type={type}
+          required={required}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Labelled>
+  )
+}
+
+export function TextArea(props: FieldProps & { rows?: number; mono?: boolean }) {
+  const { label, hint, onChange, required = false, mono, ...input } = props
+  return (
+    <Labelled label={label} hint={hint}>
+      {(id, hintId) => (
+        <textarea
+          {...input}
+          id={id}
+          aria-describedby={hintId}
+          className={mono ? 'input mono' : 'input'}
+          required={required}
+          spellCheck={!mono}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Labelled>
+  )
+}
+
+/** One of some values, each with what it says. */
+export function Choice<T extends string>(props: {
+  label: string
+  value: T
+  options: Record<T, string>
+  onChange: (value: T) => void
+  hint?: string
+}) {
+  const { label, hint, value, options, onChange } = props
+  return (
+    <Labelled label={label} hint={hint}>
+      {(id, hintId) => (
+        <select
+          id={id}
+          className="input"
+          aria-describedby={hintId}
+          value={value}
+          onChange={(event) => onChange(event.target.value as T)}
+        >
+          {Object.entries<string>(options).map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  )
+}
+
+export function Check(props: {
+  label: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+  hint?: string
+}) {
+  const { label, checked, onChange, hint } = props
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span>
+        {label}
+        {hint && <small>{hint}</small>}
+      </span>
+    </label>
+  )
+}
+
+/** What `useMutation` gives: fields are sent by it. */
+export interface Sends {
+  mutate: () => void
+  error: unknown
+  isPending: boolean
+}
+
+/** Fields that are sent together: what went wrong stands above the button, which waits for the answer. */
+export function Form(props: {
+  sends: Sends
+  submit: string
+  look?: 'main' | 'danger main'
+  /** The button can be pressed; so unless given. */
+  ready?: boolean
+  /** Beside the button: mostly a way out. */
+  beside?: ReactNode
+  children: ReactNode
+}) {
+  const { sends, submit, look = 'main', ready = true, beside, children } = props
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        // A form within a dialog of another form's page must not send that one too.
+        event.stopPropagation()
+        if (ready && !sends.isPending) sends.mutate()
+      }}
+    >
+      {children}
+      <Problem error={sends.error} />
+      <div className="form-end">
+        {beside}
+        <button type="submit" className={`button ${look}`} disabled={!ready || sends.isPending}>
+          {submit}
+        </button>
+      </div>
+    </form>
+  )
+}

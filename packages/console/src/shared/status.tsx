@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info'
+
+/** A state, by a word and a colour. */
+export const Status = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+  <span className={`status ${tone}`}>{children}</span>
+)
+
+export const Tags = ({ of }: { of: string[] | undefined }) => (
+  <span className="tags">
+    {of?.map((tag) => (
+      <Status key={tag}>{tag}</Status>
+    ))}
+  </span>
+)

@@ -1,0 +1,46 @@
+import { useSyncExternalStore } from 'react'
+import { IconButton } from './button.tsx'
+import { Icon } from './icons.tsx'
+
+interface Toast {
+  id: number
+  text: string
+}
+
+let shown: Toast[] = []
+let last = 0
+const listeners = new Set<() => void>()
+
+function show(toasts: Toast[]) {
+  shown = toasts
+  for (const listener of listeners) listener()
+}
+
+const close = (id: number) => show(shown.filter((toast) => toast.id !== id))
+
+/** Tells what was done, for six seconds. */
+export function toast(text: string) {
+  const id = ++last
+  show([...shown.slice(-2), { id, text }])
+  setTimeout(() => close(id), 6_000)
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function Toasts() {
+  const toasts = useSyncExternalStore(subscribe, () => shown)
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {toasts.map(({ id, text }) => (
+        <div key={id} className="toast">
+          <Icon name="check" />
+          <span>{text}</span>
+          <IconButton icon="close" label="Close" onPress={() => close(id)} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import { Outlet } from '@tanstack/react-router'
+import { SignIn } from '../areas/session/sign-in.tsx'
+import { isSignedOut, useSession } from '../shared/manage.ts'
+import { Problem } from '../shared/problem.tsx'
+import { Toasts } from '../shared/toasts.tsx'
+import { Sidebar } from './sidebar.tsx'
+import { TopBar } from './top-bar.tsx'
+
+/** What all pages share. All but the first are for whoever is signed in. */
+export function Frame() {
+  const session = useSession()
+  if (session.isPending) return null
+  if (isSignedOut(session.error)) return <SignIn />
+  return (
+    <div className="shell">
+      <button
+        type="button"
+        className="button skip"
+        onClick={() => document.getElementById('main')?.focus()}
+      >
+        Skip to the page
+      </button>
+      <Sidebar />
+      <div>
+        <TopBar />
+        <main id="main" tabIndex={-1}>
+          <Problem error={session.error} retry={session.refetch} />
+          <Outlet />
+        </main>
+      </div>
+      <Toasts />
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { Button } from 'react-aria-components/Button'
+import { Avatar } from '../shared/avatar.tsx'
+import { Icon, Mark } from '../shared/icons.tsx'
+import { hrefTo } from '../shared/links.ts'
+import { manage, useApp } from '../shared/manage.ts'
+import { Menu, MenuItem } from '../shared/menu.tsx'
+import { NAVIGATION } from './navigation.ts'
+
+/** Which app, and where in it. */
+export function Sidebar({ onGone }: { onGone?: () => void }) {
+  const { appId, role } = useApp()
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: a link inside was followed, by whatever means
+    <div
+      className="sidebar"
+      onClick={(event) => (event.target as Element).closest('a') && onGone?.()}
+    >
+      <Link to="/" className="brand">
+        <Mark />
+        Loquat
+      </Link>
+      {appId && <Switcher />}
+      <nav aria-label="Pages">
+        {appId ? (
+          NAVIGATION.map(({ name, items }) => {
+            const seen = items.filter(({ roles }) => !roles || (role && roles.includes(role)))
+            if (seen.length === 0) return null
+            return (
+              <div key={name}>
+                <h2>{name}</h2>
+                {seen.map((item) => (
+                  <Link
+                    key={item.name}
+                    to={item.to}
+                    params={{ appId } as never}
+                    activeOptions={{ exact: item.to === '/apps/$appId', includeSearch: false }}
+                  >
+                    <Icon name={item.icon} />
+                    {item.name}
+                  </Link>
+                ))}
+              </div>
+            )
+          })
+        ) : (
+          <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+            <Icon name="team" />
+            Apps
+          </Link>
+        )}
+      </nav>
+    </div>
+  )
+}
+
+function Switcher() {
+  const router = useRouter()
+  const { appId, app } = useApp()
+  const apps = useQuery({
+    queryKey: ['apps', ''],
+    queryFn: () => manage.apps.list({ perPage: 30 }),
+  })
+  const name = app.data?.name ?? appId
+  const others = apps.data?.data.filter(({ id }) => id !== appId).slice(0, 8) ?? []
+  return (
+    <Menu
+      label="Apps"
+      trigger={
+        <Button className="button switcher" aria-label={`App ${name}: choose another`}>
+          <Avatar square id={appId} name={name} />
+          <span className="clip">
+            {name}
+            <small className="clip">{app.data?.appRegion.name ?? ' '}</small>
+          </span>
+          <Icon name="down" />
+        </Button>
+      }
+    >
+      {[
+        ...others.map(({ id, name: other, appRegion }) => (
+          <MenuItem
+            key={id}
+            text={other}
+            about={appRegion.name}
+            href={hrefTo(router, { to: '/apps/$appId', params: { appId: id } })}
+          />
+        )),
+        <MenuItem key="/" text="All apps" icon="team" href={hrefTo(router, { to: '/' })} />,
+      ]}
+    </Menu>
+  )
+}
