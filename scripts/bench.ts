@@ -9,6 +9,7 @@ import { presence } from '../packages/server/bench/gateway-presence.ts'
 import { lists } from '../packages/server/bench/lists.ts'
 import { messages } from '../packages/server/bench/messages.ts'
 import { paging } from '../packages/server/bench/paging.ts'
+import { peer } from '../packages/server/bench/peer.ts'
 import { search } from '../packages/server/bench/search.ts'
 import { send } from '../packages/server/bench/send.ts'
 import { sequencer } from '../packages/server/bench/sequencer.ts'
@@ -28,6 +29,7 @@ const benches: Record<string, Bench> = {
   lists,
   messages,
   paging,
+  peer,
   presence,
   search,
   send,

@@ -10,10 +10,10 @@ import { requestOf } from './processes.ts'
 const USERS = 20_000
 /** Those who write begin here: their numbers have no zeros before them. */
 const FIRST = 10_000
-const PAIRS = 5_000
+export const PAIRS = 5_000
 /** Several groups of a size, so that senders seldom wait for each other. */
 export const GROUPS = 8
-const TEXT = 'Shall we meet at the station at nine, or is that too early for you?'
+export const TEXT = 'Shall we meet at the station at nine, or is that too early for you?'
 const DATA = JSON.stringify({ text: TEXT })
 
 /** Tables without anything of ours: one-row inserts with one key, and updates of one row. */
