@@ -40,6 +40,13 @@ const ScopedMembers = Type.Record(
   Type.String(),
   Type.Object({ ...UserRecord.properties, scope: Scope, oldScope: Scope }),
 )
+const FormerMembers = Type.Record(
+  Type.String(),
+  Type.Object({
+    ...UserRecord.properties,
+    oldScope: Type.Optional({ ...Scope, description: 'Not of somebody who was no member.' }),
+  }),
+)
 const OneMessage = Type.Object({ message: MessageRecord })
 const Reaction = Type.Object({
   reaction: ReactionRecord,
@@ -225,7 +232,7 @@ export const events = {
   'group.member.banned': {
     summary: 'A user was banned; a membership ended with it.',
     trigger: 'group_member_banned',
-    payload: Membership,
+    payload: Type.Object({ ...Membership.properties, members: FormerMembers }),
   },
   'group.member.unbanned': {
     summary: 'A ban was lifted.',

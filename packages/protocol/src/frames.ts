@@ -121,7 +121,7 @@ export const serverFrames = {
   },
   'session.reload': {
     summary:
-      'Instead of what was missed, when that is too much or no longer kept: read the lists anew. Events past `position` follow.',
+      'Instead of what was missed, when that is too much or no longer known: read the lists anew. Events past `position` follow.',
     body: Type.Object({ uid: Type.String(), position: Position }),
   },
   'session.ok': { summary: 'A frame with an `id` was carried out.' },

@@ -1662,6 +1662,10 @@ begin
     returning *
   loop
     v_done := v_done + 1;
+    if i.scope is not null then
+      insert into former_members (app_no, uid, conversation, guid)
+      values (p_app_no, i.uid, p_conversation, i.with_id);
+    end if;
     if i.visible then
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
       v_gone := v_gone + 1;
@@ -1897,6 +1901,10 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
+  delete from former_members where ctid = any (array(
+    select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
 
   delete from friends f
   where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (
@@ -2047,6 +2055,14 @@ CREATE TABLE public.events (
     day date NOT NULL
 )
 PARTITION BY RANGE (day);
+
+CREATE TABLE public.former_members (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    guid text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.friends (
     app_no integer NOT NULL,
@@ -2443,6 +2459,9 @@ ALTER TABLE ONLY public.conversations
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
 
+ALTER TABLE ONLY public.former_members
+    ADD CONSTRAINT former_members_pkey PRIMARY KEY (app_no, uid, conversation);
+
 ALTER TABLE ONLY public.friends
     ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
@@ -2587,6 +2606,8 @@ CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, 
 CREATE INDEX events_first ON ONLY public.events USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
 
 CREATE INDEX events_second ON ONLY public.events USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
+
+CREATE INDEX former_members_at ON public.former_members USING btree (at);
 
 CREATE INDEX groups_changed ON public.groups USING btree (app_no, type, changed_second, guid) WHERE (removed_at IS NULL);
 

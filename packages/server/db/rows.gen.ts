@@ -176,6 +176,13 @@ export interface CellRows {
     at: Date
     day: string
   }
+  former_members: {
+    app_no: number
+    uid: string
+    conversation: number
+    guid: string
+    at: Date
+  }
   friends: {
     app_no: number
     uid: string

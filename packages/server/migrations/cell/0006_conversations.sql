@@ -1061,6 +1061,10 @@ begin
     returning *
   loop
     v_done := v_done + 1;
+    if i.scope is not null then
+      insert into former_members (app_no, uid, conversation, guid)
+      values (p_app_no, i.uid, p_conversation, i.with_id);
+    end if;
     if i.visible then
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
       v_gone := v_gone + 1;
@@ -1162,6 +1166,10 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
   v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
+  delete from former_members where ctid = any (array(
+    select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
 
   delete from friends f
   where v_left > 0 and app_no = p_app_no and friend_uid = p_uid and uid in (

@@ -3,13 +3,15 @@ import { unknownApp } from '../areas/access/app-of-request.ts'
 import { Credentials } from '../areas/access/credentials.ts'
 import { limitOf } from '../areas/settings/settings.ts'
 import type { Deps } from '../deps.ts'
+import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Turns } from '../platform/turns.ts'
+import type { AppHub } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { Tokens } from './tokens.ts'
 
-/** Connections whose users are looked up at once: thousands may come back in the same second. */
+/** Connections whose users are looked up at once in a cell: thousands may come back in the same second. */
 const AT_ONCE = 10
 
 /** Lets connections in that show a token. */
@@ -17,7 +19,8 @@ export class Door {
   readonly #secrets: Deps['secrets']
   readonly #credentials: Credentials
   readonly #tokens: Tokens
-  readonly #turns = new Turns(AT_ONCE)
+  /** Of each cell: nobody waits for one that is down. */
+  readonly #turns = new WeakMap<Cell, Turns>()
   readonly #hubs: Hubs
 
   constructor(deps: Deps, hubs: Hubs) {
@@ -32,33 +35,50 @@ export class Door {
     const { authToken, position, resource } = body
     session.credential = this.#secrets.hash(authToken).toString('hex')
     this.#tokens.add(session)
-    await this.#turns.run(async () => {
+    await this.#turnsOf(session.app.cell).run(async () => {
       if (session.closed) return
       const { app } = session
       const user = await this.#credentials.user(app, authToken)
       if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       const settings = await this.#credentials.settings(app)
       if (!settings) throw unknownApp(app.id)
+      if (session.closed) return
       session.settings = settings
       session.resource = resource
-      session.hub = this.#hubs.get(app)
-      this.#makeRoom(session, user.uid)
-      await session.hub.join(session, user.uid, position)
+      const hub = this.#hubs.get(app)
+      makeRoom(hub, session, user.uid)
+      // From here on it has its place, until it leaves.
+      session.hub = hub
+      hub.connections++
+      await hub.join(session, user.uid, position)
     })
   }
 
   leave(session: Session): void {
     this.#tokens.remove(session)
-    session.hub?.leave(session)
+    if (!session.hub) return
+    session.hub.connections--
+    session.hub.leave(session)
   }
 
-  /** One connection a device; and not more than the app allows. */
-  #makeRoom({ hub, settings, resource }: Session, uid: string): void {
-    const others = [...(hub?.users.get(uid)?.sessions ?? [])].filter(({ closed }) => !closed)
-    const same = others.filter((other) => resource !== undefined && other.resource === resource)
-    for (const other of same) other.close('replaced')
-    const limit = limitOf(settings, 'limits.connectionsPerUser')
-    if (others.length - same.length < limit) return
-    throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'connections of a user' })
+  #turnsOf(cell: Cell): Turns {
+    const known = this.#turns.get(cell) ?? new Turns(AT_ONCE)
+    this.#turns.set(cell, known)
+    return known
   }
+}
+
+/** One connection a device; and not more than the app allows. */
+function makeRoom(hub: AppHub, { settings, resource }: Session, uid: string): void {
+  const others = [...(hub.users.get(uid)?.sessions ?? [])].filter(({ closed }) => !closed)
+  const same = others.filter((other) => resource !== undefined && other.resource === resource)
+  for (const other of same) other.close('replaced')
+  const ofUser = limitOf(settings, 'limits.connectionsPerUser')
+  refuseFrom(ofUser, others.length - same.length, 'connections of a user')
+  const ofApp = limitOf(settings, 'limits.connectionsPerApp')
+  refuseFrom(ofApp, hub.connections - same.length, 'connections of an app')
+}
+
+function refuseFrom(limit: number, taken: number, what: string): void {
+  if (taken >= limit) throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what })
 }

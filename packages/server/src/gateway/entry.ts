@@ -9,8 +9,8 @@ import { type Watched, watchedOf } from './watchers.ts'
 
 /** What an event changes of who may receive the next ones. */
 export type Change =
-  | { kind: 'in' | 'out'; guid: string; uids: string[]; banned: boolean }
-  | { kind: 'gone'; guid: string }
+  | { kind: 'in' | 'out'; guid: string; uids: string[] }
+  | { kind: 'gone'; guid: string; key: string }
   | { kind: 'blocked' | 'unblocked'; uid: string; others: string[] }
 
 /** An event of an app's log, as it is told to devices. */
@@ -31,10 +31,10 @@ export interface Entry {
 
 /** An event as the sequencer publishes it (see sequence_events). */
 export function readPublished(text: string): Entry {
-  const { position, type, at, payload } = JSON.parse(text)
+  const { position, type, key, at, payload } = JSON.parse(text)
   // Nothing before it can hold an unescaped quote but its own keys.
   const body = text.slice(text.indexOf(',"payload":') + ',"payload":'.length, -1)
-  return toEntry({ position, type, at, payload, body })
+  return toEntry({ position, type, key, at, payload, body })
 }
 
 /** An event as the log holds it. */
@@ -45,18 +45,20 @@ export function readLogged(row: LoggedRow): Entry {
 export interface LoggedRow {
   position: number
   type: EventType
+  key: string
   at: number
   body: string
 }
 
-function toEntry({ position, type, at, payload, body }: LoggedRow & { payload: unknown }): Entry {
+function toEntry(event: LoggedRow & { payload: unknown }): Entry {
+  const { position, type, key, at, payload, body } = event
   const audience = audienceOf(type, payload)
   return {
     position,
     type,
     audience,
     places: placesOf(audience),
-    change: changeOf(type, payload),
+    change: changeOf(type, key, payload),
     watched: watchedOf(type, payload),
     gathered: RECEIPTS.has(type) && audience?.group !== undefined,
     heardAt: performance.now(),
@@ -85,7 +87,7 @@ function withoutPrivate(key: string, value: unknown): unknown {
 
 type Membership = EventPayload<'group.member.joined'>
 
-function changeOf(type: EventType, payload: unknown): Change | undefined {
+function changeOf(type: EventType, key: string, payload: unknown): Change | undefined {
   switch (type) {
     case 'group.created':
     case 'group.member.added':
@@ -94,10 +96,14 @@ function changeOf(type: EventType, payload: unknown): Change | undefined {
     case 'group.member.left':
     case 'group.member.kicked':
       return membership('out', payload as Membership)
-    case 'group.member.banned':
-      return membership('out', payload as Membership, true)
+    case 'group.member.banned': {
+      const { group, members } = payload as EventPayload<'group.member.banned'>
+      // Whoever was never a member can be banned too.
+      const uids = Object.keys(members).filter((uid) => members[uid]?.oldScope !== undefined)
+      return { kind: 'out', guid: group.guid, uids }
+    }
     case 'group.deleted':
-      return { kind: 'gone', guid: (payload as EventPayload<'group.deleted'>).group.guid }
+      return { kind: 'gone', guid: (payload as EventPayload<'group.deleted'>).group.guid, key }
     case 'user.blocked':
     case 'user.unblocked': {
       const { by, users } = payload as EventPayload<'user.blocked'>
@@ -112,5 +118,13 @@ function changeOf(type: EventType, payload: unknown): Change | undefined {
 const membership = (
   kind: 'in' | 'out',
   { group, members }: Pick<Membership, 'group' | 'members'>,
-  banned = false,
-): Change => ({ kind, guid: group.guid, uids: Object.keys(members), banned })
+): Change => ({ kind, guid: group.guid, uids: Object.keys(members) })
+
+/** Tells a user to read its lists anew, in the place of this event. */
+export const reloadAt = (entry: Entry, uid: string): Entry => ({
+  ...entry,
+  gathered: false,
+  frame: Buffer.from(
+    JSON.stringify({ type: 'session.reload', body: { uid, position: entry.position } }),
+  ),
+})

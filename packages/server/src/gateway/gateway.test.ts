@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
+import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
@@ -65,6 +66,30 @@ suite('a connection', () => {
     assert.equal((await cleo.closed).code, 4401)
     await kept.settled()
     await kept.close()
+  })
+
+  test('is one of as many as the app allows, however many come at once', async () => {
+    const app = await newUsers('amira', 'ben')
+    const settings = `update apps set settings = '{"limits.connectionsPerApp": 2}' where app_no = $1`
+    await rows(app.cell.db, settings, [app.no])
+    const token = await tokenOf(app, 'amira')
+    const devices = await Promise.all(
+      Array.from({ length: 8 }, () => Device.connect(port(), app, token)),
+    )
+    const [first, ...others] = devices.filter(({ frames }) => frames[0]?.type === 'session.ready')
+    assert.equal(others.length, 1)
+    for (const device of devices.filter((one) => one !== first && !others.includes(one))) {
+      assert.equal(device.frames[0]?.body.code, 'ERR_PLAN_QUOTA_RESTRICTION')
+      assert.equal((await device.closed).code, 4529)
+    }
+    const foreign = await connect(await newUsers('amira'), 'amira')
+    await foreign.got('session.ready')
+    await first?.close()
+    const next = await until('there is room', async () => {
+      const device = await connect(app, 'ben')
+      return device.frames[0]?.type === 'session.ready' && device
+    })
+    for (const device of [...others, foreign, next]) await device.close()
   })
 
   test('of the same device replaces the one before', async () => {

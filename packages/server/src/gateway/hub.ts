@@ -1,7 +1,7 @@
 import type { Audience, ClientFrame } from '@loquat/protocol'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
-import type { Change, Entry } from './entry.ts'
+import { type Change, type Entry, reloadAt } from './entry.ts'
 import { Feed } from './feed.ts'
 import { Moments } from './moments.ts'
 import { findUserState, findWatch } from './queries.ts'
@@ -16,8 +16,6 @@ export interface HubUser {
   readonly groups: Set<HubGroup>
   /** `>uid`: the user blocks this one; `<uid`: is blocked by it. */
   readonly blocks: Set<string>
-  /** Groups that the user was banned from as a member. */
-  readonly banned: Set<string>
 }
 
 /** A group that users with sockets in this process are members of. */
@@ -41,6 +39,8 @@ export class AppHub {
   readonly groups = new Map<string, HubGroup>()
   readonly watchers = new Watchers()
   readonly opened: Promise<void>
+  /** Those let in, or about to be: the user's state is read meanwhile. */
+  connections = 0
   /** Rounds of the gateway's clock without a user. */
   idleRounds = 0
   readonly #listener: HubListener
@@ -131,7 +131,7 @@ export class AppHub {
         for (const session of user.sessions) session.deliver(entry)
       }
     }
-    if (change) this.#apply(change)
+    if (change) this.#apply(change, entry)
     if (watched) this.watchers.note(watched)
   }
 
@@ -160,24 +160,19 @@ export class AppHub {
     const { no: appNo, cell } = this.app
     const state = await findUserState.one(cell.db, { appNo, uid })
     await this.feed.reached(state.position)
-    const { blocks, banned } = state
-    const user: HubUser = {
-      uid,
-      sessions: new Set(),
-      groups: new Set(),
-      blocks: new Set(blocks),
-      banned: new Set(banned),
-    }
+    const blocks = new Set(state.blocks)
+    const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks }
     // It is there from now on, as it was at that position; what came since is made up for at once.
     this.users.set(uid, user)
     for (const guid of state.groups) this.#add(guid, user)
-    for (const { change } of this.feed.ring.since(state.position)) {
-      if (change && concerns(change, uid)) this.#applyTo(user, change)
+    for (const entry of this.feed.ring.since(state.position)) {
+      const { change } = entry
+      if (change && concerns(change, uid)) this.#applyTo(user, change, entry)
     }
     return user
   }
 
-  #apply(change: Change): void {
+  #apply(change: Change, entry: Entry): void {
     if (change.kind === 'gone') {
       const group = this.groups.get(change.guid)
       for (const user of group?.users ?? []) user.groups.delete(group as HubGroup)
@@ -186,15 +181,19 @@ export class AppHub {
     }
     for (const uid of uidsOf(change)) {
       const user = this.users.get(uid)
-      if (user) this.#applyTo(user, change)
+      if (user) this.#applyTo(user, change, entry)
     }
   }
 
-  #applyTo(user: HubUser, change: Change): void {
+  #applyTo(user: HubUser, change: Change, entry: Entry): void {
     if ('guid' in change) {
       const group = this.groups.get(change.guid)
       if (change.kind === 'in') this.#add(change.guid, user)
       else if (group && user.groups.delete(group)) this.#remove(group, user)
+      else if (change.kind === 'out') {
+        // It was out when it was read, before the log told so: what the group was told until now, it was not.
+        for (const session of user.sessions) session.deliver(reloadAt(entry, user.uid))
+      }
       return
     }
     const mine = change.uid === user.uid

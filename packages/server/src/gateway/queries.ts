@@ -1,7 +1,23 @@
 import { query } from '../platform/db/query.ts'
 import type { LoggedRow } from './entry.ts'
 
-const LOGGED = `position, type, floor(date_part('epoch', at))::bigint as at, payload::text as body`
+const LOGGED = `position, type, key, floor(date_part('epoch', at))::bigint as at, payload::text as body`
+
+/** A group that is no more, told apart from others of that guid by the key of its events. */
+export interface Ended {
+  guid: string
+  key: string
+}
+
+/** Those of which the user was a member to the end: swept already, or not. */
+const ENDED = `
+  select guid, 'conversation:' || conversation as key, at from former_members
+  where app_no = :appNo and uid = :uid
+  union all
+  select g.guid, 'conversation:' || i.conversation, g.removed_at
+  from groups g join inbox i on i.app_no = g.app_no and i.uid = :uid and i.kind = 'group'
+    and i.with_id = g.guid and i.scope is not null
+  where g.app_no = :appNo and g.removed_at is not null`
 
 /** The next events of a log, by its primary key. */
 export const listLogged = query<{ appNo: number; after: number; limit: number }, LoggedRow>(
@@ -55,29 +71,47 @@ export const findWatch = query<
 
 /**
  * What decides who receives what, at one position of the log: what was committed by then and is not in
- * the log yet is in it too, and does no harm when it is heard again. `banned`: groups from which the
- * user was banned as a member.
+ * the log yet is in it too, and does no harm when it is heard again. But the end of a group is told to its
+ * members: those of one whose end is not in the log yet still are.
  */
 export const findUserState = query<
   { appNo: number; uid: string },
-  { position: number; groups: string[]; blocks: string[]; banned: string[] }
+  { position: number; groups: string[]; blocks: string[] }
 >(
   'gateway.findUserState',
   `select coalesce((select position from positions where app_no = :appNo), 0) as position,
      array(select i.with_id from inbox i join groups g on g.app_no = i.app_no and g.guid = i.with_id
        where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.scope is not null
-         and g.removed_at is null) as groups,
+         and g.removed_at is null
+       union
+       -- Counted, so that the outbox is looked at only if there are any.
+       select ended.guid from (${ENDED}) ended
+       where (select count(*) from outbox o
+         where o.app_no = :appNo and o.type = 'group.deleted' and o.key = ended.key) > 0
+     ) as groups,
      array(select '>' || blocked_uid from blocks where app_no = :appNo and uid = :uid
        union all
-       select '<' || uid from blocks where app_no = :appNo and blocked_uid = :uid) as blocks,
-     array(select guid from bans
-       where app_no = :appNo and uid = :uid and joined_at is not null) as banned`,
+       select '<' || uid from blocks where app_no = :appNo and blocked_uid = :uid) as blocks`,
 )
 
-/** The day on which an event got its position: no earlier partition is looked at. */
-export const findDay = query<{ appNo: number; position: number }, { day: string }>(
-  'gateway.findDay',
-  'select day from events where app_no = :appNo and position = :position',
+/**
+ * Where a user begins that was away: the day on which the next event got its position (none: the log no
+ * longer holds it), so that no earlier partition is looked at; and the groups that have ended with it since
+ * then, or up to a day before: an event can wait for its position.
+ */
+export const findReturn = query<
+  { appNo: number; uid: string; after: number },
+  { day: string | null; ended: Ended[] }
+>(
+  'gateway.findReturn',
+  `with next as (
+     select max(day) as day from events where app_no = :appNo and position = :after::bigint + 1
+   )
+   select next.day::text, coalesce((
+       select json_agg(json_build_object('guid', guid, 'key', key)) from (${ENDED}) ended
+       where ended.at >= coalesce(next.day, current_date) - 1
+     ), '[]') as ended
+   from next`,
 )
 
 type Stretch = { appNo: number; after: number; upto: number; day: string; limit: number }
@@ -86,17 +120,17 @@ type Stretch = { appNo: number; after: number; upto: number; day: string; limit:
 export const listTold = query<Stretch & { place: string; everyone: string }, LoggedRow>(
   'gateway.listTold',
   `select ${LOGGED} from (
-     (select position, type, at, payload from events
+     (select position, type, key, at, payload from events
       where app_no = :appNo and to_first = :place and to_first <> ''
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
      union all
-     (select position, type, at, payload from events
+     (select position, type, key, at, payload from events
       where app_no = :appNo and to_first = :everyone and to_first <> ''
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
      union all
-     (select position, type, at, payload from events
+     (select position, type, key, at, payload from events
       where app_no = :appNo and to_second = :place
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
@@ -116,7 +150,7 @@ export const listToldInGroups = query<
   `select ${LOGGED} from json_to_recordset(:spans::json)
      as span (place text, after bigint, upto bigint)
    cross join lateral (
-     select position, type, at, payload from events
+     select position, type, key, at, payload from events
      where app_no = :appNo and to_first = span.place and to_first <> ''
        and position > span.after and position <= span.upto and day >= :day::date
      order by position limit :limit

@@ -97,7 +97,8 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await say('after')
       const device = await resume(app, 'ben', position)
       await until('all are there', () => device.texts().includes('team after'))
-      assert.deepEqual(device.texts(), ['old before', 'new while away', 'team after'])
+      const told = ['team before', 'old before', 'new while away', 'team after']
+      assert.deepEqual(device.texts(), told)
       assert.deepEqual(
         device.events().filter((type) => type.startsWith('group.member')),
         [
@@ -108,6 +109,41 @@ for (const [way, comeBack] of Object.entries(ways)) {
           'group.member.added',
           'group.member.banned',
         ],
+      )
+      await device.close()
+    })
+
+    test('tells of groups that ended meanwhile, and of what was said there before', async () => {
+      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const newGroup = (guid: string, participants: string[]) =>
+        app.client.groups.create({
+          ...{ guid, name: guid, type: 'private', owner: 'amira' },
+          members: { participants },
+        })
+      for (const guid of ['shared', 'left', 'again']) await newGroup(guid, ['ben'])
+      await newGroup('foreign', ['cleo'])
+      const position = await visit(app, 'ben')
+      const guids = ['shared', 'left', 'again', 'foreign']
+      for (const guid of guids) await send(app, 'amira', guid, `${guid} before`, 'group')
+      await app.call('DELETE', '/v3/groups/left/members/ben')
+      for (const guid of guids) await send(app, 'amira', guid, `${guid} later`, 'group')
+      for (const guid of guids) await app.call('DELETE', `/v3/groups/${guid}`)
+      // Others of the same names, without ben at first.
+      for (const guid of ['again', 'foreign']) await newGroup(guid, ['cleo'])
+      await send(app, 'amira', 'again', 'of another group', 'group')
+      await app.call('POST', '/v3/groups/again/members', { body: { participants: ['ben'] } })
+      await send(app, 'amira', 'again', 'as a member', 'group')
+      await app.call('DELETE', '/v3/groups/foreign')
+      const device = await resume(app, 'ben', position)
+      await until('all are there', () => device.texts().includes('as a member'))
+      assert.deepEqual(device.texts(), [
+        ...['shared before', 'left before', 'again before', 'shared later', 'again later'],
+        'as a member',
+      ])
+      const ended = device.frames.filter(({ type }) => type === 'group.deleted')
+      assert.deepEqual(
+        ended.map(({ body }) => body.group.guid),
+        ['shared', 'again'],
       )
       await device.close()
     })

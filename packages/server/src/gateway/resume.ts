@@ -1,7 +1,7 @@
 import { EVERYONE, groupPlace, realtimeLimits, userPlace } from '@loquat/protocol'
 import { type Entry, type LoggedRow, readLogged } from './entry.ts'
 import { type AppHub, type HubUser, isTold } from './hub.ts'
-import { findDay, listTold, listToldInGroups } from './queries.ts'
+import { findReturn, listTold, listToldInGroups } from './queries.ts'
 
 /** While a user was a member of a group: past one position, up to another. */
 export interface Span {
@@ -22,7 +22,7 @@ const READ = 2 * realtimeLimits.resumeEvents
 
 /**
  * What a user was told past `after`, up to where the hub stands now; undefined if that is too much, or
- * no longer known. Groups that the user left meanwhile are told up to the leave.
+ * no longer known. Groups that the user left meanwhile are told up to the leave, those that ended up to the end.
  */
 export async function missedBy(
   hub: AppHub,
@@ -30,16 +30,26 @@ export async function missedBy(
   after: number,
   upto: number,
 ): Promise<Entry[] | undefined> {
+  if (after === upto) return []
+  if (after > upto) return undefined
   // As they are now: while the log is read, they may change.
   const groups = [...user.groups].map(({ guid }) => guid)
-  if (after > upto) return undefined
-  const source = after >= hub.feed.ring.after ? inRing(hub) : await inLog(hub, after)
+  const { no: appNo, cell } = hub.app
+  const { day, ended } = await findReturn.one(cell.db, { appNo, uid: user.uid, after })
+  const source = after >= hub.feed.ring.after ? inRing(hub) : day ? inLog(hub, day) : undefined
   const own = await source?.own(user.uid, after, upto)
   if (!source || !own) return undefined
-  const spans = spansOf(user, groups, own, { after, upto })
-  const shared = await source.inGroups(spans)
+  const member = { uid: user.uid, groups, ended: new Set(ended.map(({ key }) => key)) }
+  const range = { after, upto }
+  const shared = await source.inGroups([
+    ...spansOf(member, own, range),
+    // Where in it the end is, is not known yet.
+    ...ended.map(({ guid }) => ({ guid, ...range })),
+  ])
   if (!shared) return undefined
-  const told = inOrder([...own, ...shared]).filter((entry) => isMeant(entry, user, spans))
+  const found = inOrder([...own, ...shared])
+  const spans = spansOf(member, found, range)
+  const told = found.filter((entry) => isMeant(entry, user, spans))
   return told.length > realtimeLimits.resumeEvents ? undefined : told
 }
 
@@ -50,12 +60,8 @@ const inRing = ({ feed: { ring } }: AppHub): Source => ({
     spans.flatMap(({ guid, after, upto }) => ring.at(groupPlace(guid), after, upto)),
 })
 
-/** Undefined if the log no longer holds all past the position. */
-async function inLog({ app }: AppHub, from: number): Promise<Source | undefined> {
-  const { no: appNo, cell } = app
-  const start = await findDay.maybeOne(cell.db, { appNo, position: from + 1 })
-  if (!start) return undefined
-  const common = { appNo, day: start.day, limit: READ + 1 }
+function inLog({ app: { no: appNo, cell } }: AppHub, day: string): Source {
+  const common = { appNo, day, limit: READ + 1 }
   const entries = (rows: LoggedRow[]) => (rows.length > READ ? undefined : rows.map(readLogged))
   return {
     own: async (uid, after, upto) => {
@@ -77,29 +83,32 @@ function inOrder(entries: Entry[]): Entry[] {
   return sorted.filter(({ position }, index) => position !== sorted[index - 1]?.position)
 }
 
+interface Member {
+  uid: string
+  /** Where it is a member now. */
+  groups: string[]
+  /** Keys of groups that have ended with it. */
+  ended: Set<string>
+}
+
 /** When the user was a member of which group: known from where it is one now, and what changed that. */
 function spansOf(
-  { uid, banned }: HubUser,
-  groups: string[],
-  own: Entry[],
+  { uid, groups, ended }: Member,
+  entries: Entry[],
   { after, upto }: Omit<Span, 'guid'>,
 ): Span[] {
   const spans: Span[] = []
   const since = new Map<string, number>()
-  const met = new Set<string>()
-  for (const { change, position } of own) {
-    if (change?.kind !== 'in' && change?.kind !== 'out') continue
-    if (!change.uids.includes(uid)) continue
+  for (const { change, position } of entries) {
+    if (!change || !('guid' in change)) continue
     const { guid } = change
+    const concerned = change.kind === 'gone' ? ended.has(change.key) : change.uids.includes(uid)
+    if (!concerned) continue
     if (change.kind === 'in') since.set(guid, position)
     else {
-      // Whoever was never a member can be banned too.
-      const member = !met.has(guid) && (!change.banned || banned.has(guid))
-      const from = since.get(guid) ?? (member ? after : undefined)
-      if (from !== undefined) spans.push({ guid, after: from, upto: position })
+      spans.push({ guid, after: since.get(guid) ?? after, upto: position })
       since.delete(guid)
     }
-    met.add(guid)
   }
   for (const guid of groups) spans.push({ guid, after: since.get(guid) ?? after, upto })
   return spans

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removeOldIdempotency } from '../areas/access/queries.ts'
+import { removeOldFormerMembers } from '../areas/groups/queries.ts'
 import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
@@ -29,7 +30,8 @@ export async function runUpkeep(context: JobContext): Promise<void> {
 
 /** One round: partitions of the event log, workers that are gone, rows that are past their use. */
 export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>): Promise<void> {
-  const { made, dropped } = await keepLogs(cell.url, deps.config.service.eventRetentionDays)
+  const days = deps.config.service.eventRetentionDays
+  const { made, dropped } = await keepLogs(cell.url, days)
   if (made.length + dropped.length > 0) {
     deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
   }
@@ -38,13 +40,19 @@ export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>
   await removeAll(removeOldRevocations, cell, signal)
   await removeAll(removeOldDeadLetters, cell, signal)
   await removeAll(removeOldSteps, cell, signal)
+  await removeAll(removeOldFormerMembers, cell, signal, { days })
 }
 
-type Removal = Query<{ limit: number }, { removed: number }>
+type Removal<P> = Query<P & { limit: number }, { removed: number }>
 
-async function removeAll(removal: Removal, { db }: Cell, signal: AbortSignal): Promise<void> {
+async function removeAll<P extends object>(
+  removal: Removal<P>,
+  { db }: Cell,
+  signal: AbortSignal,
+  bounds: P = {} as P,
+): Promise<void> {
   while (!signal.aborted) {
-    const { removed } = await removal.one(db, { limit: BATCH })
+    const { removed } = await removal.one(db, { ...bounds, limit: BATCH })
     if (removed < BATCH) return
   }
 }

@@ -151,7 +151,7 @@ interface MemberAction {
 /** The event of such a message, which has none of its own. Events come last in a transaction. */
 export async function announceMember(
   tx: Tx,
-  { actor, no }: Pick<Place, 'actor' | 'no'>,
+  { actor, no, standing }: Pick<Place, 'actor' | 'no' | 'standing'>,
   message: MessageRecord,
 ): Promise<void> {
   const { action, entities, extras } = message.data as unknown as MemberAction
@@ -162,6 +162,10 @@ export async function announceMember(
   const payload = { ...own, by: by.entity }
   if (action === 'joined' || action === 'left') {
     await announce(tx, { ...event, type: EVENTS[action], payload: own })
+  } else if (action === 'banned') {
+    const { scope } = standing(on.entity.uid)
+    const former = { [on.entity.uid]: { ...on.entity, ...(scope && { oldScope: scope }) } }
+    await announce(tx, { ...event, type: EVENTS[action], payload: { ...payload, members: former } })
   } else if (action !== 'scopeChanged') {
     await announce(tx, { ...event, type: EVENTS[action], payload })
   } else if (extras) {

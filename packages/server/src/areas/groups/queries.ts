@@ -137,6 +137,17 @@ export const sweepGroup = query<OneGroup & { limit: number }, { gone: boolean }>
   'select sweep_group(:appNo, :guid, :limit) as gone',
 )
 
+/** Those that are older than the log: nobody resumes from there. */
+export const removeOldFormerMembers = query<{ days: number; limit: number }, { removed: number }>(
+  'groups.removeOldFormerMembers',
+  `with old as (
+     select ctid from former_members where at < now() - make_interval(days => :days + 1) limit :limit
+   ), gone as (
+     delete from former_members where ctid = any (array(select ctid from old)) returning 1
+   )
+   select count(*) as removed from gone`,
+)
+
 /** Of any app: the sweep serves a whole cell. */
 export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid: string }>(
   'groups.listRemoved',

@@ -59,6 +59,11 @@ export const settings = {
     10_000,
     'Connections of a user to one gateway process at the same time.',
   ),
+  'limits.connectionsPerApp': count(
+    100_000,
+    NO_CEILING,
+    'Connections of the app to one gateway process at the same time.',
+  ),
   'rate.core': count(
     10_000,
     NO_CEILING,

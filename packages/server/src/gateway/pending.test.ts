@@ -1,0 +1,81 @@
+/** Devices that come while a change of their user is made, and not in the log yet. */
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { Device, newApp, send, tokenOf } from '../../test/device.ts'
+import { type TestApp, useServer } from '../../test/harness.ts'
+import { rows } from '../../test/log-writers.ts'
+import { until } from '../../test/until.ts'
+import { readConfig } from '../config.ts'
+import { type Service, serve } from '../serve.ts'
+
+const server = useServer({ roles: ['api', 'gateway'] })
+
+let worker: Service | undefined
+const stopSequencer = async () => {
+  await worker?.drain()
+  worker = undefined
+}
+after(stopSequencer)
+
+async function startSequencer(app: TestApp): Promise<void> {
+  worker = await serve(readConfig(server.env), ['worker'])
+  await until('all is in the log', async () => {
+    const left = await rows(app.cell.db, 'select from outbox where app_no = $1', [app.no])
+    return left.length === 0
+  })
+}
+
+/** A group of amira and ben, known to the log; from then on nothing reaches that. */
+async function newTeam(): Promise<{ app: TestApp; token: string }> {
+  const app = await newApp(server, ['amira', 'ben'])
+  const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
+  await app.client.groups.create({ ...group, members: { participants: ['ben'] } })
+  const token = await tokenOf(app, 'ben')
+  await startSequencer(app)
+  await stopSequencer()
+  return { app, token }
+}
+
+const connect = (app: TestApp, token: string, position?: number) =>
+  Device.connect(
+    server.service.gatewayPort ?? 0,
+    app,
+    token,
+    position === undefined ? {} : { position },
+  )
+
+suite('what is committed and not in the log yet', () => {
+  test('the end of a group is told to who was a member', async () => {
+    const { app, token } = await newTeam()
+    await send(app, 'amira', 'team', 'before', 'group')
+    await app.call('DELETE', '/v3/groups/team')
+    const device = await connect(app, token)
+    await startSequencer(app)
+    await device.got('group.deleted')
+    assert.deepEqual(device.texts(), ['before'])
+    await device.close()
+    await stopSequencer()
+  })
+
+  for (const [how, position] of [
+    ['a new device', undefined],
+    ['one that comes back', 1],
+  ] as const) {
+    test(`${how} of who was kicked reads its lists anew`, async () => {
+      const { app, token } = await newTeam()
+      await send(app, 'amira', 'team', 'before', 'group')
+      await app.call('DELETE', '/v3/groups/team/members/ben')
+      const device = await connect(app, token, position)
+      await startSequencer(app)
+      const kicked = await device.got('group.member.kicked')
+      const { body } = await device.got('session.reload')
+      assert.deepEqual(body, { uid: 'ben', position: kicked.position })
+      await send(app, 'amira', 'team', 'after', 'group')
+      await send(app, 'amira', 'ben', 'to ben', 'user')
+      await device.got('message.sent')
+      assert.deepEqual(device.texts(), ['to ben'])
+      await device.close()
+      await stopSequencer()
+    })
+  }
+})
