@@ -9,6 +9,10 @@ export interface Method {
   namespace: string
   name: string
   code: string
+  /** For the reference: how it is called, what it does, and the request that it makes. */
+  signature: string
+  summary: string
+  request: string
 }
 
 /** A method in its parts. */
@@ -23,13 +27,17 @@ interface Parts {
 
 /** The operation itself, and for a list also what reads all its pages, or only counts. */
 export function methodsOf(operation: Operation, declarations: Declarations): Method[] {
-  const { operationId, namespace } = operation
+  const { operationId, namespace, method, url } = operation
   const { items, count } = answersOf(operation.answer, declarations)
   const methods = items
     ? listMethods(operation, items, count, declarations)
-    : [single(operation, declarations)]
+    : [single(operation, declarations), ...iterator(operation, declarations)]
   return methods.map((parts) => {
-    return { operationId, namespace, name: parts.name, code: print(operation, parts) }
+    const { name, note = '', parameters, returns } = parts
+    const signature = `${name}(${parameters.join(', ')}): ${returns}`
+    const summary = `${operation.summary}${note}`
+    const code = print(operation, parts)
+    return { operationId, namespace, name, code, signature, summary, request: `${method} ${url}` }
   })
 }
 
@@ -73,15 +81,46 @@ function single(operation: Operation, declarations: Declarations): Parts {
   }
 }
 
+/** Of a list whose pages say what to ask for next, unless they always do: such a list never ends. */
+function iterator(operation: Operation, declarations: Declarations): Parts[] {
+  const { operationId, name, query, answer } = operation
+  const { data, meta } = answer.properties ?? {}
+  const next = meta?.properties?.next
+  if (!data?.items || !next || meta?.required?.includes('next')) return []
+  assertList(operation)
+  const ids = operation.ids.map(({ name }) => name)
+  const given = [...ids, '{ ...query, ...place }', 'options'].join(', ')
+  // A place that is one value is told by the parameter of the direction.
+  const [parameter] = ['before', 'after'].filter((one) => query?.properties?.[one])
+  const single = next.properties ? '' : `, '${parameter}'`
+  const item = declarations.namedAnswer(`${capitalized(operationId)}Item`, data.items)
+  return [
+    {
+      name: name.replace('list', 'all'),
+      note: ': every record, read page by page',
+      parameters: [
+        ...idParameters(operation),
+        queryParameter(operation, `${capitalized(operationId)}Query`),
+      ],
+      returns: `AsyncGenerator<${item}, void, undefined>`,
+      body: `everyFollowing((place) => this.${name}(${given})${single})`,
+    },
+  ]
+}
+
+function assertList({ operationId, name }: Operation): void {
+  if (!name.startsWith('list'))
+    throw new Error(`${operationId} answers with pages: give it a name that begins with "list".`)
+}
+
 function listMethods(
   operation: Operation,
   items: Schema,
   count: Schema | undefined,
   declarations: Declarations,
 ): Parts[] {
-  const { operationId, name } = operation
-  if (!name.startsWith('list'))
-    throw new Error(`${operationId} answers with pages: give it a name that begins with "list".`)
+  const { operationId } = operation
+  assertList(operation)
   const item = declarations.namedAnswer(`${capitalized(operationId)}Item`, items)
   const query = queryType(operation, count ? ['count'] : [], declarations)
   const lists = [list(operation, query, item), all(operation, query, item)]

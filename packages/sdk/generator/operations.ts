@@ -7,7 +7,7 @@ import type { Schema } from './types.ts'
 
 const HEAD = `// Made by \`npm run generate\` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
-import { everyRecord, type Page } from './pages.ts'
+import { everyFollowing, everyRecord, type Page } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
 `
 
@@ -17,11 +17,7 @@ export function operationsFile(
   shared: Record<string, Schema>,
   name = 'Operations',
 ): string {
-  const operations = readOperations(document)
-  const declarations = new Declarations()
-  for (const [name, schema] of Object.entries(shared)) declarations.record(name, schema)
-  for (const operation of operations) nameRecord(operation, declarations)
-  const methods = operations.flatMap((operation) => methodsOf(operation, declarations))
+  const { methods, declarations } = readMethods(document, shared)
   assertDistinct(methods)
   const namespaces = Map.groupBy(methods, ({ namespace }) => namespace)
   const classes = [...namespaces].map(([namespace, own]) => methodsClass(namespace, own))
@@ -31,6 +27,16 @@ export function operationsFile(
     ...classes,
     operationsClass(name, [...namespaces.keys()]),
   ].join('\n\n')
+}
+
+/** The methods for a document, and the types that they name. */
+export function readMethods(document: Document, shared: Record<string, Schema>) {
+  const operations = readOperations(document)
+  const declarations = new Declarations()
+  for (const [name, schema] of Object.entries(shared)) declarations.record(name, schema)
+  for (const operation of operations) nameRecord(operation, declarations)
+  const methods = operations.flatMap((operation) => methodsOf(operation, declarations))
+  return { methods, declarations }
 }
 
 /** What `getUser` answers with is a `User`, in the answers of other operations too. */

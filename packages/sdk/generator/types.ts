@@ -11,6 +11,7 @@ export interface Schema {
   properties?: Record<string, Schema>
   required?: string[] | undefined
   additionalProperties?: boolean | Schema
+  patternProperties?: Record<string, object>
 }
 
 /** What types are printed for. */
@@ -59,7 +60,7 @@ function simple(schema: Schema, printing: Printing): string {
 }
 
 function objectType({ properties, ...schema }: Schema, printing: Printing): string {
-  const { additionalProperties: others } = schema
+  const [others = schema.additionalProperties] = Object.values(schema.patternProperties ?? {})
   if (!properties)
     return `Record<string, ${typeof others === 'object' ? typeOf(others, printing) : 'unknown'}>`
   const fields = Object.entries(properties).map(([name, field]) => {

@@ -1,4 +1,4 @@
-import type { Region } from '@loquat/protocol'
+import type { Region } from './protocol.gen.ts'
 
 /** Where the app is reached: its own host name, or the bare host of an installation. */
 export type Address =

@@ -1,7 +1,7 @@
-import type { EventType } from '@loquat/protocol'
 import { readAddress, type Target } from './address.ts'
 import { type FollowQuery, follow, type LoggedEvent } from './follow.ts'
 import { Operations } from './operations.gen.ts'
+import type { EventType } from './protocol.gen.ts'
 import { type CallOptions, type LoquatOptions, type SendOptions, Transport } from './transport.ts'
 
 /** An app's data as an operator reaches it: made by `LoquatManagement.app`. */

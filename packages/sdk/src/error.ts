@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@loquat/protocol'
+import type { ErrorCode } from './protocol.gen.ts'
 
 /**
  * What the client itself finds: no whole answer came, or one that is none of Loquat's, such as a

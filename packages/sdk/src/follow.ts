@@ -1,5 +1,5 @@
-import type { EventPayload, EventType } from '@loquat/protocol'
 import type { EventsMethods, ListEventsQuery } from './operations.gen.ts'
+import type { EventPayload, EventType } from './protocol.gen.ts'
 import { isPassing, pause, pauseBefore } from './retry.ts'
 import type { CallOptions } from './transport.ts'
 

@@ -1,6 +1,6 @@
 // Made by `npm run generate` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
-import { everyRecord, type Page } from './pages.ts'
+import { everyFollowing, everyRecord, type Page } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export type PageMeta = {
@@ -476,6 +476,32 @@ export type ListAuditEntriesQuery = {
   to?: number | undefined
 }
 
+export type ListAuditEntriesItem = {
+  id: string
+  /** When, in Unix seconds. */
+  at: number
+  /** How the caller came; `command` and `service` have no account. */
+  via: 'session' | 'key' | 'command' | 'service'
+  operator?: {
+    id: string
+    email: string
+  }
+  appId?: string
+  /** The operationId. */
+  action: string
+  /** What it was done to, by the names of the parameters. */
+  target: Record<string, unknown>
+  /** What was there, where that is known. */
+  before?: unknown
+  /** What was set, or asked for. Secrets are left out. */
+  after?: unknown
+  /** Of operations on the data of an app: how they were answered. */
+  status?: number
+  /** From where. */
+  address?: string
+  userAgent?: string
+}
+
 export type ListAppAuditEntriesAnswer = {
   data: {
     id: string
@@ -521,6 +547,32 @@ export type ListAppAuditEntriesQuery = {
   to?: number | undefined
   /** Only of this account. */
   operator?: number | undefined
+}
+
+export type ListAppAuditEntriesItem = {
+  id: string
+  /** When, in Unix seconds. */
+  at: number
+  /** How the caller came; `command` and `service` have no account. */
+  via: 'session' | 'key' | 'command' | 'service'
+  operator?: {
+    id: string
+    email: string
+  }
+  appId?: string
+  /** The operationId. */
+  action: string
+  /** What it was done to, by the names of the parameters. */
+  target: Record<string, unknown>
+  /** What was there, where that is known. */
+  before?: unknown
+  /** What was set, or asked for. Secrets are left out. */
+  after?: unknown
+  /** Of operations on the data of an app: how they were answered. */
+  status?: number
+  /** From where. */
+  address?: string
+  userAgent?: string
 }
 
 /** `client.operators` */
@@ -829,6 +881,14 @@ export class AuditEntriesMethods {
     return this.#transport.answer({ method: 'GET', path: '/audit', query }, options)
   }
 
+  /** List what the own account did, newest first: every record, read page by page. */
+  all(
+    query?: ListAuditEntriesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListAuditEntriesItem, void, undefined> {
+    return everyFollowing((place) => this.list({ ...query, ...place }, options), 'before')
+  }
+
   /** List what was done to an app and its data, newest first. */
   async listApp(
     appId: string,
@@ -839,6 +899,15 @@ export class AuditEntriesMethods {
       { method: 'GET', path: `/apps/${segment(appId)}/audit`, query },
       options,
     )
+  }
+
+  /** List what was done to an app and its data, newest first: every record, read page by page. */
+  allApp(
+    appId: string,
+    query?: ListAppAuditEntriesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListAppAuditEntriesItem, void, undefined> {
+    return everyFollowing((place) => this.listApp(appId, { ...query, ...place }, options), 'before')
   }
 }
 

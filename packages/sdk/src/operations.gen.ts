@@ -1,6 +1,6 @@
 // Made by `npm run generate` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
-import { everyRecord, type Page } from './pages.ts'
+import { everyFollowing, everyRecord, type Page } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export type PageMeta = {
@@ -1494,6 +1494,15 @@ export type ListMessageReceiptsQuery = {
   id?: string | undefined
 }
 
+export type ListMessageReceiptsItem = {
+  /** UID of who received it. */
+  recipient: string
+  /** When it was delivered, in Unix seconds. */
+  deliveredAt?: number
+  /** When it was read, in Unix seconds. */
+  readAt?: number
+}
+
 export type SendThreadReplyAnswer =
   | Message
   | {
@@ -1795,6 +1804,168 @@ export type ListThreadsQuery = {
   withMentionCount?: boolean | undefined
 }
 
+export type ListThreadsItem = {
+  /** A number that grows within its conversation. */
+  id: string
+  /** The sender's own id of it. */
+  muid?: string
+  conversationId: string
+  /** UID; `app_system` when the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** `message`, `custom`, `interactive` or `action`. */
+  category: string
+  type: string
+  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+  data: Record<string, unknown>
+  /** The message that it replies to. */
+  parentId?: string
+  /** The message that it quotes. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** When it was sent, in Unix seconds. */
+  sentAt: number
+  /** When it last changed, in Unix seconds. */
+  updatedAt: number
+  /** When it was edited, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** When it was deleted, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** When the other side received it, in Unix seconds. */
+  deliveredAt?: number
+  /** When the other side read it, in Unix seconds. */
+  readAt?: number
+  /** Since when it is pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of who pinned it; `app_system` when it was the app. */
+  pinnedBy?: string
+  /** When the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: {
+      /** UID of who received it. */
+      recipient: string
+      /** When it was delivered, in Unix seconds. */
+      deliveredAt?: number
+      /** When it was read, in Unix seconds. */
+      readAt?: number
+    }[]
+  }
+  /** Without content once it is deleted, and no more than its id once it is gone. */
+  quotedMessage?: {
+    id: string
+    /** The sender's own id of it. */
+    muid?: string
+    conversationId?: string
+    /** UID; `app_system` when the app sent it. */
+    sender?: string
+    receiverType?: 'user' | 'group'
+    /** UID or GUID. */
+    receiver?: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category?: string
+    type?: string
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    data?: Record<string, unknown>
+    /** The message that it replies to. */
+    parentId?: string
+    /** The message that it quotes. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** When it was sent, in Unix seconds. */
+    sentAt?: number
+    /** When it last changed, in Unix seconds. */
+    updatedAt?: number
+    /** When it was edited, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** When it was deleted, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** When the other side received it, in Unix seconds. */
+    deliveredAt?: number
+    /** When the other side read it, in Unix seconds. */
+    readAt?: number
+    /** Since when it is pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of who pinned it; `app_system` when it was the app. */
+    pinnedBy?: string
+    /** When the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: {
+        /** UID of who received it. */
+        recipient: string
+        /** When it was delivered, in Unix seconds. */
+        deliveredAt?: number
+        /** When it was read, in Unix seconds. */
+        readAt?: number
+      }[]
+    }
+  }
+  /** Replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: {
+    /** A number that grows within its conversation. */
+    id: string
+    /** The sender's own id of it. */
+    muid?: string
+    conversationId: string
+    /** UID; `app_system` when the app sent it. */
+    sender: string
+    receiverType: 'user' | 'group'
+    /** UID or GUID. */
+    receiver: string
+    /** `message`, `custom`, `interactive` or `action`. */
+    category: string
+    type: string
+    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    data: Record<string, unknown>
+    /** The message that it replies to. */
+    parentId?: string
+    /** The message that it quotes. */
+    quotedMessageId?: string
+    tags?: string[]
+    /** When it was sent, in Unix seconds. */
+    sentAt: number
+    /** When it last changed, in Unix seconds. */
+    updatedAt: number
+    /** When it was edited, in Unix seconds. */
+    editedAt?: number
+    editedBy?: string
+    /** When it was deleted, in Unix seconds. */
+    deletedAt?: number
+    deletedBy?: string
+    /** When the other side received it, in Unix seconds. */
+    deliveredAt?: number
+    /** When the other side read it, in Unix seconds. */
+    readAt?: number
+    /** Since when it is pinned, in Unix seconds. */
+    pinnedAt?: number
+    /** UID of who pinned it; `app_system` when it was the app. */
+    pinnedBy?: string
+    /** When the viewer saved it, in Unix seconds. */
+    savedAt?: number
+    receipts?: {
+      data: {
+        /** UID of who received it. */
+        recipient: string
+        /** When it was delivered, in Unix seconds. */
+        deliveredAt?: number
+        /** When it was read, in Unix seconds. */
+        readAt?: number
+      }[]
+    }
+  }
+  unreadReplyCount?: number
+  mentionCount?: number
+}
+
 export type ListMessageReactionsAnswer = {
   data: {
     /** A number that grows within the message. */
@@ -1829,6 +2000,18 @@ export type ListMessageReactionsQuery = {
   id?: string | undefined
 }
 
+export type ListMessageReactionsItem = {
+  /** A number that grows within the message. */
+  id: string
+  messageId: string
+  /** An emoji, or any short text. */
+  reaction: string
+  uid: string
+  /** When it was added, in Unix seconds. */
+  reactedAt: number
+  reactedBy: User
+}
+
 export type ListMessageReactionsByValueAnswer = {
   data: {
     /** A number that grows within the message. */
@@ -1861,6 +2044,18 @@ export type ListMessageReactionsByValueQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a reaction. */
   id?: string | undefined
+}
+
+export type ListMessageReactionsByValueItem = {
+  /** A number that grows within the message. */
+  id: string
+  messageId: string
+  /** An emoji, or any short text. */
+  reaction: string
+  uid: string
+  /** When it was added, in Unix seconds. */
+  reactedAt: number
+  reactedBy: User
 }
 
 export type ListUserMessagesPinnedAnswer = {
@@ -2483,6 +2678,26 @@ export type ListWebhookDeliveriesQuery = {
   failed?: boolean | undefined
 }
 
+export type ListWebhookDeliveriesItem = {
+  id: string
+  /** The position of the event in the log. */
+  position: number
+  /** The type of the event. */
+  type: string
+  /** 1 for the first. */
+  try: number
+  success: boolean
+  /** Of the answer. */
+  status?: number
+  /** Why there was no answer. */
+  error?: string
+  durationMs: number
+  /** The beginning of the answer. */
+  answer?: string
+  /** When, in Unix seconds. */
+  at: number
+}
+
 export type ListWebhookDeadLettersAnswer = {
   data: {
     /** The position of the event, or of the first of several. */
@@ -2507,6 +2722,19 @@ export type ListWebhookDeadLettersQuery = {
   limit?: number | undefined
   /** Only those past this position: `meta.next` of the page before. */
   after?: number | undefined
+}
+
+export type ListWebhookDeadLettersItem = {
+  /** The position of the event, or of the first of several. */
+  position: number
+  /** How many positions in a row. */
+  count: number
+  /** The type of the event, where it is known. */
+  type?: string
+  /** `exhausted`: all retries failed; `noRetry`: it failed, and `retryOnFailure` is off; `expired`: the log no longer held it. */
+  reason: 'exhausted' | 'noRetry' | 'expired'
+  /** When it was given up, in Unix seconds. */
+  at: number
 }
 
 export type ReplayWebhookEventsAnswer = {
@@ -3139,6 +3367,15 @@ export class MessagesMethods {
     )
   }
 
+  /** List who received and read a message: every record, read page by page. */
+  allReceipts(
+    id: string,
+    query?: ListMessageReceiptsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListMessageReceiptsItem, void, undefined> {
+    return everyFollowing((place) => this.listReceipts(id, { ...query, ...place }, options))
+  }
+
   /** List the reactions to a message. */
   async listReactions(
     id: string,
@@ -3151,6 +3388,15 @@ export class MessagesMethods {
     )
   }
 
+  /** List the reactions to a message: every record, read page by page. */
+  allReactions(
+    id: string,
+    query?: ListMessageReactionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListMessageReactionsItem, void, undefined> {
+    return everyFollowing((place) => this.listReactions(id, { ...query, ...place }, options))
+  }
+
   /** List the reactions to a message with one value. */
   async listReactionsByValue(
     id: string,
@@ -3161,6 +3407,18 @@ export class MessagesMethods {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/messages/${segment(id)}/reactions/${segment(reaction)}`, query },
       options,
+    )
+  }
+
+  /** List the reactions to a message with one value: every record, read page by page. */
+  allReactionsByValue(
+    id: string,
+    reaction: string,
+    query?: ListMessageReactionsByValueQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListMessageReactionsByValueItem, void, undefined> {
+    return everyFollowing((place) =>
+      this.listReactionsByValue(id, reaction, { ...query, ...place }, options),
     )
   }
 
@@ -3208,6 +3466,15 @@ export class MessagesMethods {
     )
   }
 
+  /** List the pinned messages with a user: every record, read page by page. */
+  allUserPinned(
+    uid: string,
+    query?: ListUserMessagesPinnedQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listUserPinned(uid, { ...query, ...place }, options))
+  }
+
   /** List the pinned messages of a group. */
   async listGroupPinned(
     guid: string,
@@ -3220,12 +3487,29 @@ export class MessagesMethods {
     )
   }
 
+  /** List the pinned messages of a group: every record, read page by page. */
+  allGroupPinned(
+    guid: string,
+    query?: ListGroupMessagesPinnedQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listGroupPinned(guid, { ...query, ...place }, options))
+  }
+
   /** List the messages that the user saved. */
   async listSaved(
     query?: ListSavedMessagesQuery,
     options?: CallOptions,
   ): Promise<ListSavedMessagesAnswer> {
     return this.#transport.answer({ method: 'GET', path: '/v3/messages/saved', query }, options)
+  }
+
+  /** List the messages that the user saved: every record, read page by page. */
+  allSaved(
+    query?: ListSavedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listSaved({ ...query, ...place }, options))
   }
 
   /** Put a message on the user's own list. */
@@ -3256,6 +3540,15 @@ export class MessagesMethods {
     )
   }
 
+  /** List the messages with a user: every record, read page by page. */
+  allUser(
+    uid: string,
+    query?: ListUserMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listUser(uid, { ...query, ...place }, options))
+  }
+
   /** List the messages of a group. */
   async listGroup(
     guid: string,
@@ -3266,6 +3559,15 @@ export class MessagesMethods {
       { method: 'GET', path: `/v3/groups/${segment(guid)}/messages`, query },
       options,
     )
+  }
+
+  /** List the messages of a group: every record, read page by page. */
+  allGroup(
+    guid: string,
+    query?: ListGroupMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listGroup(guid, { ...query, ...place }, options))
   }
 }
 
@@ -3318,9 +3620,26 @@ export class ThreadsMethods {
     )
   }
 
+  /** List the replies to a message: every record, read page by page. */
+  allReplies(
+    id: string,
+    query?: ListThreadRepliesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.listReplies(id, { ...query, ...place }, options))
+  }
+
   /** List threads. */
   async list(query?: ListThreadsQuery, options?: CallOptions): Promise<ListThreadsAnswer> {
     return this.#transport.answer({ method: 'GET', path: '/v3/threads', query }, options)
+  }
+
+  /** List threads: every record, read page by page. */
+  all(
+    query?: ListThreadsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListThreadsItem, void, undefined> {
+    return everyFollowing((place) => this.list({ ...query, ...place }, options))
   }
 
   /** Follow a thread. */
@@ -3697,6 +4016,18 @@ export class WebhooksMethods {
     )
   }
 
+  /** List what was tried to deliver in the last seven days, newest first: every record, read page by page. */
+  allDeliveries(
+    webhookId: string,
+    query?: ListWebhookDeliveriesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListWebhookDeliveriesItem, void, undefined> {
+    return everyFollowing(
+      (place) => this.listDeliveries(webhookId, { ...query, ...place }, options),
+      'before',
+    )
+  }
+
   /** List the events that were given up in the last 30 days, by position. */
   async listDeadLetters(
     webhookId: string,
@@ -3706,6 +4037,18 @@ export class WebhooksMethods {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}/dead_letters`, query },
       options,
+    )
+  }
+
+  /** List the events that were given up in the last 30 days, by position: every record, read page by page. */
+  allDeadLetters(
+    webhookId: string,
+    query?: ListWebhookDeadLettersQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListWebhookDeadLettersItem, void, undefined> {
+    return everyFollowing(
+      (place) => this.listDeadLetters(webhookId, { ...query, ...place }, options),
+      'after',
     )
   }
 

@@ -24,6 +24,19 @@ export async function* everyRecord<T>(
   }
 }
 
+/** The same, where each page says what to ask for next: fields of the query, or the value of one. */
+export async function* everyFollowing<T>(
+  read: (place: object) => Promise<{ data: T[]; meta: { next?: object | number } }>,
+  field = '',
+): AsyncGenerator<T, void, undefined> {
+  let place: object | undefined = {}
+  while (place) {
+    const { data, meta }: Awaited<ReturnType<typeof read>> = await read(place)
+    yield* data
+    place = typeof meta.next === 'number' ? { [field]: meta.next } : meta.next
+  }
+}
+
 /** A cursor where the list offers one: it neither skips nor repeats when records come and go. */
 function following({ cursor }: Place, meta: PageMeta): Place | undefined {
   if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }

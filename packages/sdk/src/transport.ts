@@ -6,6 +6,8 @@ import { isPassing, pause, pauseBefore, readRetryAfter } from './retry.ts'
 export interface SendOptions {
   /** How often a request is sent again after a failure that passes; 4 unless given. */
   maxRetries?: number | undefined
+  /** For how many milliseconds a request is sent again; 60,000 on devices, else without a limit. */
+  retryForMs?: number | undefined
   /** Milliseconds for each try, answer included; 30,000 unless given. */
   timeoutMs?: number | undefined
   /** Instead of the global one. */
@@ -48,6 +50,7 @@ export class Transport {
   readonly #target: Target
   readonly #renew: (() => Promise<boolean>) | undefined
   readonly #maxRetries: number
+  readonly #retryForMs: number
   readonly #timeoutMs: number
   readonly #fetch: NonNullable<SendOptions['fetch']>
 
@@ -56,6 +59,7 @@ export class Transport {
     this.#target = target
     this.#renew = renew
     this.#maxRetries = options.maxRetries ?? 4
+    this.#retryForMs = options.retryForMs ?? Number.POSITIVE_INFINITY
     this.#timeoutMs = options.timeoutMs ?? 30_000
     // Called as a method of anything but the global object, a browser's fetch throws.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init))
@@ -69,6 +73,7 @@ export class Transport {
   /** The whole answer. */
   async answer<T>(call: Call, options: CallOptions = {}): Promise<T> {
     const request = this.#request(call, options)
+    const startedAt = Date.now()
     let renewed = this.#renew === undefined
     for (let retry = 0; ; retry++) {
       try {
@@ -78,7 +83,8 @@ export class Transport {
           renewed = true
           continue
         }
-        if (retry >= this.#maxRetries || !isPassing(error)) throw error
+        const over = retry >= this.#maxRetries || Date.now() - startedAt > this.#retryForMs
+        if (over || !isPassing(error)) throw error
         await pause(pauseBefore(retry, error.retryAfter), options.signal)
       }
     }

@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
 import { seeded } from '../../server/test/seed.ts'
 import { until } from '../../server/test/until.ts'
-import { type ChatState, LoquatClient, type Target } from '../src/client/index.ts'
+import { LoquatClient, type Message, type Target } from '../src/client/index.ts'
 import { type Network, openProxy } from './proxy.ts'
+import { shown } from './shown.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const LONG = process.env.LOQUAT_TEST_LONG !== undefined
@@ -18,32 +19,20 @@ const TARGETS: Target[] = [
   { type: 'group', id: 'team' },
 ]
 
-type Step =
-  | { do: 'send' | 'reply' | 'edit' | 'delete' | 'purge' | 'react'; by: number; at: number }
-  | { do: 'read' | 'unread' | 'clear' | 'own'; by: number; at: number }
-  | {
-      do: 'leave' | 'join' | 'kick' | 'block' | 'unblock' | 'cut' | 'mend' | 'pin'
-      by: number
-      at: number
-    }
-
-const KINDS: Step['do'][] = [
-  ...(['send', 'send', 'send', 'own', 'own', 'reply', 'edit', 'delete', 'purge', 'react'] as const),
-  ...(['read', 'read', 'unread', 'clear', 'leave', 'join', 'kick', 'block', 'unblock'] as const),
-  ...(['cut', 'mend', 'pin'] as const),
+const KINDS = [
+  ...['send', 'send', 'send', 'own', 'own', 'reply', 'quote', 'thread', 'edit', 'delete', 'purge'],
+  ...['react', 'read', 'read', 'unread', 'delivered', 'clear', 'leave', 'join', 'kick', 'block'],
+  ...['unblock', 'cut', 'mend', 'pin'],
 ]
 
-const step = fc.record({
-  do: fc.constantFrom(...KINDS),
-  by: fc.nat(2),
-  at: fc.nat(50),
-}) as fc.Arbitrary<Step>
+const step = fc.record({ do: fc.constantFrom(...KINDS), by: fc.nat(2), at: fc.nat(50) })
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 interface World {
   app: TestApp
   client: LoquatClient
   proxy: Network
-  /** Ids of messages, and where they are. */
+  /** Messages, and where the client finds them. */
   sent: { id: string; sender: string; target: Target }[]
   sends: Promise<unknown>[]
 }
@@ -59,6 +48,8 @@ function placeFor(by: string, at: number): Target {
 async function take({ app, client, proxy, sent, sends }: World, { do: what, by: nth, at }: Step) {
   const by = UIDS[nth] as (typeof UIDS)[number]
   const target = placeFor(by, at)
+  /** The same, as the client's user finds it. */
+  const seen: Target = target.id === 'amira' ? { type: 'user', id: by } : target
   const path = `/v3/${target.type}s/${target.id}`
   const call = (method: string, url: string, body?: object, actor: string = by) =>
     app.call(method, url, { headers: { onbehalfof: actor }, ...(body && { body }) })
@@ -71,15 +62,17 @@ async function take({ app, client, proxy, sent, sends }: World, { do: what, by: 
       ...more,
     }
     const { status, body: answer } = await call('POST', '/v3/messages', body)
-    if (status === 200) sent.push({ id: answer.data.id, sender: by, target })
+    if (status === 200) sent.push({ id: answer.data.id, sender: by, target: seen })
   }
   if (what === 'cut') proxy.cut()
   else if (what === 'mend') proxy.mend()
   else if (what === 'send') await post({})
   else if (what === 'own') {
     const own = TARGETS[at % TARGETS.length] as Target
-    sends.push(client.send(own, { text: `own${at}` }).catch(() => undefined))
+    const note = ({ id }: Message) => void sent.push({ id, sender: 'amira', target: own })
+    sends.push(client.send(own, { text: `own${at}` }).then(note, () => undefined))
   } else if (what === 'read') await call('POST', `${path}/conversation/read`, {})
+  else if (what === 'delivered') await call('POST', `${path}/conversation/delivered`, {})
   else if (what === 'clear') await call('DELETE', `${path}/conversation`, {})
   else if (what === 'leave' && by !== 'cleo') await call('POST', '/v3/groups/team/leave')
   else if (what === 'join') await call('POST', '/v3/groups/team/join', {})
@@ -90,7 +83,11 @@ async function take({ app, client, proxy, sent, sends }: World, { do: what, by: 
   }
   if (!known) return
   const url = `/v3/messages/${known.id}`
-  if (what === 'reply') await call('POST', `${url}/thread`, { data: { text: `r${at}` } })
+  if (what === 'reply') {
+    const { status, body } = await call('POST', `${url}/thread`, { data: { text: `r${at}` } })
+    if (status === 200) sent.push({ ...known, id: body.data.id, sender: by })
+  } else if (what === 'thread') client.open(known.target, known.id)
+  else if (what === 'quote') await post({ quotedMessageId: known.id })
   else if (what === 'edit') await call('PUT', url, { data: { text: `e${at}` } }, known.sender)
   else if (what === 'delete') await call('DELETE', url, {}, known.sender)
   else if (what === 'purge') await call('DELETE', url, { permanent: true }, known.sender)
@@ -99,32 +96,6 @@ async function take({ app, client, proxy, sent, sends }: World, { do: what, by: 
   else if (what === 'unread')
     await call('DELETE', `${path}/conversation/read`, { messageId: known.id })
 }
-
-/** All that a user could see of it. */
-function shown({ conversations, rooms }: ChatState) {
-  return {
-    conversations: conversations.map((one) => ({
-      id: one.conversationId,
-      unread: one.unreadMessageCount,
-      mentions: one.unreadMentionsCount,
-      updatedAt: one.updatedAt,
-      last: one.lastMessage && messageOf(one.lastMessage),
-    })),
-    rooms: Object.fromEntries(
-      Object.entries(rooms).map(([key, { messages }]) => [
-        key,
-        messages.filter(({ pending }) => !pending).map(messageOf),
-      ]),
-    ),
-  }
-}
-
-type Shown = ChatState['rooms'][string]['messages'][number]
-
-const messageOf = ({ id, sender, data, deletedAt, readAt, pinnedAt, replyCount }: Shown) => ({
-  ...{ id, sender, text: data.text, deleted: deletedAt !== undefined, read: readAt !== undefined },
-  ...{ pinned: pinnedAt !== undefined, replyCount, reactions: data.reactions },
-})
 
 async function start(t: TestContext, app: TestApp, baseUrl: string) {
   const { authToken } = await app.client.authTokens.create('amira', { force: true })
@@ -155,6 +126,9 @@ test('the store equals a fresh reload after any history', { timeout: 600_000 }, 
         body: { blockedUids: ['ben', 'cleo'] },
       })
       const fresh = await start(t, app, `http://127.0.0.1:${port}`)
+      for (const { target, parentId } of Object.values(client.state.rooms)) {
+        fresh.open(target, parentId)
+      }
       const both = () => [shown(client.state), shown(fresh.state)] as const
       const equal = async () => {
         await Promise.all([client.settled(), fresh.settled()])

@@ -2,8 +2,7 @@
  * What the types must refuse. Nothing here runs: `npm run check` fails when a line that should be an
  * error is none.
  */
-import type { ErrorCode } from '@loquat/protocol'
-import { Loquat, type LoquatError, type Page, type User } from '../src/index.ts'
+import { type ErrorCode, Loquat, type LoquatError, type Page, type User } from '../src/index.ts'
 
 export function addresses() {
   const own = { appId: 'app', apiKey: 'key' }

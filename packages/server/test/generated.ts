@@ -1,12 +1,18 @@
 /** The files that are made from the code or the migrated databases, as they should be now. */
 
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as protocol from '@loquat/protocol'
 import { errors, events, impossibleErrors, triggers } from '@loquat/protocol'
 import pg from 'pg'
 import { Type } from 'typebox'
-import { operationsFile } from '../../sdk/generator/operations.ts'
+import { compileSdk } from '../../sdk/build.ts'
+import { operationsFile, readMethods } from '../../sdk/generator/operations.ts'
+import { protocolFile } from '../../sdk/generator/protocol.ts'
+import { referencePage } from '../../sdk/generator/reference.ts'
 import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
@@ -37,10 +43,12 @@ export async function generatedFiles(
     'packages/server/management.openapi.json': management,
     'packages/sdk/src/operations.gen.ts': sdkOperations(document, 'Operations'),
     'packages/sdk/src/management.gen.ts': sdkOperations(management, 'ManagementOperations'),
+    'packages/sdk/src/protocol.gen.ts': sdkProtocol(),
     'docs/config.md': configPage(),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
     'docs/realtime.md': realtimePage(NOTE),
+    'docs/sdk.md': sdkPage(document, management),
   }
   return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
 }
@@ -131,11 +139,44 @@ async function openApi(env: NodeJS.ProcessEnv | EnginesEnv) {
   return { document, management }
 }
 
+/** Shapes that many answers have. */
+const shared = {
+  PageMeta: Page(Type.Unknown()).properties.meta,
+  Acknowledged: Acknowledged.properties.data,
+}
+
 /** The methods of the SDK. */
-function sdkOperations(document: string, name: string): string {
-  const PageMeta = Page(Type.Unknown()).properties.meta
-  const shared = { PageMeta, Acknowledged: Acknowledged.properties.data }
-  const input = operationsFile(JSON.parse(document), shared, name)
+const sdkOperations = (document: string, name: string) =>
+  formatted(operationsFile(JSON.parse(document), shared, name))
+
+/** The reference of the SDK. What is written by hand is taken as it is on disk. */
+function sdkPage(document: string, management: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'loquat-sdk-'))
+  try {
+    // It may use operations that are only just being generated.
+    compileSdk(folder, '--noCheck')
+    return referencePage(NOTE, {
+      folder,
+      operations: readMethods(JSON.parse(document), shared).methods,
+      management: readMethods(JSON.parse(management), shared).methods,
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Error codes and events for the SDK. */
+function sdkProtocol(): string {
+  const { regions, UserRecord, RoleRecord, GroupRecord, MessageRecord } = protocol
+  const { ReactionRecord, ReceiptRecord, WebhookRecord } = protocol
+  const records = {
+    ...{ UserRecord, RoleRecord, GroupRecord, ReceiptRecord, MessageRecord },
+    ...{ ReactionRecord, WebhookRecord },
+  }
+  return formatted(protocolFile({ errors, regions, records, events }))
+}
+
+function formatted(input: string): string {
   const args = ['format', '--stdin-file-path=operations.ts']
   return execFileSync('biome', args, { cwd: ROOT, input, encoding: 'utf8' })
 }

@@ -1,10 +1,12 @@
-import type { EventPayload, EventType } from '@loquat/protocol'
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
-import { LoquatError } from '../error.ts'
-import { type Message, Operations, type SendMessageBody, type User } from '../operations.gen.ts'
+import { type Message, Operations, type User } from '../operations.gen.ts'
+import type { EventPayload, EventType } from '../protocol.gen.ts'
 import { newKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame } from './connection.ts'
+import { tell } from './held.ts'
+import { Presence, type Watched } from './presence.ts'
 import { Reads } from './reads.ts'
+import { Sends } from './sends.ts'
 import type { ChatMessage, ChatState, Target } from './state.ts'
 import { Store, threadKey } from './store.ts'
 import { Typing } from './typing.ts'
@@ -19,8 +21,8 @@ export type ClientOptions = Address &
     authToken: string
     /** Called when the token is refused; gives another one, or undefined where there is none. */
     renewToken?: (() => Promise<string | undefined>) | undefined
-    /** Whose presence is told in `state.presence`; of nobody's unless given. */
-    presence?: 'all' | 'friends' | undefined
+    /** Whose presence is told in `state.presence`; nobody's unless given. */
+    presence?: Watched | undefined
     /** Where the gateway is, unless at the same address. */
     realtimeUrl?: string | undefined
     WebSocket?: typeof WebSocket | undefined
@@ -52,9 +54,13 @@ type LiveBody<T extends LiveType> = T extends keyof LiveFrames
 /** Elsewhere nobody tells when the network is back. */
 const browser = globalThis as Partial<EventTarget>
 
+/** The id of the frame that asks for presence, which is repeated in its answer. */
+const SUBSCRIBED = 'presence'
 const TYPING_EVERY_MS = 2_000
-/** About a minute: longer than most tunnels. */
-const SEND_RETRIES = 10
+/** Longer than most tunnels. */
+const RETRY_FOR_MS = 60_000
+/** As many as fit in there. */
+const RETRIES = 10
 
 /**
  * The chat of one user, kept as the server has it: conversations, messages of those that are open, who
@@ -67,10 +73,10 @@ export class LoquatClient {
   readonly #store: Store
   readonly #connection: Connection
   readonly #typing: Typing
+  readonly #presence: Presence
   readonly #options: ClientOptions
   readonly #listeners = new Map<string, Set<(body: never) => void>>()
-  /** By room: what is sent after what. */
-  readonly #sending = new Map<string, Promise<unknown>>()
+  readonly #sends: Sends
   readonly #typedAt = new Map<string, number>()
   readonly #hurry = () => this.#connection.hurry()
   #token: string
@@ -89,11 +95,14 @@ export class LoquatClient {
         return { ...headers, authtoken: token() }
       },
     }
-    const retries = { ...options, maxRetries: options.maxRetries ?? SEND_RETRIES }
-    this.api = new Operations(new Transport(target, retries, renew))
+    const { maxRetries = RETRIES, retryForMs = RETRY_FOR_MS } = options
+    const patient = { ...options, maxRetries, retryForMs }
+    this.api = new Operations(new Transport(target, patient, renew))
     const reading = new Operations(new Transport(target, { ...options, maxRetries: 1 }, renew))
     this.#store = new Store(this.uid, new Reads(reading))
+    this.#sends = new Sends(this.api.messages, (room, message) => this.#store.note(room, message))
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
+    this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({
       url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
       WebSocket: options.WebSocket,
@@ -123,19 +132,20 @@ export class LoquatClient {
   /** Connects, reads the conversations, and stays connected. */
   start(): void {
     browser.addEventListener?.('online', this.#hurry)
+    this.#store.fresh.start()
     this.#connection.start()
   }
 
   stop(): void {
     browser.removeEventListener?.('online', this.#hurry)
     this.#connection.stop()
-    this.#store.stop()
+    this.#store.fresh.stop()
     this.#typing.clear()
   }
 
   /** Resolves once nothing is left to read. */
   settled(): Promise<void> {
-    return this.#store.settled()
+    return this.#store.fresh.settled()
   }
 
   /** The name of a conversation in `state.rooms` and `state.typing`. */
@@ -144,7 +154,7 @@ export class LoquatClient {
   }
 
   loadMoreConversations(): Promise<void> {
-    return this.#store.loadMore()
+    return this.#store.fresh.loadMore()
   }
 
   /** Shows the messages of a conversation, or of the thread of one, in `state.rooms`; returns their name. */
@@ -229,54 +239,37 @@ export class LoquatClient {
     }
   }
 
-  async #send(message: ChatMessage): Promise<Message> {
+  #send(message: ChatMessage): Promise<Message> {
     const { receiverType: type, receiver: id, parentId } = message
-    const key = this.#keyOf({ type, id }, parentId)
     this.typing({ type, id }, false)
-    this.#store.note(key, message)
-    const turn = this.#sending.get(key) ?? Promise.resolve()
-    const sent = turn.then(() => this.#post(key, message))
-    const ended = sent.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#sending.set(key, ended)
-    void ended.then(() => this.#sending.get(key) === ended && this.#sending.delete(key))
-    return sent
-  }
-
-  async #post(key: string, message: ChatMessage): Promise<Message> {
-    const { receiver, receiverType, category, type, data, tags, muid = '', parentId } = message
-    const body: SendMessageBody = {
-      ...{ receiver, receiverType, category, type, data, muid },
-      ...(tags && { tags }),
-      ...(parentId !== undefined && { parentMessageId: parentId }),
-    }
-    try {
-      const sent = (await this.api.messages.send(body, { idempotencyKey: muid })) as Message
-      this.#store.note(key, sent)
-      return sent
-    } catch (error) {
-      const known = error instanceof LoquatError && { error }
-      this.#store.note(key, { ...message, pending: 'failed', ...known })
-      throw error
-    }
+    return this.#sends.send(this.#keyOf({ type, id }, parentId), message)
   }
 
   #onState(connection: ConnectionState): void {
     if (connection !== 'online') this.#typing.clear()
     this.#store.set({ connection })
     const { presence } = this.#options
-    if (connection === 'online' && presence) {
-      this.#connection.send('presence.subscribe', { users: presence })
+    if (connection === 'online') {
+      this.#store.fresh.start()
+      if (presence) this.#connection.send('presence.subscribe', { users: presence }, SUBSCRIBED)
     }
+    if (connection === 'signedOut') this.#store.fresh.stop()
     // Without a gateway there is still something to show.
     if (connection === 'offline' && !this.#store.state.loaded) this.#store.reload()
   }
 
   #onFrame(frame: Frame): void {
     const { type, body } = frame
-    if (type === 'typing.start' || type === 'typing.end') {
+    // Several of groups, in one frame.
+    if (type === 'conversation.receipts') {
+      for (const one of body.receipts) this.#onFrame(one)
+      return
+    }
+    const { presence } = this.#options
+    if (type === 'session.ok' && frame.id === SUBSCRIBED && presence) {
+      void this.#presence.subscribed(presence)
+    } else if (type === 'presence.changed') this.#presence.hear(body.users)
+    else if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
       const other = receiverType === 'group' ? receiver : sender.uid
       this.#typing.hear(frame, this.idOf({ type: receiverType, id: other }))
@@ -285,7 +278,7 @@ export class LoquatClient {
         this.#typing.end(body.message.conversationId, body.message.sender)
       this.#store.hear(frame)
     }
-    for (const listener of this.#listeners.get(type) ?? []) listener(body as never)
+    for (const listener of this.#listeners.get(type) ?? []) tell(() => listener(body as never))
   }
 
   /** One renewal for all who were refused with the same token. */
@@ -300,7 +293,7 @@ export class LoquatClient {
     const token = await this.#options.renewToken?.().catch(() => undefined)
     if (token === undefined) {
       this.#connection.stop()
-      this.#store.set({ connection: 'signedOut' })
+      this.#onState('signedOut')
       return false
     }
     this.#token = token

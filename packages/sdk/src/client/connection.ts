@@ -6,6 +6,7 @@ export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 
 /** A frame of the gateway: docs/realtime.md. */
 export interface Frame {
   type: string
+  id?: string
   position?: number
   // biome-ignore lint/suspicious/noExplicitAny: the type says what it holds
   body?: any
@@ -63,10 +64,10 @@ export class Connection {
   }
 
   /** Sends a frame, if there is a connection now: none of them is worth waiting for. */
-  send(type: string, body: object = {}): void {
+  send(type: string, body: object = {}, id?: string): void {
     if (this.#socket?.readyState !== 1) return
     this.#sentAt = Date.now()
-    this.#socket.send(JSON.stringify({ type, body }))
+    this.#socket.send(JSON.stringify({ type, id, body }))
   }
 
   /** Without the pause that is left, such as when the device is back in a network. */

@@ -1,10 +1,11 @@
-export type { ErrorCode, Region } from '@loquat/protocol'
 export type { Address } from '../address.ts'
 export { type ClientErrorCode, LoquatError } from '../error.ts'
 export type * from '../operations.gen.ts'
+export type { ErrorCode, EventPayload, EventType, Region } from '../protocol.gen.ts'
 export type { CallOptions } from '../transport.ts'
 export { type ClientOptions, type Draft, LoquatClient } from './client.ts'
 export type { ConnectionState } from './connection.ts'
+export type { Watched } from './presence.ts'
 export {
   type ChatMessage,
   type ChatState,

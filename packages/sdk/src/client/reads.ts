@@ -3,10 +3,20 @@ import type { Message, Operations } from '../operations.gen.ts'
 import { type Conversation, isShown, type Room, type Target } from './state.ts'
 
 const PAGE = 50
+/** Whoever went further back than this begins anew. */
+const MOST = 500
 
 export interface ConversationPage {
   data: Conversation[]
   next: string | undefined
+}
+
+/** A part of a room: the newest messages, or … */
+interface Part {
+  /** … those before this one, … */
+  before?: string | undefined
+  /** … and at least as far back as this one was. */
+  downTo?: string | undefined
 }
 
 /** What the store reads. Undefined: it is not there, or not for this user. */
@@ -32,13 +42,14 @@ export class Reads {
     return ifThere(this.#api.messages.get(id))
   }
 
-  /** The newest messages of a room, or those before one; the oldest first. */
-  async messages({ target, parentId }: Room, before?: string) {
+  /** Messages of a room, the oldest first. */
+  async messages({ target, parentId }: Room, { before, downTo }: Part = {}) {
     const found: Message[] = []
+    const reaches = () => downTo === undefined || Number(found[0]?.id) <= Number(downTo)
     const { messages, threads } = this.#api
     let place: object | undefined = before === undefined ? {} : { id: before }
     // What is not shown could fill a page.
-    while (place && found.length < PAGE / 2) {
+    while (place && (found.length < PAGE / 2 || (found.length < MOST && !reaches()))) {
       const query: object = { limit: PAGE, affix: 'prepend', ...place }
       const page = await ifThere(
         parentId !== undefined
@@ -58,8 +69,9 @@ async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    const gone = error instanceof LoquatError && (error.status === 403 || error.status === 404)
-    if (gone) return undefined
+    const { status = 0 } = error instanceof LoquatError ? error : {}
+    // What is refused for good must not keep the rest from being read.
+    if (status >= 400 && status < 500 && status !== 401 && status !== 429) return undefined
     throw error
   }
 }

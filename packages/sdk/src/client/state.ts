@@ -92,27 +92,59 @@ export function ordered(messages: ChatMessage[]): ChatMessage[] {
   return [...stored, ...messages.filter(({ pending }) => pending)]
 }
 
-/** With a message that the server has: in place of the same one, or of the one that was on its way. */
+/** The same message on its way. */
+export const isOwn = ({ pending, muid }: ChatMessage, message: Message) =>
+  pending !== undefined && muid !== undefined && muid === message.muid
+
+/**
+ * With a message as it was sent, in place of the one that was on its way. If it is there already it
+ * stays as it is: what was read since is newer.
+ */
 export function withMessage(messages: readonly ChatMessage[], message: Message): ChatMessage[] {
-  const others = messages.filter(
-    ({ id, pending, muid }) =>
-      id !== message.id && !(pending && muid !== undefined && muid === message.muid),
-  )
+  const others = messages.filter((one) => !isOwn(one, message))
+  if (others.some(({ id }) => id === message.id)) return others
   return ordered([...others, message])
+}
+
+/** The oldest message of a room that the server has. */
+export const oldestOf = ({ messages }: Room) => messages.find(({ pending }) => !pending)
+
+/** A room as it was read, with what was told meanwhile, and what is still on its way. */
+export function roomAfter(
+  read: { messages: Message[]; more: boolean },
+  before: Room,
+  now: Room,
+): Pick<Room, 'messages' | 'more'> {
+  const known = new Set(before.messages.map(({ id }) => id))
+  const stored = new Set(read.messages.map(({ id }) => id))
+  const muids = new Set(read.messages.map(({ muid }) => muid))
+  const others = now.messages.filter(({ id, muid, pending }) =>
+    pending ? !muids.has(muid) : !known.has(id) && !stored.has(id),
+  )
+  return { messages: ordered([...read.messages, ...others]), more: read.more }
+}
+
+/** With a message as it is now; undefined: it is gone. */
+export function withRead(
+  messages: readonly ChatMessage[],
+  id: string,
+  message: Message | undefined,
+): readonly ChatMessage[] {
+  if (!messages.some((one) => one.id === id)) return messages
+  return messages.flatMap((one) => (one.id === id ? (message ?? []) : one))
 }
 
 /** What tells of edits and deletions shows in the message itself. */
 export const isShown = ({ category, type }: Message) =>
   !(category === 'action' && type === 'message')
 
-/** A mark of the other side, on those messages that it covers. */
+/** A mark in a conversation between two, on a message that it covers: one that the other sent, up to a place. */
 export function marked(
   message: ChatMessage,
-  me: string,
   what: 'delivered' | 'read',
-  { messageId, at }: { messageId: string; at: number },
+  { uid, messageId, at }: { uid: string; messageId: string; at: number },
 ): ChatMessage {
-  if (message.pending || message.sender !== me || Number(message.id) > Number(messageId)) {
+  if (message.pending || message.sender === uid || Number(message.id) > Number(messageId)) {
     return message
   }
   const deliveredAt = message.deliveredAt ?? at
