@@ -6,6 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router'
+import { CONVERSATION_FILTERS } from './areas/conversations/filters.ts'
 import { GROUP_FILTERS } from './areas/groups/filters.ts'
 import { USER_FILTERS } from './areas/users/filters.ts'
 import { Page, Skeleton } from './shared/page.tsx'
@@ -68,6 +69,13 @@ const appPages = [
     staticData: { crumb: ({ guid = '' }) => guid },
     validateSearch: textsOf('tab'),
     component: lazyRouteComponent(() => import('./areas/groups/group.tsx'), 'GroupPage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/conversations',
+    staticData: { crumb: 'Conversations' },
+    validateSearch: textsOf('searchKey', 'open', 'thread', ...namesOf(CONVERSATION_FILTERS)),
+    component: lazyRouteComponent(() => import('./areas/conversations/explorer.tsx'), 'Explorer'),
   }),
 ] as const
 

@@ -18,8 +18,8 @@ export function Avatar({
   const hue = [...id].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360, 7)
   const letters = name
     .split(/\s+/)
+    .flatMap((word) => word.match(/[\p{L}\p{N}\p{Extended_Pictographic}]/u) ?? [])
     .slice(0, 2)
-    .map((word) => [...word][0] ?? '')
   return (
     <span
       className={square ? 'avatar square' : 'avatar'}
@@ -46,8 +46,8 @@ export const Who = (props: {
   <span className="who">
     <Avatar {...props} />
     <span>
-      <span className="clip" style={{ display: 'block' }} dir="auto">
-        {props.name}
+      <span className="clip" style={{ display: 'block' }}>
+        <bdi>{props.name}</bdi>
       </span>
       <small className="clip">{props.id}</small>
     </span>

@@ -160,7 +160,12 @@ export function Form(props: {
       <Problem error={sends.error} />
       <div className="form-end">
         {beside}
-        <button type="submit" className={`button ${look}`} disabled={!ready || sends.isPending}>
+        <button
+          type="submit"
+          className={`button ${look}`}
+          disabled={!ready}
+          aria-disabled={sends.isPending}
+        >
           {submit}
         </button>
       </div>

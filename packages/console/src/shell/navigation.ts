@@ -22,6 +22,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     items: [
       { name: 'Users', icon: 'user', to: '/apps/$appId/users' },
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
+      { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
     ],
   },
   {

@@ -76,6 +76,14 @@ function Actions({ of }: { of: Group }) {
   const queries = useQueryClient()
   return (
     <>
+      <Link
+        className="button"
+        to="/apps/$appId/conversations"
+        params={{ appId }}
+        search={{ open: of.conversationId }}
+      >
+        Messages
+      </Link>
       <JsonButton value={of} of={`Group ${of.guid}`} />
       <Dialog title="Edit group" trigger={<Button icon="edit">Edit</Button>}>
         {(close) => <GroupForm of={of} onDone={close} />}

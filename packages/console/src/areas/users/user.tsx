@@ -1,6 +1,6 @@
 import type { User } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { Avatar } from '../../shared/avatar.tsx'
 import { Button } from '../../shared/button.tsx'
 import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
@@ -94,6 +94,14 @@ function Actions({ of }: { of: User }) {
   return (
     <>
       <Problem error={toggle.error} />
+      <Link
+        className="button"
+        to="/apps/$appId/conversations"
+        params={{ appId }}
+        search={{ onBehalfOf: of.uid }}
+      >
+        Conversations
+      </Link>
       <JsonButton value={of} of={`User ${of.uid}`} />
       <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
         {(close) => <UserForm of={of} onDone={close} />}

@@ -1,0 +1,66 @@
+import type { Message } from '@loquat/sdk'
+import { useState } from 'react'
+import { Icon } from '../../shared/icons.tsx'
+import { Json } from '../../shared/json.tsx'
+import { SafeLink, webUrl } from '../../shared/safe-link.tsx'
+import { type Attachment, attachmentsOf, party, payloadOf, summaryOf, textOf } from './content.ts'
+
+/** What a message says. */
+export function Body({ of }: { of: Message }) {
+  if (of.deletedAt) {
+    return <p className="message-gone">Deleted{of.deletedBy && ` by ${of.deletedBy}`}</p>
+  }
+  const text = textOf(of)
+  const payload = payloadOf(of)
+  return (
+    <>
+      {of.quotedMessage && <Quoted of={of.quotedMessage} />}
+      {text !== undefined && (
+        <p className="message-text" dir="auto">
+          <Linked text={text} />
+        </p>
+      )}
+      {attachmentsOf(of).map((attachment, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: attachments of a message never change
+        <Attached key={at} of={attachment} />
+      ))}
+      {payload !== undefined && <Json value={payload} label={`${of.category} ${of.type}`} />}
+    </>
+  )
+}
+
+function Quoted({ of }: { of: NonNullable<Message['quotedMessage']> }) {
+  // Of a message that is gone no more than the id is left.
+  const message = of.data ? ({ ...of, data: of.data } as Message) : undefined
+  return (
+    <blockquote className="quoted" dir="auto">
+      <strong>{message ? (party(message, 'sender')?.name ?? of.sender) : ''}</strong>{' '}
+      {message ? summaryOf(message) : 'A message that is gone'}
+    </blockquote>
+  )
+}
+
+/** The text with its web addresses as links. */
+const Linked = ({ text }: { text: string }) =>
+  text
+    .split(/(https?:\/\/[^\s<>"']+)/g)
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+    .map((part, at) => (at % 2 === 1 ? <SafeLink key={at} href={part} /> : part))
+
+const sizeOf = (bytes: number) =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+
+function Attached({ of: { url, name, mimeType, size } }: { of: Attachment }) {
+  const [failed, setFailed] = useState(false)
+  const picture = mimeType.startsWith('image/') && !failed ? webUrl(url) : undefined
+  return (
+    <div className="attached">
+      {picture && <img src={picture} alt={name} loading="lazy" onError={() => setFailed(true)} />}
+      <p>
+        <Icon name="file" />
+        <SafeLink href={url}>{name}</SafeLink>
+        {size !== undefined && <small className="soft">{sizeOf(size)}</small>}
+      </p>
+    </div>
+  )
+}

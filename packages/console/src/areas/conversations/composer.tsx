@@ -1,0 +1,107 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { Icon } from '../../shared/icons.tsx'
+import { appKey, manage } from '../../shared/manage.ts'
+import { Problem } from '../../shared/problem.tsx'
+import type { Party } from './content.ts'
+
+const APP = 'app_system'
+
+/** Sends in the name of a user, or of the app. */
+export function Composer(props: {
+  appId: string
+  conversationId: string
+  parties: Party[]
+  /** Makes it a reply. */
+  parentMessageId?: string
+  onSent: () => void
+}) {
+  const { appId, conversationId, parties, parentMessageId, onSent } = props
+  const id = useId()
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState<string>()
+  const guid = parties[0]?.kind === 'group' ? parties[0].id : undefined
+  const members = useQuery({
+    queryKey: appKey(appId, 'groups', 'senders', guid),
+    queryFn: () => manage.app(appId).groupMembers.list(guid ?? '', { perPage: 100 }),
+    enabled: guid !== undefined,
+    staleTime: 60_000,
+  })
+  // What the app sends to a user is a conversation of its own: between two, only they can write.
+  const senders: { id: string; name: string }[] = guid
+    ? [
+        { id: APP, name: 'The app' },
+        ...(members.data?.data.map(({ uid, name }) => ({ id: uid, name })) ?? []),
+      ]
+    : parties
+  const sender = chosen ?? senders[0]?.id ?? APP
+  const send = useMutation({
+    mutationFn: () => {
+      const app = manage.app(appId)
+      const api = sender === APP ? app : app.onBehalfOf(sender)
+      const receiver = guid ?? parties.find((one) => one.id !== sender)?.id ?? sender
+      const receiverType = guid ? 'group' : 'user'
+      return api.messages.send({ receiver, receiverType, data: { text }, parentMessageId })
+    },
+    onSuccess: () => {
+      setText('')
+      onSent()
+    },
+  })
+  if (parties.length === 0) return null
+  return (
+    <form
+      className="composer"
+      aria-label={`Send to ${conversationId}`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (text.trim() && !send.isPending) send.mutate()
+      }}
+    >
+      <Problem error={send.error} />
+      <div className="composer-line">
+        <label className="hidden-text" htmlFor={`${id}as`}>
+          Send as
+        </label>
+        <select
+          id={`${id}as`}
+          className="input"
+          value={sender}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {senders.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+        <label className="hidden-text" htmlFor={`${id}text`}>
+          Message
+        </label>
+        <textarea
+          id={`${id}text`}
+          className="input"
+          rows={1}
+          dir="auto"
+          placeholder="Write a message"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            event.currentTarget.form?.requestSubmit()
+          }}
+        />
+        <button
+          type="submit"
+          className="button main icon"
+          aria-label="Send"
+          // A button that is disabled loses the focus, and Escape its dialog.
+          aria-disabled={send.isPending || !text.trim()}
+        >
+          <Icon name="send" />
+        </button>
+      </div>
+    </form>
+  )
+}

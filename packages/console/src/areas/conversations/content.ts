@@ -1,0 +1,90 @@
+/** What a message says, as far as the console shows it. Everything in `data` was written by somebody else: nothing is certain. */
+import type { Group, Message, User } from '@loquat/sdk'
+
+/** Somebody or something that a message tells of. */
+export interface Party {
+  id: string
+  name: string
+  kind: 'user' | 'group'
+  picture?: string | undefined
+}
+
+type Shown = Pick<Message, 'data' | 'category' | 'type'>
+
+const recordOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+export const partyOf = (of: User | Group): Party =>
+  'guid' in of
+    ? { id: of.guid, name: of.name, kind: 'group', picture: of.icon }
+    : { id: of.uid, name: of.name, kind: 'user', picture: of.avatar }
+
+/** The party that stands in a place of the message: `sender`, `receiver`, `by`, `on` … */
+export function party({ data }: Pick<Message, 'data'>, place: string): Party | undefined {
+  const entity = recordOf(recordOf(recordOf(data.entities)[place]).entity)
+  const id = textIn(entity.guid) ?? textIn(entity.uid)
+  if (!id) return undefined
+  return {
+    id,
+    name: textIn(entity.name) ?? id,
+    kind: textIn(entity.guid) ? 'group' : 'user',
+    picture: textIn(entity.icon) ?? textIn(entity.avatar),
+  }
+}
+
+export const senderOf = (message: Message): Party =>
+  party(message, 'sender') ?? { id: message.sender, name: message.sender, kind: 'user' }
+
+export const textOf = ({ data }: Pick<Message, 'data'>) => textIn(data.text)
+
+export interface Attachment {
+  url: string
+  name: string
+  mimeType: string
+  size: number | undefined
+}
+
+export function attachmentsOf({ data }: Pick<Message, 'data'>): Attachment[] {
+  const list = Array.isArray(data.attachments) ? data.attachments : []
+  return list.map(recordOf).map(({ url, name, mimeType, size }) => ({
+    url: textIn(url) ?? '',
+    name: textIn(name) ?? textIn(url) ?? 'file',
+    mimeType: textIn(mimeType) ?? '',
+    size: Number(size) || undefined,
+  }))
+}
+
+export function reactionsOf({
+  data,
+}: Pick<Message, 'data'>): { reaction: string; count: number }[] {
+  const list = Array.isArray(data.reactions) ? data.reactions : []
+  return list.map(recordOf).map(({ reaction, count }) => ({
+    reaction: textIn(reaction) ?? '?',
+    count: Number(count) || 0,
+  }))
+}
+
+/** What custom and interactive messages hold beside a text. */
+export const payloadOf = ({ data }: Pick<Message, 'data'>) =>
+  data.customData ?? data.interactiveData
+
+/** `Amira added Ben`. */
+export function actionOf(message: Shown): string {
+  const by = party(message, 'by')?.name ?? ''
+  const on = party(message, 'on')?.name ?? ''
+  const action = textIn(message.data.action) ?? message.type
+  if (action === 'edited' || action === 'deleted') return `${by} ${action} a message`
+  const done = action === 'scopeChanged' ? 'changed the scope of' : action
+  return [by, done, on].filter(Boolean).join(' ')
+}
+
+/** One line of it, for lists. */
+export function summaryOf(message: Message | undefined): string {
+  if (!message) return 'No last message'
+  if (message.deletedAt) return 'Deleted'
+  if (message.category === 'action') return actionOf(message)
+  const files = attachmentsOf(message).map(({ name }) => name)
+  return textOf(message) ?? (files.length > 0 ? files.join(', ') : message.type)
+}

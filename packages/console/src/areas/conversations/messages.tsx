@@ -1,0 +1,189 @@
+import type { Message } from '@loquat/sdk'
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { Avatar } from '../../shared/avatar.tsx'
+import { IconButton } from '../../shared/button.tsx'
+import { appKey, manage } from '../../shared/manage.ts'
+import { Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { Composer } from './composer.tsx'
+import { type Party, party, senderOf } from './content.ts'
+import { MessageItem } from './message.tsx'
+import { Thread } from './thread.tsx'
+
+export interface MessagePage {
+  data: Message[]
+  /** The id before which the next older page begins. */
+  older: string | undefined
+}
+
+export const messagesKey = (appId: string, conversationId: string) =>
+  appKey(appId, 'conversations', 'messages', conversationId)
+
+const byId = (a: Message, b: Message) => Number(a.id) - Number(b.id)
+
+/** The pages with one more message, unless it is there already; replies belong to their thread. */
+export function addMessage(
+  before: InfiniteData<MessagePage> | undefined,
+  sent: { id: string; parentId?: string | undefined },
+): InfiniteData<MessagePage> | undefined {
+  const [newest, ...older] = before?.pages ?? []
+  if (!before || !newest || sent.parentId) return before
+  if (before.pages.some(({ data }) => data.some(({ id }) => id === sent.id))) return before
+  const data = [...newest.data, sent as Message].sort(byId)
+  return { ...before, pages: [{ ...newest, data }, ...older] }
+}
+
+/** The history of a conversation, page by page upwards from the newest. */
+function useMessages(appId: string, conversationId: string) {
+  return useInfiniteQuery({
+    queryKey: messagesKey(appId, conversationId),
+    queryFn: async ({ pageParam }): Promise<MessagePage> => {
+      const { data, meta } = await manage.app(appId).messages.list({
+        conversationId,
+        affix: 'prepend',
+        hideReplies: true,
+        withTags: true,
+        limit: 50,
+        ...(pageParam && { id: pageParam }),
+      })
+      return { data: data as Message[], older: meta?.next?.id }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ older }) => older,
+  })
+}
+
+export function MessageView(props: {
+  appId: string
+  conversationId: string
+  thread: string | undefined
+  /** Who talks, where the list knows it. */
+  parties: Party[] | undefined
+  onThread: (id: string | undefined) => void
+  onClose: () => void
+}) {
+  const { appId, conversationId, thread, onThread, onClose } = props
+  const queries = useQueryClient()
+  const history = useMessages(appId, conversationId)
+  const messages = history.data?.pages.toReversed().flatMap(({ data }) => data) ?? []
+  const parties = partiesOf(messages) ?? props.parties ?? []
+  const changed = () => queries.invalidateQueries({ queryKey: messagesKey(appId, conversationId) })
+  return (
+    <>
+      <header className="open-head">
+        <span className="explorer-back">
+          <IconButton icon="back" label="Back to the list" onPress={onClose} />
+        </span>
+        {parties[0] && (
+          <Avatar
+            id={parties[0].id}
+            name={parties[0].name}
+            url={parties[0].picture}
+            square={parties[0].kind === 'group'}
+          />
+        )}
+        <h2 className="clip">
+          {parties.map((one, at) => (
+            <span key={one.id}>
+              {at > 0 && ' · '}
+              <PartyLink appId={appId} of={one} />
+            </span>
+          ))}
+        </h2>
+        <code className="clip soft">{conversationId}</code>
+      </header>
+      <Problem error={history.error} retry={history.refetch} />
+      {history.isPending ? (
+        <Skeleton />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        <div className="history" tabIndex={0} role="log" aria-label="History">
+          <ol>
+            {history.hasNextPage && (
+              <Older
+                key={messages.length}
+                reading={history.isFetchingNextPage}
+                read={() => void history.fetchNextPage()}
+              />
+            )}
+            {messages.map((message, at) => (
+              <MessageItem
+                key={message.id}
+                appId={appId}
+                message={message}
+                follows={follows(messages[at - 1], message)}
+                onThread={() => onThread(message.id)}
+                onChanged={changed}
+              />
+            ))}
+            {messages.length === 0 && <li className="soft">No messages yet.</li>}
+          </ol>
+        </div>
+      )}
+      <Composer appId={appId} conversationId={conversationId} parties={parties} onSent={changed} />
+      {thread && (
+        <Thread
+          appId={appId}
+          conversationId={conversationId}
+          id={thread}
+          parties={parties}
+          onClose={() => onThread(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** The next older page, as soon as the top comes into sight. */
+function Older({ reading, read }: { reading: boolean; read: () => void }) {
+  const top = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (!top.current || reading) return
+    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && read())
+    seen.observe(top.current)
+    return () => seen.disconnect()
+  }, [reading, read])
+  return (
+    <li ref={top} className="soft history-older">
+      Reading older messages …
+    </li>
+  )
+}
+
+/** The same sender within five minutes: the name stands once. */
+const follows = (before: Message | undefined, message: Message) =>
+  before !== undefined &&
+  before.sender === message.sender &&
+  before.category !== 'action' &&
+  message.category !== 'action' &&
+  message.sentAt - before.sentAt < 300
+
+/** The group, or the two who talk. */
+function partiesOf(messages: Message[]): Party[] | undefined {
+  const message = messages.findLast(({ category }) => category !== 'action') ?? messages.at(-1)
+  if (!message) return undefined
+  const { receiverType, receiver } = message
+  const to = party(message, 'receiver') ??
+    party(message, 'for') ?? { id: receiver, name: receiver, kind: receiverType }
+  if (receiverType === 'group') return [to]
+  return [senderOf(message), to].sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+export function PartyLink({ appId, of }: { appId: string; of: Party }) {
+  const name = <bdi>{of.name}</bdi>
+  if (of.id === 'app_system') return name
+  if (of.kind === 'group') {
+    return (
+      <Link to="/apps/$appId/groups/$guid" params={{ appId, guid: of.id }}>
+        {name}
+      </Link>
+    )
+  }
+  return (
+    <Link to="/apps/$appId/users/$uid" params={{ appId, uid: of.id }}>
+      {name}
+    </Link>
+  )
+}
