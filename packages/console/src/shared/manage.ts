@@ -1,5 +1,5 @@
 import { LoquatError, LoquatManagement } from '@loquat/sdk'
-import { QueryClient, useQuery } from '@tanstack/react-query'
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 
 /** The interface stands one level above the page, wherever that is. The session is a cookie. */
@@ -12,6 +12,13 @@ export const isSignedOut = (error: unknown) =>
 
 /** The SDK repeats what passes: no need to do it twice. */
 export const queries = new QueryClient({
+  queryCache: new QueryCache({
+    // Whoever is signed out meanwhile, by time or by somebody else, is asked to sign in again.
+    onError: (error, { queryKey }) => {
+      if (isSignedOut(error) && queryKey[0] !== 'session')
+        void queries.invalidateQueries({ queryKey: ['session'] })
+    },
+  }),
   defaultOptions: { queries: { retry: false, staleTime: 5_000 } },
 })
 

@@ -1,5 +1,5 @@
 import type { Page } from '@loquat/sdk'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 
 /** What leads to a page of a list: nothing for the first. */
 export interface Place {
@@ -20,7 +20,15 @@ export interface Records<T> {
   retry: () => unknown
 }
 
-/** Reads a list of the interface. The key holds everything that the answer depends on. */
+/** Keys of one list that differ by what is searched for alone: an object at the end. */
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  const places = [one, other].map((key) => JSON.stringify(key.slice(0, -1)))
+  return typeof one.at(-1) === 'object' && typeof other.at(-1) === 'object' && places[0] === places[1]
+}
+
+/**
+ * Reads a list of the interface. The key holds everything that the answer depends on; filters as an object, which stands last.
+ */
 export function useRecords<T>(
   queryKey: unknown[],
   read: (place: Place) => Promise<Page<T>>,
@@ -36,8 +44,8 @@ export function useRecords<T>(
       const { current_page: page, total_pages: last } = meta.pagination
       return cursor === undefined && page < last ? { page: page + 1 } : undefined
     },
-    // While somebody types, what was found before stays until there is something else.
-    placeholderData: keepPreviousData,
+    // While somebody types, what was found before stays until there is something else: of this list, never of another.
+    placeholderData: (before, query) => (query && isSameList(query.queryKey, queryKey) ? before : undefined),
   })
   return {
     rows: list.data?.pages.flatMap(({ data }) => data) ?? [],

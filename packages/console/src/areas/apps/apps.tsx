@@ -20,7 +20,7 @@ const route = getRouteApi('/')
 export function Apps() {
   const { searchKey = '' } = route.useSearch()
   const navigate = route.useNavigate()
-  const apps = useRecords(['apps', searchKey, 'all'], (place) =>
+  const apps = useRecords(['apps', 'all', { searchKey }], (place) =>
     manage.apps.list({ perPage: 30, ...(searchKey && { searchKey }), ...place }),
   )
   const create = (

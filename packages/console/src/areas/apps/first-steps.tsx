@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { CodeBlock } from '../../shared/copyable.tsx'
 import { useCurl } from '../../shared/curl.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { appKey, manage, useApp } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
 
-/** What a new app needs first. Each step is done when the app has it, whoever did it. */
+/** What a new app needs first, each step done when the app has it, whoever did it; then how much it has. */
 export function FirstSteps() {
   const { appId } = useApp()
   const curl = useCurl()
@@ -55,7 +56,8 @@ export function FirstSteps() {
     },
   ]
   const next = steps.findIndex(({ done }) => !done)
-  if (!found.data || next === -1) return null
+  if (!found.data) return null
+  if (next === -1) return <Totals of={found.data} />
   return (
     <Panel title="First steps">
       <ol className="steps" style={{ margin: 0, padding: 0, listStyle: 'none' }}>
@@ -72,6 +74,30 @@ export function FirstSteps() {
           </li>
         ))}
       </ol>
+    </Panel>
+  )
+}
+
+/** What an app has that is in use. */
+function Totals({ of }: { of: { users: number; groups: number; conversations: number } }) {
+  const { appId } = useApp()
+  const links = [
+    ['/apps/$appId/users', 'Users', of.users],
+    ['/apps/$appId/groups', 'Groups', of.groups],
+    ['/apps/$appId/conversations', 'Conversations', of.conversations],
+  ] as const
+  return (
+    <Panel title="In this app">
+      <ul className="totals">
+        {links.map(([to, name, total]) => (
+          <li key={name}>
+            <Link to={to} params={{ appId }}>
+              {name}
+            </Link>
+            <strong>{total.toLocaleString('en')}</strong>
+          </li>
+        ))}
+      </ul>
     </Panel>
   )
 }

@@ -130,7 +130,7 @@ function useConversations(appId: string, search: Search) {
     ...(!onBehalfOf && !eachView && { unique: 1 as const }),
   }
   const api = onBehalfOf ? manage.app(appId).onBehalfOf(onBehalfOf) : manage.app(appId)
-  const list = useRecords(appKey(appId, 'conversations', 'list', onBehalfOf, query), (place) =>
+  const list = useRecords(appKey(appId, 'conversations', 'list', { onBehalfOf, query }), (place) =>
     api.conversations.list({ ...query, ...place }),
   )
   const [fresh, setFresh] = useState<Record<string, Row>>({})
