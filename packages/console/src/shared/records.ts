@@ -23,7 +23,9 @@ export interface Records<T> {
 /** Keys of one list that differ by what is searched for alone: an object at the end. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   const places = [one, other].map((key) => JSON.stringify(key.slice(0, -1)))
-  return typeof one.at(-1) === 'object' && typeof other.at(-1) === 'object' && places[0] === places[1]
+  return (
+    typeof one.at(-1) === 'object' && typeof other.at(-1) === 'object' && places[0] === places[1]
+  )
 }
 
 /**
@@ -45,7 +47,8 @@ export function useRecords<T>(
       return cursor === undefined && page < last ? { page: page + 1 } : undefined
     },
     // While somebody types, what was found before stays until there is something else: of this list, never of another.
-    placeholderData: (before, query) => (query && isSameList(query.queryKey, queryKey) ? before : undefined),
+    placeholderData: (before, query) =>
+      query && isSameList(query.queryKey, queryKey) ? before : undefined,
   })
   return {
     rows: list.data?.pages.flatMap(({ data }) => data) ?? [],
