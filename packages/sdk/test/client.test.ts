@@ -19,7 +19,8 @@ async function newChat(): Promise<TestApp> {
   return app
 }
 
-type Given = Partial<Pick<ClientOptions, 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs'>>
+type Chosen = 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs' | 'presence' | 'fetch'
+type Given = Partial<Pick<ClientOptions, Chosen>>
 
 /** A started client of a user; it is stopped with the test. */
 async function clientOf(t: TestContext, app: TestApp, uid: string, given: Given = {}) {
@@ -166,5 +167,74 @@ suite('a client', () => {
     await assert.rejects(client.send(BEN, { text: 'Hello' }), { status: 401 })
     await renewing.client.send(AMIRA, { text: 'Still here' })
     await until('it is back', () => renewing.client.state.connection === 'online')
+  })
+
+  test('knows who is online, also after its connection was away', async (t) => {
+    const app = await newChat()
+    const proxy = await openProxy(t, server.service.apiPort ?? 0)
+    const baseUrl = `http://127.0.0.1:${proxy.port}`
+    await clientOf(t, app, 'ben')
+    await app.client.friends.add('cleo', { accepted: ['ben'] })
+    const { client: amira } = await clientOf(t, app, 'amira', { baseUrl, presence: 'all' })
+    await until('ben was there before', () => amira.state.presence.ben === 'online')
+    const { client: cleo } = await clientOf(t, app, 'cleo', { presence: 'friends' })
+    await until('cleo came', () => amira.state.presence.cleo === 'online')
+    await until('cleo’s friend is there', () => cleo.state.presence.ben === 'online')
+    assert.equal(cleo.state.presence.amira, undefined)
+    proxy.cut()
+    await until('amira is offline', () => amira.state.connection !== 'online')
+    cleo.stop()
+    await until('cleo is gone', async () => {
+      return (await app.client.users.get('cleo')).status === 'offline'
+    })
+    proxy.mend()
+    await until('amira knows', () => amira.state.presence.cleo === 'offline')
+    assert.equal(amira.state.presence.ben, 'online')
+  })
+
+  test('is told of receipts in groups, and reads nothing for them', async (t) => {
+    const app = await newChat()
+    const read: string[] = []
+    const fetching: ClientOptions['fetch'] = (url, init) => {
+      if (init.method === 'GET') read.push(url)
+      return fetch(url, init)
+    }
+    const { client: amira } = await clientOf(t, app, 'amira', { fetch: fetching })
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const heard: [string, string][] = []
+    amira.on('conversation.read', ({ uid, receiver }) => heard.push([uid, receiver]))
+    await amira.send(TEAM, { text: 'Lunch?' })
+    await until('ben has it', () => unreadIn(ben, 'group_team') === '1')
+    await amira.settled()
+    read.length = 0
+    await ben.markRead(TEAM)
+    await until('amira is told', () => heard.length > 0)
+    await amira.settled()
+    assert.deepEqual(heard, [['ben', 'team']])
+    assert.deepEqual(read, [])
+  })
+
+  test('keeps older pages through a reload', async (t) => {
+    const app = await newChat()
+    const { messages } = app.client.onBehalfOf('ben')
+    for (let nth = 0; nth < 110; nth++) {
+      await messages.send({ receiver: 'amira', receiverType: 'user', data: { text: `${nth}` } })
+    }
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const room = amira.open(BEN)
+    await until('it is read', () => amira.state.rooms[room]?.loading === false)
+    assert.equal(textsIn(amira, room)?.length, 50)
+    await amira.loadOlder(room)
+    await amira.loadOlder(room)
+    assert.equal(amira.state.rooms[room]?.more, false)
+    const before = amira.state.rooms[room]?.messages
+    // A block makes everything be read anew.
+    await app.client.blockedUsers.block('amira', { blockedUids: ['cleo'] })
+    await until('it was read', () => amira.state.rooms[room]?.messages !== before)
+    await amira.settled()
+    assert.deepEqual(
+      textsIn(amira, room),
+      Array.from({ length: 110 }, (_, nth) => `${nth}`),
+    )
   })
 })

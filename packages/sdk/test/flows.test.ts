@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
-import { Loquat } from '../src/index.ts'
+import { Loquat, type Message } from '../src/index.ts'
 import { answer, play } from './http-script.ts'
 
 const server = useServer()
@@ -126,6 +126,54 @@ suite('all pages', () => {
       if (uid === 'u1') await client.users.delete('u0')
     }
     assert.deepEqual(seen, uids)
+  })
+
+  test('messages, replies, reactions and threads: each once, in both directions', async () => {
+    const { client } = await appWithUsers('amira', 'ben')
+    const amira = client.onBehalfOf('amira')
+    const send = (text: string) =>
+      amira.messages.send({ receiver: 'ben', receiverType: 'user', data: { text } })
+    const ids: string[] = []
+    for (const text of ['0', '1', '2', '3', '4']) ids.push(((await send(text)) as Message).id)
+    const idsOf = (messages: Message[]) => messages.map(({ id }) => id)
+    const forth = await Array.fromAsync(amira.messages.allUser('ben', { limit: 2 }))
+    assert.deepEqual(idsOf(forth), ids)
+    const back = { limit: 2, affix: 'prepend' } as const
+    const pages = await Array.fromAsync(amira.messages.allUser('ben', back))
+    assert.deepEqual(
+      idsOf(pages),
+      [3, 4, 1, 2, 0].map((nth) => ids[nth]),
+    )
+
+    const [id = '', other = ''] = ids
+    const replies: string[] = []
+    for (const text of ['a', 'b', 'c']) {
+      replies.push(((await amira.threads.sendReply(id, { data: { text } })) as Message).id)
+    }
+    await amira.threads.sendReply(other, { data: { text: 'd' } })
+    assert.deepEqual(
+      idsOf(await Array.fromAsync(amira.threads.allReplies(id, { limit: 2 }))),
+      replies,
+    )
+    const threads = await Array.fromAsync(amira.threads.all({ limit: 1 }))
+    assert.equal(threads.length, 2)
+    for (const value of ['x', 'y', 'z']) await amira.messages.addReaction(id, value)
+    const reactions = await Array.fromAsync(amira.messages.allReactions(id, { limit: 1 }))
+    assert.deepEqual(reactions.map(({ reaction }) => reaction).sort(), ['x', 'y', 'z'])
+  })
+
+  test('pages that are told by one value', async () => {
+    const { baseUrl, received } = await play(
+      answer(200, { data: [{ id: 9 }, { id: 8 }], meta: { next: 8 } }),
+      answer(200, { data: [{ id: 7 }], meta: {} }),
+    )
+    const client = new Loquat({ appId: 'app', apiKey: 'key', baseUrl })
+    const found = await Array.fromAsync(client.webhooks.allDeliveries('w', { limit: 2 }))
+    assert.equal(found.length, 3)
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/v3/webhooks/w/deliveries?limit=2', '/v3/webhooks/w/deliveries?limit=2&before=8'],
+    )
   })
 
   test('a cursor goes before the page number, and where cursors end the list ends', async () => {
