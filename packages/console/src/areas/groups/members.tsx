@@ -88,9 +88,9 @@ export function Members({ of }: { of: Group }) {
       width: '3fr',
       cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
     },
-    { name: 'Scope', width: 120, cell: ({ scope }) => <ScopeStatus of={scope} /> },
+    { name: 'Scope', width: 112, cell: ({ scope }) => <ScopeStatus of={scope} /> },
     { name: 'Joined', wide: true, width: 140, cell: ({ joinedAt }) => <Time at={joinedAt} /> },
-    { name: 'Change', width: 90, end: true, cell: menuOf },
+    { name: 'Change', width: 84, end: true, cell: menuOf },
   ]
   return (
     <div className="stack">

@@ -20,6 +20,13 @@ import { UserStatus } from './status.tsx'
 
 const route = getRouteApi('/apps/$appId/users/$uid')
 
+/** Who is deactivated is unknown to all operations but lists. */
+async function readUser(appId: string, uid: string): Promise<User> {
+  const { users } = manage.app(appId)
+  const { data } = await users.list({ uids: [uid], withDeactivated: true, withTags: true })
+  return data[0] ?? users.get(uid)
+}
+
 export function UserPage() {
   const { appId, uid } = route.useParams()
   const { tab = 'profile' } = route.useSearch()
@@ -27,7 +34,7 @@ export function UserPage() {
   const { role } = useApp()
   const user = useQuery({
     queryKey: appKey(appId, 'users', 'one', uid),
-    queryFn: () => manage.app(appId).users.get(uid),
+    queryFn: () => readUser(appId, uid),
   })
   if (!user.data) {
     return (
@@ -37,14 +44,16 @@ export function UserPage() {
     )
   }
   const of = user.data
-  const tabs = [
-    { id: 'profile', name: 'Profile', content: <Profile of={of} /> },
+  const relations = [
     { id: 'groups', name: 'Groups', content: <JoinedGroups uid={uid} /> },
     { id: 'friends', name: 'Friends', content: <Friends uid={uid} /> },
     { id: 'blocked', name: 'Blocked', content: <BlockedUsers uid={uid} /> },
-    ...(role === 'moderator'
-      ? []
-      : [{ id: 'tokens', name: 'Auth tokens', content: <Tokens uid={uid} /> }]),
+  ]
+  const tokens = { id: 'tokens', name: 'Auth tokens', content: <Tokens uid={uid} /> }
+  const tabs = [
+    { id: 'profile', name: 'Profile', content: <Profile of={of} /> },
+    ...(of.deactivatedAt ? [] : relations),
+    ...(of.deactivatedAt || role === 'moderator' ? [] : [tokens]),
   ]
   return (
     <Page
@@ -94,18 +103,22 @@ function Actions({ of }: { of: User }) {
   return (
     <>
       <Problem error={toggle.error} />
-      <Link
-        className="button"
-        to="/apps/$appId/conversations"
-        params={{ appId }}
-        search={{ onBehalfOf: of.uid }}
-      >
-        Conversations
-      </Link>
+      {!deactivated && (
+        <Link
+          className="button"
+          to="/apps/$appId/conversations"
+          params={{ appId }}
+          search={{ onBehalfOf: of.uid }}
+        >
+          Conversations
+        </Link>
+      )}
       <JsonButton value={of} of={`User ${of.uid}`} />
-      <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
-        {(close) => <UserForm of={of} onDone={close} />}
-      </Dialog>
+      {!deactivated && (
+        <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
+          {(close) => <UserForm of={of} onDone={close} />}
+        </Dialog>
+      )}
       <Button isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
         {deactivated ? 'Reactivate' : 'Deactivate'}
       </Button>
