@@ -358,6 +358,28 @@ export type Stats = {
   }
 }
 
+export type DailyStats = {
+  /** Days (UTC), without a gap. */
+  days: {
+    /** `YYYY-MM-DD`. */
+    day: string
+    /** Users who connected, used a token or sent a message, each once. */
+    activeUsers: number
+    /** The most users online at the same time. */
+    concurrentUsers: number
+    /** Messages sent. */
+    messagesSent: number
+    /** Requests of the app. */
+    apiCalls: number
+    /** Those of them that were answered with an error. */
+    apiErrors: number
+    /** Calls of webhooks. */
+    webhookCalls: number
+    /** Those of them that failed. */
+    webhookFailures: number
+  }[]
+}
+
 export type MessageStats = {
   appId: string
   /** Unix milliseconds. */
@@ -2602,6 +2624,18 @@ export type UpdateWebhookBody = {
   retryOnFailure?: boolean | undefined
 }
 
+export type ListKnownWebhookTriggersItem = {
+  id: string
+  description: string
+}
+
+export type ListKnownWebhookTriggersQuery = {
+  /** Records per request. */
+  perPage?: number | undefined
+  /** Number of the page. */
+  page?: number | undefined
+}
+
 export type AddWebhookTriggersAnswer = Record<
   string,
   {
@@ -2750,6 +2784,13 @@ export type ReplayWebhookEventsBody = {
 }
 
 export type GetStatsQuery = {
+  /** From when, in Unix seconds or milliseconds. */
+  fromDate: number
+  /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
+  toDate: number
+}
+
+export type GetDailyStatsQuery = {
   /** From when, in Unix seconds or milliseconds. */
   fromDate: number
   /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
@@ -3951,6 +3992,22 @@ export class WebhooksMethods {
     )
   }
 
+  /** List the triggers that there are: one page. */
+  async listKnownTriggers(
+    query?: ListKnownWebhookTriggersQuery,
+    options?: CallOptions,
+  ): Promise<Page<ListKnownWebhookTriggersItem>> {
+    return this.#transport.answer({ method: 'GET', path: '/v3/webhook_triggers', query }, options)
+  }
+
+  /** List the triggers that there are: every record, read page by page. */
+  allKnownTriggers(
+    query?: Omit<ListKnownWebhookTriggersQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListKnownWebhookTriggersItem, void, undefined> {
+    return everyRecord((place) => this.listKnownTriggers({ ...query, ...place }, options))
+  }
+
   /** Subscribe a webhook to triggers. */
   async addTriggers(
     webhookId: string,
@@ -4076,6 +4133,11 @@ export class StatsMethods {
   /** What the app used in a stretch of time. */
   async get(query: GetStatsQuery, options?: CallOptions): Promise<Stats> {
     return this.#transport.data({ method: 'GET', path: '/v3/stats', query }, options)
+  }
+
+  /** What the app used, day by day. */
+  async getDaily(query: GetDailyStatsQuery, options?: CallOptions): Promise<DailyStats> {
+    return this.#transport.data({ method: 'GET', path: '/v3/stats/days', query }, options)
   }
 
   /** Messages and receipts in steps of five minutes. */

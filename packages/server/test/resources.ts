@@ -242,6 +242,7 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   unblockUsers: async (app) => ({ body: { blockedUids: [await user.make(app, {})] } }),
   listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
   getStats: () => ({ query: { fromDate: '1700000000', toDate: '1702592000000' } }),
+  getDailyStats: () => ({ query: { fromDate: '1700000000', toDate: '1702592000000' } }),
   getMessageStats: () => ({ query: { fromDate: '1700000000', toDate: '1700003600' } }),
   createAuthToken: () => ({ body: { force: true } }),
   updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),

@@ -26,6 +26,41 @@ export const listCounts = query<Days, { what: string; count: number }>(
    group by what order by what`,
 )
 
+/** Of each day for itself: whoever was active on it was active on some day before, or never. */
+export const listActive = query<Days, { day: string; users: number }>(
+  'stats.listActive',
+  `select day::text, sum(users)::bigint as users from usage_returns
+   where app_no = :appNo and day between :from::date and :to::date group by day`,
+)
+
+export const listPeaks = query<Days, { day: string; online: number }>(
+  'stats.listPeaks',
+  `select day::text, online from usage_peaks
+   where app_no = :appNo and day between :from::date and :to::date`,
+)
+
+/** A range of the key: some hundred rows a day, as many as there are operations and types of events. */
+export const listDays = query<
+  Days,
+  {
+    day: string
+    messages: number
+    calls: number
+    errors: number
+    delivered: number
+    failed: number
+  }
+>(
+  'stats.listDays',
+  `select day::text,
+     coalesce(sum(count) filter (where what = 'message.sent'), 0)::bigint as messages,
+     coalesce(sum(count) filter (where what like 'api.%'), 0)::bigint as calls,
+     coalesce(sum(count) filter (where what ~ '^api\\..*\\.[45]..$'), 0)::bigint as errors,
+     coalesce(sum(count) filter (where what = 'webhook.delivered'), 0)::bigint as delivered,
+     coalesce(sum(count) filter (where what = 'webhook.failed'), 0)::bigint as failed
+   from usage_days where app_no = :appNo and day between :from::date and :to::date group by day`,
+)
+
 /** Times in Unix milliseconds; the end is not included. */
 export const listSteps = query<
   { appNo: number; from: number; to: number },

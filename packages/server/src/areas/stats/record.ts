@@ -1,7 +1,15 @@
 import { badRequest } from '../../platform/http/fail.ts'
 import type { ServedApp } from '../access/actor.ts'
-import { countActive, findPeak, listCounts, listSteps } from './queries.ts'
-import type { MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+import {
+  countActive,
+  findPeak,
+  listActive,
+  listCounts,
+  listDays,
+  listPeaks,
+  listSteps,
+} from './queries.ts'
+import type { DailyStats, MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -21,11 +29,15 @@ function checkWindow(from: number, to: number, longest: number): void {
   }
 }
 
-export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery): Promise<Stats> {
+/** The days that a window touches. One that ends at midnight does not reach into the next day. */
+function daysOf(appNo: number, query: StatsQuery) {
   const [fromDate, toDate] = [millis(query.fromDate), millis(query.toDate)]
   checkWindow(fromDate, toDate, LONGEST_MS)
-  // A window that ends at midnight does not reach into the next day.
-  const days = { appNo, from: dayOf(fromDate), to: dayOf(toDate - 1) }
+  return { fromDate, toDate, days: { appNo, from: dayOf(fromDate), to: dayOf(toDate - 1) } }
+}
+
+export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery): Promise<Stats> {
+  const { fromDate, toDate, days } = daysOf(appNo, query)
   const { users } = await countActive.one(cell.db, days)
   const { online } = await findPeak.one(cell.db, days)
   const counts = await listCounts.many(cell.db, days)
@@ -39,6 +51,44 @@ export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery)
     },
     counts: Object.fromEntries(counts.map(({ what, count }) => [what, count])),
     time_range: { fromDate, toDate },
+  }
+}
+
+export async function dailyStatsOf(
+  { no: appNo, cell }: ServedApp,
+  query: StatsQuery,
+): Promise<DailyStats> {
+  const { days } = daysOf(appNo, query)
+  const active = new Map(
+    (await listActive.many(cell.db, days)).map(({ day, users }) => [day, users]),
+  )
+  const peaks = new Map(
+    (await listPeaks.many(cell.db, days)).map(({ day, online }) => [day, online]),
+  )
+  const counts = new Map((await listDays.many(cell.db, days)).map((row) => [row.day, row]))
+  const first = Date.parse(days.from)
+  const length = (Date.parse(days.to) - first) / DAY_MS + 1
+  return {
+    days: Array.from({ length }, (_, n) => {
+      const day = dayOf(first + n * DAY_MS)
+      const {
+        messages = 0,
+        calls = 0,
+        errors = 0,
+        delivered = 0,
+        failed = 0,
+      } = counts.get(day) ?? {}
+      return {
+        day,
+        activeUsers: active.get(day) ?? 0,
+        concurrentUsers: peaks.get(day) ?? 0,
+        messagesSent: messages,
+        apiCalls: calls,
+        apiErrors: errors,
+        webhookCalls: delivered + failed,
+        webhookFailures: failed,
+      }
+    }),
   }
 }
 

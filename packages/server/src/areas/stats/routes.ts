@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Data } from '../../platform/http/schemas.ts'
 import type { Access } from '../access/plugin.ts'
-import { messageStatsOf, statsOf } from './record.ts'
-import { MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
+import { dailyStatsOf, messageStatsOf, statsOf } from './record.ts'
+import { DailyStats, MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -26,6 +26,21 @@ export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
       },
     },
     async ({ actor, query }) => ({ data: await statsOf(actor.app, query) }),
+  )
+
+  app.get(
+    '/stats/days',
+    {
+      config: access,
+      schema: {
+        operationId: 'getDailyStats',
+        tags,
+        summary: 'What the app used, day by day',
+        querystring: StatsQuery,
+        response: { 200: Data(DailyStats) },
+      },
+    },
+    async ({ actor, query }) => ({ data: await dailyStatsOf(actor.app, query) }),
   )
 
   app.get(

@@ -41,6 +41,29 @@ export const Stats = Type.Object(
 )
 export type Stats = Static<typeof Stats>
 
+export const DailyStats = Type.Object(
+  {
+    days: Type.Array(
+      Type.Object(
+        {
+          day: Type.String({ description: '`YYYY-MM-DD`.' }),
+          activeUsers: Amount('Users who connected, used a token or sent a message, each once.'),
+          concurrentUsers: Amount('The most users online at the same time.'),
+          messagesSent: Amount('Messages sent.'),
+          apiCalls: Amount('Requests of the app.'),
+          apiErrors: Amount('Those of them that were answered with an error.'),
+          webhookCalls: Amount('Calls of webhooks.'),
+          webhookFailures: Amount('Those of them that failed.'),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Days (UTC), without a gap.' },
+    ),
+  },
+  { additionalProperties: false },
+)
+export type DailyStats = Static<typeof DailyStats>
+
 export const MessageStatsQuery = Type.Object({
   fromDate: Type.Optional(Time('From when, in Unix seconds or milliseconds.')),
   toDate: Type.Optional(

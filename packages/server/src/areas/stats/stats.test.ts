@@ -151,6 +151,66 @@ suite('getStats', () => {
   })
 })
 
+suite('getDailyStats', () => {
+  const days = async (app: TestApp, from: string, to: string) => {
+    const window = `fromDate=${Date.parse(from)}&toDate=${Date.parse(to)}`
+    return (await app.call('GET', `/v3/stats/days?${window}`)).body.data.days
+  }
+
+  test('tells each day for itself, without a gap', async () => {
+    const app = await newApp()
+    const { no, cell } = app
+    for (const [day, uids] of [
+      ['2024-01-01', 'ann,bob'],
+      ['2024-01-03', 'bob,cat,dan'],
+    ]) {
+      await rows(cell.db, `select note_active(${no}, '${day}', string_to_array('${uids}', ','))`)
+    }
+    await rows(
+      cell.db,
+      `insert into usage_days (app_no, day, what, count) values
+         (${no}, '2024-01-03', 'message.sent', 5), (${no}, '2024-01-03', 'api.getUser.200', 7),
+         (${no}, '2024-01-03', 'api.getUser.404', 2), (${no}, '2024-01-03', 'apis', 100),
+         (${no}, '2024-01-03', 'webhook.delivered', 4), (${no}, '2024-01-03', 'webhook.failed', 1),
+         (${no}, '2024-01-04', 'message.sent', 9)`,
+    )
+    await rows(
+      cell.db,
+      `insert into usage_peaks (app_no, day, online) values (${no}, '2024-01-03', 3)`,
+    )
+    const quiet = {
+      activeUsers: 0,
+      concurrentUsers: 0,
+      messagesSent: 0,
+      apiCalls: 0,
+      apiErrors: 0,
+      webhookCalls: 0,
+      webhookFailures: 0,
+    }
+    assert.deepEqual(await days(app, '2024-01-01', '2024-01-04'), [
+      { ...quiet, day: '2024-01-01', activeUsers: 2 },
+      { ...quiet, day: '2024-01-02' },
+      {
+        day: '2024-01-03',
+        activeUsers: 3,
+        concurrentUsers: 3,
+        messagesSent: 5,
+        apiCalls: 9,
+        apiErrors: 2,
+        webhookCalls: 5,
+        webhookFailures: 1,
+      },
+    ])
+  })
+
+  test('takes a year at most', async () => {
+    const app = await newApp()
+    assert.equal((await days(app, '2024-01-01', '2025-01-01')).length, 366)
+    const { status } = await app.call('GET', `/v3/stats/days?fromDate=0&toDate=${367 * 86_400}`)
+    assert.equal(status, 400)
+  })
+})
+
 suite('getMessageStats', () => {
   test('counts messages and receipts in steps without a gap', async () => {
     const app = await newApp('ann', 'bob')

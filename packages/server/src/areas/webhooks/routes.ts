@@ -130,6 +130,22 @@ export const webhookRoutes =
       async ({ actor, params }) => ({ data: await deleteWebhook(deps, actor, params.webhookId) }),
     )
 
+    app.get(
+      '/webhook_triggers',
+      {
+        config: access,
+        schema: {
+          operationId: 'listKnownWebhookTriggers',
+          tags,
+          summary: 'List the triggers that there are',
+          querystring: TriggerListQuery,
+          response: { 200: Page(Trigger) },
+        },
+      },
+      async ({ query }) =>
+        pageOf(query, [...triggers], ([id, { summary }]) => ({ id, description: summary })),
+    )
+
     app.post(
       '/webhooks/:webhookId/triggers',
       {

@@ -123,6 +123,12 @@ suite('webhooks', () => {
     assert.deepEqual((await webhooks.get('a')).triggers, ['message_sent'])
   })
 
+  test('all triggers are listed, with what pulls them', async () => {
+    const { data, meta } = await (await server.newApp()).client.webhooks.listKnownTriggers()
+    assert.equal(meta.pagination.total, triggers.size)
+    for (const { id, description } of data) assert.equal(description, triggers.get(id)?.summary)
+  })
+
   test('triggers that are added at the same time are all there', async () => {
     const app = await server.newApp()
     const { webhooks } = app.client
