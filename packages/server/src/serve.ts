@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildApi } from './api.ts'
+import { type ApiOptions, buildApi } from './api.ts'
 import type { Config } from './config.ts'
 import { closeDeps, type Deps, openDeps } from './deps.ts'
 import { Gateway } from './gateway/gateway.ts'
@@ -23,7 +23,11 @@ export interface Service {
 }
 
 /** Starts the given roles in this process. */
-export async function serve(config: Config, wanted: readonly Role[]): Promise<Service> {
+export async function serve(
+  config: Config,
+  wanted: readonly Role[],
+  options: Pick<ApiOptions, 'console'> = {},
+): Promise<Service> {
   const deps = openDeps(config)
   try {
     await deps.directory.start()
@@ -34,7 +38,7 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
     const health = answerHealth(() => draining)
     const internal = await listenInternal(deps, health)
     const workers = wanted.includes('worker') ? startWorkers(deps) : undefined
-    const api = wanted.includes('api') ? await listenApi(deps) : undefined
+    const api = wanted.includes('api') ? await listenApi(deps, options) : undefined
     const gateway = wanted.includes('gateway')
       ? await listenGateway(deps, health, api?.server)
       : undefined
@@ -66,10 +70,10 @@ export async function serve(config: Config, wanted: readonly Role[]): Promise<Se
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-async function listenApi(deps: Deps) {
+async function listenApi(deps: Deps, options: ApiOptions) {
   const { host, port, drainNoticeSeconds, drainSeconds } = deps.config.http
   let draining = false
-  const app = await buildApi(deps, { draining: () => draining })
+  const app = await buildApi(deps, { ...options, draining: () => draining })
   await app.listen({ host, port })
   const server = app.server as Server
   return {

@@ -83,6 +83,8 @@ export interface ServerOptions {
   cells?: string[]
   /** Changes to the configuration, made once the databases exist. */
   env?: Record<string, string>
+  /** Where the files of the console are. */
+  console?: string
 }
 
 /** One set of databases per test file; each test makes its own apps in it. */
@@ -90,6 +92,7 @@ export function useServer({
   roles = ['api'],
   cells = ONE_CELL,
   env: extra = {},
+  console,
 }: ServerOptions = {}): TestServer {
   let service: Service
   let env: Record<string, string>
@@ -104,7 +107,7 @@ export function useServer({
       urls.push(url)
       await insertCell(directoryUrl, cellId, url)
     }
-    service = await serve(readConfig(env), roles)
+    service = await serve(readConfig(env), roles, { console })
   })
   after(async () => {
     await service?.drain()

@@ -50,9 +50,11 @@ const password = randomBytes(9).toString('hex')
 const passwordHash = hashPassword(password)
 
 /** An account with a session, both as the service would make them. */
-export async function newOperator(server: TestServer): Promise<TestOperator> {
+export async function newOperator(
+  server: TestServer,
+  email = `${randomBytes(6).toString('hex')}@example.org`,
+): Promise<TestOperator> {
   const { directory, secrets } = server.deps
-  const email = `${randomBytes(6).toString('hex')}@example.org`
   const account = { email, name: 'Rui', passwordHash: await passwordHash }
   const { operator_no: no } = await insertOperator.one(directory.db, account)
   const token = randomBytes(32).toString('base64url')

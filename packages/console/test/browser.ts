@@ -1,0 +1,80 @@
+/** The console as people see it: built once, served by a real server, shown by a real browser. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { build } from 'vite'
+import { freePort } from '../../server/src/engines/process.ts'
+import { type TestServer, useServer } from '../../server/test/harness.ts'
+import type { TestOperator } from '../../server/test/operators.ts'
+
+/** A shared machine can pause for seconds. */
+const PATIENCE_MS = 120_000
+export const WIDE = { width: 1440, height: 900 }
+export const NARROW = { width: 360, height: 740 }
+
+export interface Console {
+  server: TestServer
+  /** Where the page stands. */
+  address: string
+  /** A window of its own, signed in if somebody is named. */
+  open(operator?: TestOperator): Promise<Page>
+}
+
+async function buildConsole(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'loquat-console-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  await build({ root, logLevel: 'error', build: { outDir: dir, emptyOutDir: true } })
+  return dir
+}
+
+/** Ends with the test file. Wait for it where tests are declared. */
+export async function useConsole(): Promise<Console> {
+  const port = await freePort()
+  // The address of an app says the port: it must be known before.
+  const publicUrl = `http://localhost:${port}`
+  const server = useServer({
+    roles: ['api', 'gateway', 'worker'],
+    cells: ['us-1', 'eu-1'],
+    console: await buildConsole(),
+    env: {
+      LOQUAT_PORT: String(port),
+      LOQUAT_PUBLIC_URL: publicUrl,
+      LOQUAT_SIGN_UP: 'open',
+      LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    },
+  })
+  let browser: Browser
+  before(async () => {
+    browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    })
+  })
+  after(() => browser?.close())
+
+  return {
+    server,
+    address: `${publicUrl}/manage/console/`,
+    async open(operator) {
+      const context = await browser.newContext({
+        viewport: WIDE,
+        reducedMotion: 'reduce',
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      if (operator) await signIn(context, operator, publicUrl)
+      const page = await context.newPage()
+      page.setDefaultTimeout(PATIENCE_MS)
+      return page
+    },
+  }
+}
+
+/** The session that the operator has already: signing in costs as much as a hundred requests. */
+async function signIn(context: BrowserContext, { cookie }: TestOperator, url: string) {
+  const [name = '', value = ''] = cookie.split('=')
+  await context.addCookies([{ name, value, url }])
+}

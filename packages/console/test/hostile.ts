@@ -1,0 +1,94 @@
+/** An app whose users, and whose webhooks' receivers, attack whoever looks at it. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestApp, TestServer } from '../../server/test/harness.ts'
+import { join, newOperator } from '../../server/test/operators.ts'
+import type { Story } from './story.ts'
+
+/** Runs wherever it becomes markup; its beginning is looked for as text. */
+export const SCRIPT = '<img src=x onerror=hacked=1>'
+const LINK = 'javascript:hacked=1//'
+const MORE = `"'><script>hacked=1</script><svg onload=hacked=1>${LINK}`
+const LONG = `${SCRIPT}${MORE}\u202e${'W'.repeat(200)}`
+
+/** A receiver that fails, with markup in its answer. Ends with the process. */
+async function startReceiver(): Promise<string> {
+  const receiver = createServer((request, response) => {
+    request.resume()
+    response.writeHead(500, { 'content-type': 'text/html' })
+    response.end(LONG)
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  receiver.unref()
+  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+}
+
+async function addUsers({ call }: TestApp) {
+  const metadata = { [SCRIPT]: LONG, link: LINK, html: MORE }
+  const tags = [SCRIPT, LINK]
+  const more = { metadata, tags, statusMessage: LONG.slice(0, 100) }
+  for (const uid of ['eve', 'mallory']) {
+    const name = `${SCRIPT} ${uid}`
+    const user = { uid, name, ...more, avatar: `https://evil.example/${uid}.png` }
+    await call('POST', '/v3/users', { body: user })
+  }
+  // Whether these are refused is the interface's affair; what it takes, pages must bear.
+  for (const field of ['avatar', 'link']) {
+    const user = { uid: `with-${field}`, name: SCRIPT, ...more, [field]: LINK }
+    await call('POST', '/v3/users', { body: user })
+  }
+}
+
+async function addGroups({ call }: TestApp) {
+  const group = { guid: 'trap', name: SCRIPT, type: 'public', description: LONG, owner: 'eve' }
+  await call('POST', '/v3/groups', { body: { ...group, metadata: { html: MORE, link: LINK } } })
+  await call('POST', '/v3/groups/trap/members', { body: { participants: ['mallory'] } })
+}
+
+async function talk({ call }: TestApp) {
+  const attachments = [
+    { url: LINK, name: SCRIPT, mimeType: 'text/html', extension: 'html', size: 1 },
+    { url: 'https://evil.example/a.svg', name: MORE, mimeType: 'image/svg+xml', extension: 'svg' },
+  ]
+  const bodies = [
+    { data: { text: LONG, metadata: { html: MORE, link: LINK } }, tags: [SCRIPT] },
+    { data: { text: `[click](${LINK}) ${LINK} data:text/html,${MORE}` } },
+    { type: 'image', data: { text: SCRIPT, url: LINK, attachments } },
+    { category: 'custom', type: 'trap', data: { customData: { html: MORE, link: LINK } } },
+  ]
+  for (const body of bodies) {
+    for (const [receiver, receiverType] of [
+      ['mallory', 'user'],
+      ['trap', 'group'],
+    ]) {
+      const headers = { onbehalfof: 'eve' }
+      await call('POST', '/v3/messages', {
+        body: { receiver, receiverType, ...body },
+        headers,
+      })
+    }
+  }
+}
+
+async function addWebhooks({ call }: TestApp) {
+  const webhookURL = `${await startReceiver()}/?${encodeURI(SCRIPT)}`
+  const webhook = { id: 'trap', name: SCRIPT, webhookURL, retryOnFailure: false }
+  await call('POST', '/v3/webhooks', { body: webhook })
+  await call('POST', '/v3/webhooks/trap/triggers', { body: { triggerIds: ['message_sent'] } })
+}
+
+export async function layTraps(server: TestServer): Promise<Story> {
+  const operator = await newOperator(server)
+  const app = await server.newApp('eu')
+  await join(server, app, operator, 'owner')
+  await operator.client.apps.update(app.id, { name: SCRIPT })
+  await operator.client.collaborators.change(app.id, {
+    admins: ['"<svg/onload=hacked=1>"@x.example'],
+  })
+  await app.client.apiKeys.create({ name: SCRIPT, scope: 'fullAccess' })
+  await addUsers(app)
+  await addGroups(app)
+  await addWebhooks(app)
+  await talk(app)
+  return { app, operator }
+}

@@ -1,0 +1,111 @@
+/** An app as it could be, for pictures: people of a clinic, their groups, and a month of use. */
+import { randomBytes } from 'node:crypto'
+import type { TestApp, TestServer } from '../../server/test/harness.ts'
+import { rows } from '../../server/test/log-writers.ts'
+import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
+
+export interface Story {
+  app: TestApp
+  operator: TestOperator
+}
+
+const PEOPLE = [
+  ...['Amira Haddad', 'Ben Okafor', 'Cleo Marchetti', 'Dmitri Volkov', 'Eszter Nagy'],
+  ...['Farid Rahimi', 'Greta Lindqvist', 'Hiro Tanaka', 'Inés Castillo', 'Jonas Weber'],
+  ...['Katya Orlova', 'Liam O’Connor', '陈美玲', 'Noor Rahman', 'Olu Adeyemi', 'Priya Nair'],
+  ...['Quentin Dubois', 'Rosa Jiménez', 'Sami Laine', 'Tomás Silva', 'Uma Krishnan'],
+]
+const GROUPS = [
+  { guid: 'night-shift', name: 'Night shift', type: 'private' },
+  { guid: 'ward-3', name: 'Ward 3', type: 'public' },
+  { guid: 'book-club', name: 'Book club', type: 'password', password: 'page one' },
+] as const
+const LINES = [
+  'Good morning! Who has the keys to the second floor?',
+  'I do. I am at the desk until ten.',
+  'The new tablets have come. Could somebody help me to set them up after lunch?',
+  'Sure, I will bring the chargers 👍',
+  'Room 12 asks for a visit at 15:30.',
+  'On my way.',
+  'Thank you all. The rounds were done in record time today.',
+]
+
+export const uidOf = (name: string) => `u${PEOPLE.indexOf(name) + 1}`
+
+async function addPeople({ client }: TestApp) {
+  for (const name of PEOPLE) {
+    const tags = name.length % 3 === 0 ? ['nurse'] : ['staff']
+    await client.users.create({ uid: uidOf(name), name, tags, metadata: { ward: 3 } })
+  }
+}
+
+async function addGroups({ client }: TestApp) {
+  for (const [n, group] of GROUPS.entries()) {
+    await client.groups.create({ ...group, owner: 'u1' })
+    const participants = PEOPLE.slice(1, 6 + 4 * n).map(uidOf)
+    await client.groupMembers.add(group.guid, { participants })
+  }
+}
+
+async function talk({ call }: TestApp) {
+  const say = (from: string, receiver: string, receiverType: string, text: string) =>
+    call('POST', '/v3/messages', {
+      body: { receiver, receiverType, data: { text } },
+      headers: { onbehalfof: from },
+    })
+  for (const [n, text] of LINES.entries()) {
+    await say(`u${(n % 4) + 1}`, 'ward-3', 'group', text)
+    await say(n % 2 ? 'u1' : 'u2', n % 2 ? 'u2' : 'u1', 'user', text)
+    await say('u3', `u${n + 5}`, 'user', text)
+  }
+}
+
+/** Thirty days, with quiet weekends, as the workers would have added them up. */
+async function addUsage({ no, cell }: TestApp) {
+  for (let ago = 30; ago >= 0; ago--) {
+    const day = `utc_day(now()) - ${ago}`
+    const weekend = new Date(Date.now() - ago * 86_400_000).getUTCDay() % 6 === 0
+    const active = Math.round((weekend ? 90 : 240) * (1 + 0.25 * Math.sin(ago / 4)))
+    const counts = {
+      'message.sent': active * 31,
+      'conversation.read': active * 22,
+      'api.createMessage.200': active * 31,
+      'api.listConversations.200': active * 12,
+      'api.createMessage.400': Math.round(active / 9),
+      'webhook.delivered': active * 31,
+      'webhook.failed': ago === 9 ? 400 : Math.round(active / 40),
+    }
+    const values = Object.entries(counts).map(([what, n]) => `(${no}, ${day}, '${what}', ${n})`)
+    await rows(
+      cell.db,
+      `insert into usage_days (app_no, day, what, count) values ${values.join(',')}
+       on conflict (app_no, day, what) do update set count = excluded.count`,
+    )
+    await rows(
+      cell.db,
+      `insert into usage_returns (app_no, day, before, users)
+       values (${no}, ${day}, ${day} - 1, ${active}) on conflict do nothing`,
+    )
+    await rows(
+      cell.db,
+      `insert into usage_peaks (app_no, day, online)
+       values (${no}, ${day}, ${Math.round(active / 3)}) on conflict do nothing`,
+    )
+  }
+}
+
+export async function tellStory(server: TestServer): Promise<Story> {
+  const operator = await newOperator(server, `rui.${randomBytes(2).toString('hex')}@clinic.example`)
+  const app = await server.newApp('eu')
+  await join(server, app, operator, 'owner')
+  await operator.client.apps.update(app.id, { name: 'Clinic chat' })
+  const other = await server.newApp('us')
+  await join(server, other, operator, 'owner')
+  await operator.client.apps.update(other.id, { name: 'Clinic chat (trial)' })
+  await app.client.apiKeys.create({ name: 'Ward tablets', scope: 'authOnly' })
+  await addPeople(app)
+  await addGroups(app)
+  await talk(app)
+  await addUsage(app)
+  return { app, operator }
+}
