@@ -28,6 +28,19 @@ const home = createRoute({
   validateSearch: textsOf('searchKey'),
   component: lazyRouteComponent(() => import('./areas/apps/apps.tsx'), 'Apps'),
 })
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  staticData: { crumb: 'Account' },
+  component: lazyRouteComponent(() => import('./areas/account/account.tsx'), 'Account'),
+})
+/** Shown to whoever is not signed in; who is joins the team of the invitation. */
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-up',
+  validateSearch: textsOf('email', 'invitation'),
+  component: lazyRouteComponent(() => import('./areas/session/accept.tsx'), 'Accept'),
+})
 const app = createRoute({ getParentRoute: () => root, path: '/apps/$appId' })
 
 const appPages = [
@@ -77,10 +90,49 @@ const appPages = [
     validateSearch: textsOf('searchKey', 'open', 'thread', ...namesOf(CONVERSATION_FILTERS)),
     component: lazyRouteComponent(() => import('./areas/conversations/explorer.tsx'), 'Explorer'),
   }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/webhooks',
+    staticData: { crumb: 'Webhooks' },
+    component: lazyRouteComponent(() => import('./areas/webhooks/webhooks.tsx'), 'Webhooks'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/webhooks/$webhookId',
+    staticData: { crumb: 'Webhook' },
+    validateSearch: textsOf('tab', 'failed', 'type'),
+    component: lazyRouteComponent(() => import('./areas/webhooks/webhook.tsx'), 'Webhook'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/usage',
+    staticData: { crumb: 'Usage' },
+    validateSearch: textsOf('days'),
+    component: lazyRouteComponent(() => import('./areas/usage/usage.tsx'), 'Usage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/team',
+    staticData: { crumb: 'Team' },
+    component: lazyRouteComponent(() => import('./areas/team/team.tsx'), 'Team'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/audit',
+    staticData: { crumb: 'Audit' },
+    validateSearch: textsOf('action', 'operator', 'from', 'to'),
+    component: lazyRouteComponent(() => import('./areas/audit/audit.tsx'), 'Audit'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/settings',
+    staticData: { crumb: 'Settings' },
+    component: lazyRouteComponent(() => import('./areas/settings/settings.tsx'), 'Settings'),
+  }),
 ] as const
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, app.addChildren(appPages)]),
+  routeTree: root.addChildren([home, account, signUp, app.addChildren(appPages)]),
   // One document, wherever the files stand: the rest of the address is the page's own.
   history: createHashHistory(),
   scrollRestoration: true,

@@ -33,6 +33,15 @@ async function buildConsole(): Promise<string> {
 
 /** Ends with the test file. Wait for it where tests are declared. */
 export async function useConsole(): Promise<Console> {
+  let browser: Browser
+  before(async () => {
+    browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    })
+  })
+  // Before the server ends, which waits for pages that still ask.
+  after(() => browser?.close())
   const port = await freePort()
   // The address of an app says the port: it must be known before.
   const publicUrl = `http://localhost:${port}`
@@ -47,15 +56,6 @@ export async function useConsole(): Promise<Console> {
       LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
     },
   })
-  let browser: Browser
-  before(async () => {
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    })
-  })
-  after(() => browser?.close())
-
   return {
     server,
     address: `${publicUrl}/manage/console/`,

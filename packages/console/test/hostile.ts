@@ -1,8 +1,8 @@
 /** An app whose users, and whose webhooks' receivers, attack whoever looks at it. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestApp, TestServer } from '../../server/test/harness.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
+import { until } from '../../server/test/until.ts'
+import { startReceiver } from './receiver.ts'
 import type { Story } from './story.ts'
 
 /** Runs wherever it becomes markup; its beginning is looked for as text. */
@@ -10,18 +10,6 @@ export const SCRIPT = '<img src=x onerror=hacked=1>'
 const LINK = 'javascript:hacked=1//'
 const MORE = `"'><script>hacked=1</script><svg onload=hacked=1>${LINK}`
 const LONG = `${SCRIPT}${MORE}\u202e${'W'.repeat(200)}`
-
-/** A receiver that fails, with markup in its answer. Ends with the process. */
-async function startReceiver(): Promise<string> {
-  const receiver = createServer((request, response) => {
-    request.resume()
-    response.writeHead(500, { 'content-type': 'text/html' })
-    response.end(LONG)
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  receiver.unref()
-  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-}
 
 async function addUsers({ call }: TestApp) {
   const metadata = { [SCRIPT]: LONG, link: LINK, html: MORE }
@@ -71,7 +59,8 @@ async function talk({ call }: TestApp) {
 }
 
 async function addWebhooks({ call }: TestApp) {
-  const webhookURL = `${await startReceiver()}/?${encodeURI(SCRIPT)}`
+  const url = await startReceiver(() => ({ status: 500, body: LONG }))
+  const webhookURL = `${url}/?${SCRIPT.replaceAll(' ', '+')}`
   const webhook = { id: 'trap', name: SCRIPT, webhookURL, retryOnFailure: false }
   await call('POST', '/v3/webhooks', { body: webhook })
   await call('POST', '/v3/webhooks/trap/triggers', { body: { triggerIds: ['message_sent'] } })
@@ -90,5 +79,10 @@ export async function layTraps(server: TestServer): Promise<Story> {
   await addGroups(app)
   await addWebhooks(app)
   await talk(app)
-  return { app, operator }
+  await until('the trap was called', async () => {
+    const { data } = await app.client.webhooks.listDeliveries('trap')
+    return data.length > 0
+  })
+  await operator.client.apps.update(app.id, { name: `${SCRIPT} ${LINK}` })
+  return { app, operator, ids: { appId: app.id, uid: 'eve', guid: 'trap', webhookId: 'trap' } }
 }

@@ -3,10 +3,14 @@ import { randomBytes } from 'node:crypto'
 import type { TestApp, TestServer } from '../../server/test/harness.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
+import { until } from '../../server/test/until.ts'
+import type { Ids } from './pages.ts'
+import { startReceiver } from './receiver.ts'
 
 export interface Story {
   app: TestApp
   operator: TestOperator
+  ids: Ids
 }
 
 const PEOPLE = [
@@ -81,10 +85,13 @@ async function addUsage({ no, cell }: TestApp) {
       `insert into usage_days (app_no, day, what, count) values ${values.join(',')}
        on conflict (app_no, day, what) do update set count = excluded.count`,
     )
+    // Most were active the day before; some had never been.
+    const fresh = Math.round(active / 8)
     await rows(
       cell.db,
       `insert into usage_returns (app_no, day, before, users)
-       values (${no}, ${day}, ${day} - 1, ${active}) on conflict do nothing`,
+       values (${no}, ${day}, ${day} - 1, ${active - fresh}), (${no}, ${day}, '-infinity', ${fresh})
+       on conflict do nothing`,
     )
     await rows(
       cell.db,
@@ -94,18 +101,51 @@ async function addUsage({ no, cell }: TestApp) {
   }
 }
 
+/** Two webhooks: one that all goes well with, and one whose receiver is busy. */
+async function addWebhooks({ client }: TestApp) {
+  const receivers = [
+    { id: 'archive', name: 'Archive', answer: () => ({ status: 200, body: '{"stored":true}' }) },
+    { id: 'paging', name: 'Paging', answer: () => ({ status: 503, body: 'Down for maintenance' }) },
+  ]
+  for (const { id, name, answer } of receivers) {
+    const webhookURL = `${await startReceiver(answer)}/hooks/chat`
+    await client.webhooks.create({ id, name, webhookURL })
+    await client.webhooks.addTriggers(id, { triggerIds: ['message_sent', 'message_edited'] })
+  }
+}
+
+const delivered = ({ client }: TestApp, id: string) =>
+  until('a webhook was called', async () => {
+    const { data } = await client.webhooks.listDeliveries(id)
+    return data.length > 0
+  })
+
 export async function tellStory(server: TestServer): Promise<Story> {
-  const operator = await newOperator(server, `rui.${randomBytes(2).toString('hex')}@clinic.example`)
+  const mark = randomBytes(2).toString('hex')
+  const operator = await newOperator(server, `rui.${mark}@clinic.example`)
+  const colleague = await newOperator(server, `ana.${mark}@clinic.example`)
   const app = await server.newApp('eu')
-  await join(server, app, operator, 'owner')
-  await operator.client.apps.update(app.id, { name: 'Clinic chat' })
   const other = await server.newApp('us')
-  await join(server, other, operator, 'owner')
-  await operator.client.apps.update(other.id, { name: 'Clinic chat (trial)' })
-  await app.client.apiKeys.create({ name: 'Ward tablets', scope: 'authOnly' })
+  for (const { id, no } of [app, other]) {
+    await join(server, { no }, operator, 'owner')
+    const name = id === app.id ? 'Clinic chat' : 'Clinic chat (trial)'
+    await operator.client.apps.update(id, { name })
+  }
+  const { collaborators, settings, keys } = operator.client
+  await collaborators.change(app.id, { admins: [colleague.email] })
+  await collaborators.change(app.id, { developers: [`kim.${mark}@clinic.example`] })
+  const managed = operator.client.app(app.id)
+  await managed.apiKeys.create({ name: 'Ward tablets', scope: 'authOnly' })
+  await settings.set(app.id, { settings: { 'cors.origins': 'https://ward.clinic.example' } })
+  await keys.create({ name: 'Deployment' })
   await addPeople(app)
   await addGroups(app)
+  await addWebhooks(app)
   await talk(app)
   await addUsage(app)
-  return { app, operator }
+  await delivered(app, 'paging')
+  // Its own change is the newest of the audit.
+  await operator.client.apps.update(app.id, { name: 'Clinic chat' })
+  const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging' }
+  return { app, operator, ids }
 }

@@ -34,6 +34,8 @@ export function Field(
     placeholder?: string
     autoFocus?: boolean
     maxLength?: number
+    minLength?: number
+    inputMode?: 'numeric'
     pattern?: string
     mono?: boolean
   },

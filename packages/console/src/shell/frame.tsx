@@ -1,5 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
-import { SignIn } from '../areas/session/sign-in.tsx'
+import { Outside } from '../areas/session/outside.tsx'
 import { isSignedOut, useSession } from '../shared/manage.ts'
 import { Problem } from '../shared/problem.tsx'
 import { Toasts } from '../shared/toasts.tsx'
@@ -10,7 +10,7 @@ import { TopBar } from './top-bar.tsx'
 export function Frame() {
   const session = useSession()
   if (session.isPending) return null
-  if (isSignedOut(session.error)) return <SignIn />
+  if (isSignedOut(session.error)) return <Outside />
   return (
     <div className="shell">
       <button

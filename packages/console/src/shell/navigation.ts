@@ -13,10 +13,17 @@ export interface NavItem {
 }
 
 const CREDENTIALS: Role[] = ['owner', 'admin', 'developer']
+const HEADS: Role[] = ['owner', 'admin']
 
 /** The pages of an app, as the sidebar lists them. A page that is no part of it (the detail of a user) has only its route. */
 export const NAVIGATION: { name: string; items: NavItem[] }[] = [
-  { name: 'Overview', items: [{ name: 'Home', icon: 'home', to: '/apps/$appId' }] },
+  {
+    name: 'Overview',
+    items: [
+      { name: 'Home', icon: 'home', to: '/apps/$appId' },
+      { name: 'Usage', icon: 'chart', to: '/apps/$appId/usage' },
+    ],
+  },
   {
     name: 'Data',
     items: [
@@ -27,6 +34,17 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
   },
   {
     name: 'Develop',
-    items: [{ name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: CREDENTIALS }],
+    items: [
+      { name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: CREDENTIALS },
+      { name: 'Webhooks', icon: 'webhook', to: '/apps/$appId/webhooks', roles: CREDENTIALS },
+    ],
+  },
+  {
+    name: 'Manage',
+    items: [
+      { name: 'Team', icon: 'team', to: '/apps/$appId/team' },
+      { name: 'Audit', icon: 'audit', to: '/apps/$appId/audit', roles: HEADS },
+      { name: 'Settings', icon: 'settings', to: '/apps/$appId/settings', roles: HEADS },
+    ],
   },
 ]

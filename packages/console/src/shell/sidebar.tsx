@@ -68,7 +68,7 @@ function Switcher() {
     <Menu
       label="Apps"
       trigger={
-        <Button className="button switcher" aria-label={`App ${name}: choose another`}>
+        <Button className="button switcher">
           <Avatar square id={appId} name={name} />
           <span className="clip">
             {name}

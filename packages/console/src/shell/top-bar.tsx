@@ -125,6 +125,7 @@ function AccountMenu() {
         </Button>
       }
     >
+      <MenuItem text="Account" icon="settings" href="#/account" />
       <MenuItem
         text="Sign out"
         about={operator?.email ?? ''}

@@ -1,13 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Button } from '../../shared/button.tsx'
-import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { CodeBlock, Copyable } from '../../shared/copyable.tsx'
 import { useCurl, useExampleKey } from '../../shared/curl.ts'
-import { appKey, manage, useApp } from '../../shared/manage.ts'
+import { manage, useApp } from '../../shared/manage.ts'
 import { Page, Panel, Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { day } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
+import { useAppChanged } from './delete.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import './apps.css'
 
@@ -46,45 +46,15 @@ export function AppHome() {
         </div>
         <div className="stack">
           <FirstSteps />
-          {role === 'owner' && <DeleteApp />}
         </div>
       </div>
     </Page>
   )
 }
 
-function useChanged() {
-  const queries = useQueryClient()
-  const { appId } = useApp()
-  return async () => {
-    await queries.invalidateQueries({ queryKey: appKey(appId) })
-    await queries.invalidateQueries({ queryKey: ['apps'] })
-  }
-}
-
-function DeleteApp() {
-  const { appId, app } = useApp()
-  const changed = useChanged()
-  const name = app.data?.name ?? appId
-  return (
-    <Panel title="Delete app" about="Nothing answers from then on. For 30 days it can be restored.">
-      <ConfirmByName
-        what="Delete app"
-        name={name}
-        about={`All keys, tokens and webhooks of ${name} stop working within a second.`}
-        act={async () => {
-          await manage.apps.delete(appId)
-          await changed()
-          toast(`Deleted ${name}`)
-        }}
-      />
-    </Panel>
-  )
-}
-
 function Deleted({ at }: { at: number }) {
   const { appId, app, role } = useApp()
-  const changed = useChanged()
+  const changed = useAppChanged()
   const restore = useMutation({
     mutationFn: () => manage.apps.restore(appId),
     onSuccess: async () => {

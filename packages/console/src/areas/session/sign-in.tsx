@@ -1,5 +1,6 @@
 import { LoquatError } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field, Form } from '../../shared/form.tsx'
 import { Mark } from '../../shared/icons.tsx'
@@ -9,6 +10,9 @@ import { Panel, useTitle } from '../../shared/page.tsx'
 const wantsCode = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_TOTP_REQUIRED'
 
+/** Recovery codes are longer, and have dashes. */
+const secondStep = (code: string) => (/^\d{6}$/.test(code) ? { code } : { recoveryCode: code })
+
 export function SignIn() {
   useTitle('Sign in')
   const queries = useQueryClient()
@@ -17,7 +21,8 @@ export function SignIn() {
   const [code, setCode] = useState('')
   const [asked, setAsked] = useState(false)
   const signIn = useMutation({
-    mutationFn: () => manage.sessions.create({ email, password, ...(asked && { code }) }),
+    mutationFn: () =>
+      manage.sessions.create({ email, password, ...(asked && secondStep(code.trim())) }),
     onSuccess: (data) => queries.setQueryData(['session'], data),
     onError: (error) => wantsCode(error) && setAsked(true),
   })
@@ -56,6 +61,12 @@ export function SignIn() {
           )}
         </Form>
       </Panel>
+      <p className="soft">
+        {asked
+          ? 'The code that your authenticator app shows, or a recovery code. '
+          : 'No account yet? '}
+        {!asked && <Link to="/sign-up">Sign up</Link>}
+      </p>
     </main>
   )
 }

@@ -1,0 +1,93 @@
+import type { management } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button, IconButton } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { Copyable } from '../../shared/copyable.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Field, Form } from '../../shared/form.tsx'
+import { manage } from '../../shared/manage.ts'
+import { Panel, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { Time } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
+
+const READ = ['operator-keys']
+
+/** Pairs of key and secret, for programs that manage apps in the name of this account. */
+export function Keys() {
+  const keys = useQuery({ queryKey: READ, queryFn: () => manage.keys.list({ perPage: 100 }) })
+  const rows = keys.data?.data ?? []
+  return (
+    <Panel
+      title="Keys for programs"
+      about="A pair of key and secret can do in your apps what you can, but nothing to this account."
+    >
+      {keys.isPending && <Skeleton lines={1} />}
+      <Problem error={keys.error} retry={keys.refetch} />
+      <ul>
+        {rows.map((key) => (
+          <Key key={key.key} of={key} />
+        ))}
+      </ul>
+      <div className="form-end">
+        <Dialog title="Create key" trigger={<Button icon="plus">Create key</Button>}>
+          {(close) => <CreateKey onDone={close} />}
+        </Dialog>
+      </div>
+    </Panel>
+  )
+}
+
+function Key({ of }: { of: management.ListKeysItem }) {
+  const queries = useQueryClient()
+  return (
+    <li className="entry">
+      <span>
+        <span dir="auto">{of.name}</span>
+        <small>
+          <code>{of.key}</code> · created <Time at={of.createdAt} />
+        </small>
+      </span>
+      <ConfirmByName
+        what="Delete key"
+        name={of.name}
+        about="Programs that use it are refused from then on."
+        trigger={<IconButton icon="trash" label={`Delete ${of.name}`} />}
+        act={async () => {
+          await manage.keys.delete(of.key)
+          await queries.invalidateQueries({ queryKey: READ })
+          toast(`Deleted ${of.name}`)
+        }}
+      />
+    </li>
+  )
+}
+
+function CreateKey({ onDone }: { onDone: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const create = useMutation({
+    mutationFn: () => manage.keys.create({ name }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: READ }),
+  })
+  if (create.data) {
+    return (
+      <div className="stack">
+        <p>Copy the secret now: it is shown never again.</p>
+        <Copyable label="key" value={create.data.key} />
+        <Copyable label="secret" value={create.data.secret} />
+        <div className="form-end">
+          <Button look="main" onPress={onDone}>
+            Done
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <Form sends={create} submit="Create key">
+      <Field label="Name" hint="What it is for." value={name} onChange={setName} autoFocus />
+    </Form>
+  )
+}

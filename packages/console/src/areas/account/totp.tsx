@@ -1,0 +1,153 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { Button } from '../../shared/button.tsx'
+import { Copyable, CopyButton } from '../../shared/copyable.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { Field, Form } from '../../shared/form.tsx'
+import { manage } from '../../shared/manage.ts'
+import { Panel, Skeleton } from '../../shared/page.tsx'
+import { Status } from '../../shared/status.tsx'
+import { toast } from '../../shared/toasts.tsx'
+
+const Qr = lazy(async () => ({ default: (await import('./qr.tsx')).Qr }))
+
+/** A second step when signing in: on, off, and the codes for when the device is lost. */
+export function Totp({ on }: { on: boolean }) {
+  return (
+    <Panel
+      title="One-time codes"
+      about="Signing in then asks for a code of your phone beside the password."
+    >
+      <div className="row">
+        {on ? <Status tone="good">On</Status> : <Status>Off</Status>}
+        {on ? (
+          <>
+            <Dialog title="New recovery codes" trigger={<Button>New recovery codes</Button>}>
+              {(close) => <Renew onDone={close} />}
+            </Dialog>
+            <Dialog title="Switch off" trigger={<Button look="danger">Switch off</Button>}>
+              {(close) => <SwitchOff onDone={close} />}
+            </Dialog>
+          </>
+        ) : (
+          <Dialog title="Switch on" trigger={<Button look="main">Switch on</Button>}>
+            {(close) => <SwitchOn onDone={close} />}
+          </Dialog>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+const usePassword = () => {
+  const [password, setPassword] = useState('')
+  const field = (
+    <Field
+      label="Password"
+      hint="Once more: a session could be stolen."
+      type="password"
+      autoComplete="current-password"
+      value={password}
+      onChange={setPassword}
+      autoFocus
+    />
+  )
+  return { password, field }
+}
+
+function SwitchOn({ onDone }: { onDone: () => void }) {
+  const { password, field } = usePassword()
+  const start = useMutation({ mutationFn: () => manage.totp.start({ password }) })
+  if (start.data) return <Scan {...start.data} onDone={onDone} />
+  return (
+    <Form sends={start} submit="Continue">
+      {field}
+    </Form>
+  )
+}
+
+function Scan({ secret, url, onDone }: { secret: string; url: string; onDone: () => void }) {
+  const [code, setCode] = useState('')
+  const confirm = useMutation({ mutationFn: () => manage.totp.confirm({ code }) })
+  if (confirm.data) return <Codes codes={confirm.data.recoveryCodes} onDone={onDone} />
+  return (
+    <Form sends={confirm} submit="Switch on">
+      <p>
+        Scan this with an authenticator app, or type the secret. Then give a code that it shows.
+      </p>
+      <Suspense fallback={<Skeleton lines={3} />}>
+        <Qr text={url} label="Picture for an authenticator app" />
+      </Suspense>
+      <Copyable label="Secret" value={secret} />
+      <Field
+        label="One-time code"
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        value={code}
+        onChange={setCode}
+        autoFocus
+      />
+    </Form>
+  )
+}
+
+/** Closing it is what tells the page that they are on: until then the codes stay in sight. */
+function Codes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  const queries = useQueryClient()
+  const close = async () => {
+    onDone()
+    await queries.invalidateQueries({ queryKey: ['session'] })
+    await queries.invalidateQueries({ queryKey: ['sessions'] })
+  }
+  return (
+    <div className="stack">
+      <p>
+        Keep these recovery codes somewhere safe. Each works once in place of a one-time code; they
+        are shown now and never again.
+      </p>
+      <ul className="codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div className="form-end">
+        <CopyButton label="recovery codes" value={codes.join('\n')} />
+        <Button look="main" onPress={() => void close()}>
+          Done
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Renew({ onDone }: { onDone: () => void }) {
+  const { password, field } = usePassword()
+  const renew = useMutation({ mutationFn: () => manage.totp.renewCodes({ password }) })
+  if (renew.data) return <Codes codes={renew.data.recoveryCodes} onDone={onDone} />
+  return (
+    <Form sends={renew} submit="Make new codes">
+      <p>Those before work no more.</p>
+      {field}
+    </Form>
+  )
+}
+
+function SwitchOff({ onDone }: { onDone: () => void }) {
+  const queries = useQueryClient()
+  const { password, field } = usePassword()
+  const off = useMutation({
+    mutationFn: () => manage.totp.delete({ password }),
+    onSuccess: async () => {
+      onDone()
+      toast('One-time codes are off')
+      await queries.invalidateQueries({ queryKey: ['session'] })
+    },
+  })
+  return (
+    <Form sends={off} submit="Switch off" look="danger main">
+      {field}
+    </Form>
+  )
+}

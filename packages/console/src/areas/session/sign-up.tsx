@@ -1,0 +1,71 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Field, Form } from '../../shared/form.tsx'
+import { Mark } from '../../shared/icons.tsx'
+import { manage } from '../../shared/manage.ts'
+import { Panel, useTitle } from '../../shared/page.tsx'
+
+/** A new account, of whoever may have one: the installation decides, or the invitation in the link. */
+export function SignUp() {
+  useTitle('Sign up')
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const invited = useSearch({ from: '/sign-up' })
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState(invited.email ?? '')
+  const [password, setPassword] = useState('')
+  const [invitation, setInvitation] = useState(invited.invitation ?? '')
+  const signUp = useMutation({
+    mutationFn: async () => {
+      const account = { name, email, password, ...(invitation && { invitation }) }
+      await manage.operators.create(account)
+      return manage.sessions.create({ email, password })
+    },
+    onSuccess: async (session) => {
+      queries.setQueryData(['session'], session)
+      await navigate({ to: '/' })
+    },
+  })
+  return (
+    <main className="sign-in">
+      <div className="brand">
+        <Mark />
+        Loquat
+      </div>
+      <h1>Sign up</h1>
+      <Panel>
+        <Form sends={signUp} submit="Create account">
+          <Field label="Your name" autoComplete="name" value={name} onChange={setName} autoFocus />
+          <Field
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={setEmail}
+          />
+          <Field
+            label="Password"
+            hint="At least 10 characters."
+            type="password"
+            autoComplete="new-password"
+            minLength={10}
+            value={password}
+            onChange={setPassword}
+          />
+          <Field
+            label="Invitation"
+            hint="If somebody gave you one. Some installations ask for it."
+            required={false}
+            autoComplete="off"
+            value={invitation}
+            onChange={setInvitation}
+          />
+        </Form>
+      </Panel>
+      <p className="soft">
+        You have an account? <Link to="/">Sign in</Link>
+      </p>
+    </main>
+  )
+}

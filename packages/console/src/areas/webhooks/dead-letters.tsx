@@ -1,0 +1,59 @@
+import type { Webhook } from '@loquat/sdk'
+import { Button } from '../../shared/button.tsx'
+import { DataTable } from '../../shared/data-table.tsx'
+import { Empty } from '../../shared/empty.tsx'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Problem } from '../../shared/problem.tsx'
+import { useSteps } from '../../shared/steps.ts'
+import { Time } from '../../shared/time.tsx'
+import { useReplay } from './replay.tsx'
+
+const REASONS = {
+  exhausted: 'All tries failed',
+  noRetry: 'Failed, and is not tried again',
+  expired: 'Too old: the log holds it no longer',
+}
+
+/** Events that were given up in the last 30 days, by position. */
+export function DeadLetters({ webhook }: { webhook: Webhook }) {
+  const appId = useAppId()
+  const replay = useReplay(webhook.id)
+  const letters = useSteps(appKey(appId, 'webhooks', webhook.id, 'dead-letters'), (after) =>
+    manage.app(appId).webhooks.listDeadLetters(webhook.id, {
+      limit: 100,
+      ...(after !== undefined && { after }),
+    }),
+  )
+  return (
+    <div className="stack">
+      <Problem error={replay.error} />
+      <DataTable
+        label="Events that were given up"
+        list={letters}
+        id={({ position }) => String(position)}
+        text={({ position }) => `Event ${position}`}
+        columns={[
+          {
+            name: 'Event',
+            cell: ({ type, count }) => <code className="clip">{type ?? `${count} events`}</code>,
+            width: '2fr',
+          },
+          { name: 'Position', cell: ({ position }) => position, end: true },
+          { name: 'Why', cell: ({ reason }) => REASONS[reason], width: '2fr', wide: true },
+          { name: 'When', cell: ({ at }) => <Time at={at} />, wide: true },
+          {
+            name: 'Send again',
+            end: true,
+            cell: ({ position, count, reason }) =>
+              reason !== 'expired' && (
+                <Button onPress={() => replay.mutate({ from: position, to: position + count - 1 })}>
+                  Send again
+                </Button>
+              ),
+          },
+        ]}
+        empty={<Empty title="Nothing was given up">What fails for good is listed here.</Empty>}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,192 @@
+import type { Webhook } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../shared/button.tsx'
+import { Copyable } from '../../shared/copyable.tsx'
+import { Check, Field, Form, type Sends } from '../../shared/form.tsx'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Problem } from '../../shared/problem.tsx'
+import { toast } from '../../shared/toasts.tsx'
+
+/** What a form says of a webhook. */
+interface Draft {
+  name: string
+  webhookURL: string
+  triggers: string[]
+  useBasicAuth: boolean
+  username: string
+  password: string
+  retryOnFailure: boolean
+}
+
+const EMPTY: Draft = {
+  name: '',
+  webhookURL: '',
+  triggers: ['message_sent'],
+  useBasicAuth: false,
+  username: '',
+  password: '',
+  retryOnFailure: true,
+}
+
+/** As the interface takes it: what was left empty is not sent. */
+const changesOf = ({ triggers: _, username, password, ...draft }: Draft) => ({
+  ...draft,
+  ...(username && { username }),
+  ...(password && { password }),
+})
+
+/** Ids are letters and digits; the name says enough of them. */
+const idOf = (name: string) => {
+  const letters = name.replace(/[^A-Za-z0-9]/g, '').slice(0, 30)
+  return `${letters || 'webhook'}${crypto.randomUUID().slice(0, 6)}`
+}
+
+export function CreateWebhook() {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [draft, setDraft] = useState(EMPTY)
+  const create = useMutation({
+    mutationFn: async () => {
+      const { webhooks } = manage.app(appId)
+      const made = await webhooks.create({ id: idOf(draft.name), ...changesOf(draft) })
+      if (draft.triggers.length > 0) {
+        await webhooks.addTriggers(made.id, { triggerIds: draft.triggers })
+      }
+      return made
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') }),
+  })
+  if (create.data) {
+    const { id, secret } = create.data
+    const open = () =>
+      void navigate({
+        to: '/apps/$appId/webhooks/$webhookId',
+        params: { appId, webhookId: id },
+      })
+    return (
+      <div className="stack">
+        <p>
+          Your server verifies calls with this secret. Copy it now: it is not shown again, but can
+          be changed at any time.
+        </p>
+        <Copyable label="Secret" value={secret} />
+        <div className="form-end">
+          <Button look="main" onPress={open}>
+            Done
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return <WebhookForm draft={draft} onChange={setDraft} sends={create} submit="Create webhook" />
+}
+
+export function EditWebhook({ webhook, onDone }: { webhook: Webhook; onDone: () => void }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState<Draft>({ ...EMPTY, ...webhook })
+  const save = useMutation({
+    mutationFn: async () => {
+      const { webhooks } = manage.app(appId)
+      const { id, triggers: before } = webhook
+      await webhooks.update(id, changesOf(draft))
+      const added = draft.triggers.filter((name) => !before.includes(name))
+      const removed = before.filter((name) => !draft.triggers.includes(name))
+      if (added.length > 0) await webhooks.addTriggers(id, { triggerIds: added })
+      if (removed.length > 0) await webhooks.deleteTriggers(id, { triggerIds: removed })
+    },
+    onSuccess: () => {
+      onDone()
+      toast(`Saved ${draft.name}`)
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') }),
+  })
+  return <WebhookForm draft={draft} onChange={setDraft} sends={save} submit="Save" />
+}
+
+function WebhookForm(props: {
+  draft: Draft
+  onChange: (draft: Draft) => void
+  sends: Sends
+  submit: string
+}) {
+  const { draft, onChange, sends, submit } = props
+  const set = <K extends keyof Draft>(name: K) => {
+    return (value: Draft[K]) => onChange({ ...draft, [name]: value })
+  }
+  return (
+    <Form sends={sends} submit={submit}>
+      <Field label="Name" value={draft.name} onChange={set('name')} maxLength={50} autoFocus />
+      <Field
+        label="Address"
+        hint="https:// and a public host. Redirects are not followed."
+        type="url"
+        placeholder="https://example.org/hooks/chat"
+        value={draft.webhookURL}
+        onChange={set('webhookURL')}
+        maxLength={255}
+      />
+      <Triggers chosen={draft.triggers} onChange={set('triggers')} />
+      <Check
+        label="Try again what failed"
+        hint="For three days, at growing intervals."
+        checked={draft.retryOnFailure}
+        onChange={set('retryOnFailure')}
+      />
+      <Check
+        label="Send a user name and password (basic authentication)"
+        checked={draft.useBasicAuth}
+        onChange={set('useBasicAuth')}
+      />
+      {draft.useBasicAuth && (
+        <div className="pair">
+          <Field
+            label="User name"
+            autoComplete="off"
+            value={draft.username}
+            onChange={set('username')}
+          />
+          <Field
+            label="Password"
+            hint="Letters and digits. Left empty, it stays as it is."
+            type="password"
+            autoComplete="new-password"
+            required={false}
+            value={draft.password}
+            onChange={set('password')}
+          />
+        </div>
+      )}
+    </Form>
+  )
+}
+
+function Triggers(props: { chosen: string[]; onChange: (chosen: string[]) => void }) {
+  const { chosen, onChange } = props
+  const appId = useAppId()
+  const known = useQuery({
+    queryKey: ['triggers'],
+    queryFn: () => manage.app(appId).webhooks.listKnownTriggers({ perPage: 1000 }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <fieldset className="triggers">
+      <legend>Called for</legend>
+      <Problem error={known.error} retry={known.refetch} />
+      <div>
+        {known.data?.data.map(({ id, description }) => (
+          <Check
+            key={id}
+            label={id}
+            hint={description}
+            checked={chosen.includes(id)}
+            onChange={(on) => onChange(on ? [...chosen, id] : chosen.filter((name) => name !== id))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,154 @@
+import type { Webhook as Record } from '@loquat/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Button } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
+import { Copyable } from '../../shared/copyable.tsx'
+import { Dialog } from '../../shared/dialog.tsx'
+import { appKey, manage, useAppId } from '../../shared/manage.ts'
+import { Facts, Page, Panel, Skeleton } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
+import { Tags } from '../../shared/status.tsx'
+import { Tabs } from '../../shared/tabs.tsx'
+import { day, Time } from '../../shared/time.tsx'
+import { toast } from '../../shared/toasts.tsx'
+import { DeadLetters } from './dead-letters.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { EditWebhook } from './form.tsx'
+import { Replay } from './replay.tsx'
+import { WebhookState } from './state.tsx'
+import './webhooks.css'
+
+const route = getRouteApi('/apps/$appId/webhooks/$webhookId')
+
+export function Webhook() {
+  const { appId, webhookId } = route.useParams()
+  const { tab = 'deliveries' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const webhook = useQuery({
+    queryKey: appKey(appId, 'webhooks', webhookId),
+    queryFn: () => manage.app(appId).webhooks.get(webhookId),
+  })
+  if (!webhook.data) {
+    return (
+      <Page title="Webhook">
+        {webhook.error ? (
+          <Problem error={webhook.error} retry={webhook.refetch} />
+        ) : (
+          <Skeleton lines={3} />
+        )}
+      </Page>
+    )
+  }
+  const of = webhook.data
+  return (
+    <Page
+      title={of.name}
+      heading={<span dir="auto">{of.name}</span>}
+      description={<WebhookState webhook={of} />}
+      actions={<Actions webhook={of} />}
+    >
+      <Tabs
+        label="Views of the webhook"
+        open={tab}
+        onOpen={(id) => void navigate({ search: { tab: id }, replace: true })}
+        tabs={[
+          { id: 'deliveries', name: 'Deliveries', content: <Deliveries webhook={of} /> },
+          { id: 'dead-letters', name: 'Given up', content: <DeadLetters webhook={of} /> },
+          { id: 'settings', name: 'Settings', content: <Settings webhook={of} /> },
+        ]}
+      />
+    </Page>
+  )
+}
+
+function Actions({ webhook }: { webhook: Record }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const { id, enabled } = webhook
+  const toggle = useMutation({
+    mutationFn: () => manage.app(appId).webhooks.update(id, { enabled: !enabled }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') })
+      toast(enabled ? 'Disabled: events wait' : 'Enabled: goes on where it stopped')
+    },
+  })
+  return (
+    <>
+      <Problem error={toggle.error} />
+      <Replay webhookId={id} />
+      <Button isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
+        {enabled ? 'Disable' : 'Enable'}
+      </Button>
+      <Dialog wide title="Edit webhook" trigger={<Button icon="edit">Edit</Button>}>
+        {(close) => <EditWebhook webhook={webhook} onDone={close} />}
+      </Dialog>
+    </>
+  )
+}
+
+function Settings({ webhook }: { webhook: Record }) {
+  const appId = useAppId()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const { id, name } = webhook
+  return (
+    <div className="stack">
+      <Panel>
+        <Facts
+          of={{
+            Id: <code>{id}</code>,
+            Address: <code>{webhook.webhookURL}</code>,
+            'Called for': <Tags of={webhook.triggers} />,
+            'Basic authentication': webhook.useBasicAuth ? `as ${webhook.username}` : 'no',
+            'Tries again': webhook.retryOnFailure ? 'yes, for three days' : 'no',
+            Created: <Time at={webhook.createdAt} />,
+            Changed: <Time at={webhook.updatedAt} />,
+          }}
+        />
+      </Panel>
+      <RotateSecret webhookId={id} />
+      <Panel title="Delete webhook" about="Its deliveries go with it.">
+        <ConfirmByName
+          what="Delete webhook"
+          name={name}
+          about="Nothing is sent to its address any more."
+          act={async () => {
+            await manage.app(appId).webhooks.delete(id)
+            await navigate({ to: '/apps/$appId/webhooks', params: { appId } })
+            await queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') })
+            toast(`Deleted ${name}`)
+          }}
+        />
+      </Panel>
+    </div>
+  )
+}
+
+function RotateSecret({ webhookId }: { webhookId: string }) {
+  const appId = useAppId()
+  const rotate = useMutation({
+    mutationFn: () => manage.app(appId).webhooks.rotateSecret(webhookId),
+  })
+  return (
+    <Panel
+      title="Secret"
+      about="Signs each call. It was shown when it was made; a new one can be made at any time."
+    >
+      <Problem error={rotate.error} />
+      {rotate.data ? (
+        <>
+          <Copyable label="New secret" value={rotate.data.secret} />
+          <p className="soft">
+            Shown now and never again. The one before it signs too, until{' '}
+            {day(rotate.data.oldSecretUntil)}.
+          </p>
+        </>
+      ) : (
+        <Button isDisabled={rotate.isPending} onPress={() => rotate.mutate()}>
+          Make a new secret
+        </Button>
+      )}
+    </Panel>
+  )
+}
