@@ -28,6 +28,7 @@ suite('a first hour', () => {
     assert.deepEqual(users.data, [])
     const client = await useNewKey(page, appId)
     for (const uid of ['amira', 'ben']) await client.users.create({ uid, name: uid })
+    await seeLive(page, client)
     await resend(page, client)
     await signOut(page)
     await page.context().close()
@@ -68,6 +69,27 @@ async function useNewKey(page: Page, appId: string): Promise<Loquat> {
   await key.getByRole('button', { name: 'Copy Key' }).click()
   const apiKey = await copied(page)
   return new Loquat({ appId, apiKey, baseUrl: new URL(address).origin })
+}
+
+/** What happens in the app shows by itself, in the list and in the open conversation. */
+async function seeLive(page: Page, client: Loquat) {
+  await goTo(page, 'Conversations')
+  await page.getByText('No conversations yet').waitFor()
+  const members = { participants: ['ben'] }
+  await client.groups.create({
+    guid: 'ward',
+    name: 'Ward 3',
+    type: 'public',
+    owner: 'amira',
+    members,
+  })
+  const say = (text: string) =>
+    client.messages.send({ receiver: 'ward', receiverType: 'group', data: { text } })
+  await say('The first one')
+  await page.getByRole('option', { name: 'Ward 3' }).click()
+  await page.getByRole('log').getByText('The first one').waitFor()
+  await say('The second one')
+  await page.getByRole('log').getByText('The second one').waitFor()
 }
 
 /** A webhook whose receiver fails once, and takes the same event when it is sent again. */
