@@ -19,6 +19,8 @@ export const realtimeLimits = {
   queueBytes: 1_048_576,
   /** More events than this are not sent again: the client reads its lists anew. */
   resumeEvents: 1_000,
+  /** The same for their bytes. */
+  resumeBytes: 4_194_304,
 } as const
 
 interface FrameDefinition {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, suite, type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { Device, newApp, send, tokenOf } from './device.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { type Serving, startServing } from './loquat.ts'
@@ -139,6 +140,27 @@ suite('hostile devices', () => {
     await device.close()
   })
 
+  test('one that sends on while the database answers nobody is closed', async (t) => {
+    await withstand(t, async () => {
+      const device = await Device.connect(port(), app, await tokenOf(app, 'mallory'))
+      const blocker = new pg.Client(app.cell.url)
+      await blocker.connect()
+      await blocker.query('begin; lock table users in access exclusive mode')
+      let sentAt = 0
+      // No more of them than are allowed.
+      await until('it is closed', () => {
+        if (performance.now() - sentAt > 60) {
+          sentAt = performance.now()
+          device.send('receipt.read', { receiverType: 'user', receiver: 'ben' })
+        }
+        return device.closeCode !== undefined
+      })
+      assert.equal(device.closeCode, 4529)
+      assert.ok(!device.frames.some(({ type }) => type === 'session.throttled'))
+      await blocker.end()
+    })
+  })
+
   test('paths that are none, and requests cut short', async (t) => {
     await withstand(t, async () => {
       for (const path of ['//', '/v3/realtime/../x', '*', '/%', '/v3/realtime?appId=%']) {
@@ -159,9 +181,13 @@ suite('hostile devices', () => {
       for (let n = 0; n < UNPROVEN; n += 100) {
         sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => rawSocket(app)))))
       }
+      const [open, held] = [await metric('loquat_gateway_connections'), await memory()]
       const text = 'meanwhile'
       await send(app, 'amira', 'ben', text)
+      const sent = performance.now()
       await witness.got('message.sent', ({ body }) => body.message.data.text === text)
+      const took = Math.round(performance.now() - sent)
+      t.diagnostic(`${open} open: ${Math.round(held)} MB; a message took ${took} ms`)
       for (const socket of sockets) socket.resume()
       await until('all are closed', () => sockets.every(({ closed }) => closed))
     })

@@ -21,6 +21,7 @@ const LIMITS: Record<keyof typeof realtimeLimits, string> = {
   typingSeconds: 'Seconds after which typing has ended unless it was told again.',
   queueBytes: 'Bytes that may wait for a client that does not read, before 4510.',
   resumeEvents: 'Events that are sent again; of more, `session.reload` tells.',
+  resumeBytes: 'Bytes of those events; of more, the same.',
 }
 
 const INTRO = `Devices connect to \`wss://{appId}.realtime-{region}.<host>/v3/realtime\`, or to \`/v3/realtime?appId={appId}\` of the bare host, and are told what

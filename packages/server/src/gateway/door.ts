@@ -6,7 +6,6 @@ import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Turns } from '../platform/turns.ts'
-import type { AppHub } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { Tokens } from './tokens.ts'
@@ -46,11 +45,13 @@ export class Door {
       session.settings = settings
       session.resource = resource
       const hub = this.#hubs.get(app)
-      makeRoom(hub, session, user.uid)
+      refuseFrom(limitOf(settings, 'limits.connectionsPerApp'), hub.connections, 'app')
       // From here on it has its place, until it leaves.
       session.hub = hub
       hub.connections++
-      await hub.join(session, user.uid, position)
+      await hub.enter(session, user.uid)
+      makeRoom(session)
+      await hub.start(session, position)
     })
   }
 
@@ -68,17 +69,17 @@ export class Door {
   }
 }
 
-/** One connection a device; and not more than the app allows. */
-function makeRoom(hub: AppHub, { settings, resource }: Session, uid: string): void {
-  const others = [...(hub.users.get(uid)?.sessions ?? [])].filter(({ closed }) => !closed)
-  const same = others.filter((other) => resource !== undefined && other.resource === resource)
-  for (const other of same) other.close('replaced')
-  const ofUser = limitOf(settings, 'limits.connectionsPerUser')
-  refuseFrom(ofUser, others.length - same.length, 'connections of a user')
-  const ofApp = limitOf(settings, 'limits.connectionsPerApp')
-  refuseFrom(ofApp, hub.connections - same.length, 'connections of an app')
+/** One connection a device; and not more of a user than the app allows. */
+function makeRoom(session: Session): void {
+  const { user, settings, resource } = session
+  const open = [...(user?.sessions ?? [])].filter((one) => one !== session && !one.closed)
+  const same = open.filter((one) => resource !== undefined && one.resource === resource)
+  for (const one of same) one.close('replaced')
+  const taken = open.length - same.length
+  refuseFrom(limitOf(settings, 'limits.connectionsPerUser'), taken, 'user')
 }
 
-function refuseFrom(limit: number, taken: number, what: string): void {
+function refuseFrom(limit: number, taken: number, whose: 'app' | 'user'): void {
+  const what = `connections of ${whose === 'app' ? 'an app' : 'a user'}`
   if (taken >= limit) throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what })
 }

@@ -1,6 +1,7 @@
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
 import { appSubject } from '../platform/events/live.ts'
+import type { Budget } from './budget.ts'
 import { type Entry, readLogged, readPublished } from './entry.ts'
 import { findPosition, listLogged, listNewest } from './queries.ts'
 import { Ring } from './ring.ts'
@@ -20,7 +21,7 @@ type FeedDeps = Pick<Deps, 'bus' | 'log'>
  * where NATS has lost something.
  */
 export class Feed {
-  readonly ring = new Ring()
+  readonly ring: Ring
   /** All up to here was told. */
   cursor = 0
   readonly #deps: FeedDeps
@@ -34,7 +35,8 @@ export class Feed {
   #closed = false
   #unsubscribe = () => {}
 
-  constructor(deps: FeedDeps, app: ServedApp, tell: (entry: Entry) => void) {
+  constructor(deps: FeedDeps, app: ServedApp, rings: Budget, tell: (entry: Entry) => void) {
+    this.ring = new Ring(rings)
     this.#deps = deps
     this.#app = app
     this.#tell = tell
@@ -56,6 +58,7 @@ export class Feed {
     this.#closed = true
     clearTimeout(this.#late)
     this.#unsubscribe()
+    this.ring.clear()
     for (const { resolve } of this.#waiters) resolve()
   }
 

@@ -101,6 +101,14 @@ suite('a connection', () => {
     assert.equal((await first.closed).code, 4409)
     await Promise.all([tablet.settled(), second.settled()])
     await Promise.all([tablet.close(), second.close()])
+    const desk = { resource: 'desk' }
+    const racing = await Promise.all(
+      Array.from({ length: 5 }, () => Device.connect(port(), app, token, desk)),
+    )
+    await until('one is left', () => racing.filter((one) => one.closeCode === 4409).length === 4)
+    const [left] = racing.filter(({ closeCode }) => closeCode === undefined)
+    await left?.settled()
+    await left?.close()
   })
 })
 

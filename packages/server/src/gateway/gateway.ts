@@ -166,13 +166,7 @@ export class Gateway {
     for (const session of this.#unproven) {
       if (++session.waited > realtimeLimits.authSeconds) session.close('authTimeout')
     }
-    for (const session of this.#sessions) {
-      session.flush()
-      session.typing?.round()
-      session.silent++
-      if (session.silent > realtimeLimits.silenceSeconds) session.close('silent')
-      else if (session.silent % realtimeLimits.heartbeatSeconds === 0) session.ping()
-    }
+    for (const session of this.#sessions) session.round()
     this.#hubs.round()
   }
 }

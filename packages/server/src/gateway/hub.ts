@@ -1,6 +1,7 @@
-import type { Audience, ClientFrame } from '@loquat/protocol'
+import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
+import type { Budget } from './budget.ts'
 import { type Change, type Entry, reloadAt } from './entry.ts'
 import { Feed } from './feed.ts'
 import { Moments } from './moments.ts'
@@ -30,6 +31,14 @@ export interface HubListener {
   closed?(app: ServedApp, user: HubUser): void
 }
 
+/** What the apps of a process share. */
+export interface Shared {
+  /** For the newest events. */
+  rings: Budget
+  /** For what is sent again, until the device has it. */
+  resumes: Budget
+}
+
 /** The sockets of one app in this process, and what they are told. */
 export class AppHub {
   readonly app: ServedApp
@@ -44,12 +53,14 @@ export class AppHub {
   /** Rounds of the gateway's clock without a user. */
   idleRounds = 0
   readonly #listener: HubListener
+  readonly #resumes: Budget
   readonly #loading = new Map<string, Promise<HubUser>>()
 
-  constructor(deps: Deps, app: ServedApp, listener: HubListener) {
+  constructor(deps: Deps, app: ServedApp, listener: HubListener, { rings, resumes }: Shared) {
     this.app = app
     this.#listener = listener
-    this.feed = new Feed(deps, app, (entry) => this.#route(entry))
+    this.#resumes = resumes
+    this.feed = new Feed(deps, app, rings, (entry) => this.#route(entry))
     this.moments = new Moments(deps.bus, app.no, ({ audience, frame }) => {
       for (const user of this.recipients(audience)) {
         if (user.uid === audience.by || !isTold(user, audience)) continue
@@ -64,24 +75,41 @@ export class AppHub {
     this.moments.close()
   }
 
-  /**
-   * Lets a session take part: from now on it gets what its user is told; first what it has missed since
-   * `position`, if that was given.
-   */
-  async join(session: Session, uid: string, position: number | undefined): Promise<void> {
+  /** Makes a session one of its user's: from now on it keeps what the user is told. */
+  async enter(session: Session, uid: string): Promise<void> {
     await this.opened
-    const user = await this.#enter(session, uid)
-    if (session.closed) {
+    for (;;) {
+      const user = this.users.get(uid) ?? (await this.#load(uid))
+      // It may have gone while we waited.
+      if (this.users.get(uid) !== user) continue
+      user.sessions.add(session)
+      session.user = user
+      if (user.sessions.size === 1) this.#listener.opened?.(this.app, user)
+      return
+    }
+  }
+
+  /** Sends what it has kept, and what comes; first what it has missed since `position`, if that was given. */
+  async start(session: Session, position: number | undefined): Promise<void> {
+    const { user } = session
+    if (!user || session.closed) {
       this.leave(session)
       return
     }
+    const { uid } = user
     // What is told from here on is past the cursor: the session keeps it until the rest is sent.
     const { cursor } = this.feed
     const state = { uid, position: cursor }
     const missed = position === undefined ? [] : await missedBy(this, user, position, cursor)
     const resumed = position !== undefined
-    if (missed) session.start('session.ready', { ...state, resumed }, missed)
-    else session.start('session.reload', state)
+    const bytes = missed?.reduce((sum, { frame }) => sum + frame.length, 0) ?? 0
+    if (!missed || bytes > realtimeLimits.resumeBytes || !this.#resumes.take(bytes)) {
+      void session.start('session.reload', state)
+      return
+    }
+    void session.start('session.ready', { ...state, resumed }, missed).finally(() => {
+      this.#resumes.used -= bytes
+    })
   }
 
   /** Lets a session be told who is online, from now on. */
@@ -135,18 +163,6 @@ export class AppHub {
     if (watched) this.watchers.note(watched)
   }
 
-  async #enter(session: Session, uid: string): Promise<HubUser> {
-    for (;;) {
-      const user = this.users.get(uid) ?? (await this.#load(uid))
-      // It may have gone while we waited.
-      if (this.users.get(uid) !== user) continue
-      user.sessions.add(session)
-      session.user = user
-      if (user.sessions.size === 1) this.#listener.opened?.(this.app, user)
-      return user
-    }
-  }
-
   /** One statement for a user, however many of its devices come at once. */
   #load(uid: string): Promise<HubUser> {
     const known = this.#loading.get(uid)
@@ -160,6 +176,8 @@ export class AppHub {
     const { no: appNo, cell } = this.app
     const state = await findUserState.one(cell.db, { appNo, uid })
     await this.feed.reached(state.position)
+    // What changed since is no longer known.
+    if (this.feed.ring.after > state.position) return this.#read(uid)
     const blocks = new Set(state.blocks)
     const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks }
     // It is there from now on, as it was at that position; what came since is made up for at once.

@@ -1,11 +1,15 @@
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
-import { AppHub, type HubListener } from './hub.ts'
+import { Budget } from './budget.ts'
+import { AppHub, type HubListener, type Shared } from './hub.ts'
 import { listPositions } from './queries.ts'
 
 /** An app without sockets is kept for so many seconds: those that were cut off come back. */
 const KEPT_ROUNDS = 120
+/** For all apps of a process. */
+const RING_BYTES = 256 * 1024 * 1024
+const RESUME_BYTES = 256 * 1024 * 1024
 
 /** The apps that have sockets in this process. */
 export class Hubs {
@@ -13,6 +17,7 @@ export class Hubs {
   readonly #listener: HubListener
   readonly #hubs = new Map<number, AppHub>()
   readonly #asking = new Set<Cell>()
+  readonly #shared: Shared = { rings: new Budget(RING_BYTES), resumes: new Budget(RESUME_BYTES) }
 
   constructor(deps: Deps, listener: HubListener = {}) {
     this.#deps = deps
@@ -26,7 +31,7 @@ export class Hubs {
       known.idleRounds = 0
       return known
     }
-    const hub = new AppHub(this.#deps, app, this.#listener)
+    const hub = new AppHub(this.#deps, app, this.#listener, this.#shared)
     this.#hubs.set(app.no, hub)
     // Whoever waits for it is told; the next one tries again.
     hub.opened.catch(() => this.#drop(hub))
@@ -39,6 +44,7 @@ export class Hubs {
     for (const hub of this.#hubs.values()) {
       cells.add(hub.app.cell)
       hub.watchers.tell()
+      hub.feed.ring.trim(performance.now())
       hub.idleRounds = hub.users.size > 0 ? 0 : hub.idleRounds + 1
       if (hub.idleRounds > KEPT_ROUNDS) this.#drop(hub)
     }

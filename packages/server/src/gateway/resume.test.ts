@@ -148,27 +148,32 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await device.close()
     })
 
-    test('what is too much is not sent again: the lists are read anew', async () => {
-      const app = await newApp(server, ['amira', 'ben'])
-      const position = await visit(app, 'ben')
-      await sql(
-        app,
-        `insert into outbox (app_no, type, key, payload, to_first)
-         select $1, 'message.saved', 'user:ben',
-           json_build_object('uid', 'ben', 'messageId', n::text), 'user:ben'
-         from generate_series(1, 1001) n`,
-        [app.no],
-      )
-      await sequenced(app)
-      const device = await resume(app, 'ben', position)
-      const { body } = await device.got('session.reload')
-      await send(app, 'amira', 'ben', 'next')
-      const next = await device.got('message.sent')
-      assert.ok((next.position ?? 0) > body.position)
-      await device.settled()
-      assert.deepEqual(device.events(), ['message.sent'])
-      await device.close()
-    })
+    for (const [what, count, size] of [
+      ['events', 1_001, 1],
+      ['bytes', 450, 10_000],
+    ] as const) {
+      test(`too many ${what} are not sent again: the lists are read anew`, async () => {
+        const app = await newApp(server, ['amira', 'ben'])
+        const position = await visit(app, 'ben')
+        await sql(
+          app,
+          `insert into outbox (app_no, type, key, payload, to_first)
+           select $1, 'message.saved', 'user:ben',
+             json_build_object('uid', 'ben', 'messageId', repeat('1', ${size})), 'user:ben'
+           from generate_series(1, ${count})`,
+          [app.no],
+        )
+        await sequenced(app)
+        const device = await resume(app, 'ben', position)
+        const { body } = await device.got('session.reload')
+        await send(app, 'amira', 'ben', 'next')
+        const next = await device.got('message.sent')
+        assert.ok((next.position ?? 0) > body.position)
+        await device.settled()
+        assert.deepEqual(device.events(), ['message.sent'])
+        await device.close()
+      })
+    }
 
     test('past the end of the log, or before what it holds, is no place to go on', async () => {
       const app = await newApp(server, ['ben'])

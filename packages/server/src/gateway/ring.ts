@@ -1,7 +1,10 @@
+import type { Budget } from './budget.ts'
 import type { Entry } from './entry.ts'
 
 const KEPT_MS = 120_000
 const KEPT_BYTES = 32 * 1024 * 1024
+/** Kept also where the rings of other apps take all that there is for them. */
+const LEAST_BYTES = 256 * 1024
 /** What an entry takes beside its frame, about. */
 const ENTRY_BYTES = 500
 
@@ -13,19 +16,29 @@ export class Ring {
   #bytes = 0
   /** Positions by place, ascending. */
   readonly #places = new Map<string, number[]>()
+  readonly #budget: Budget
 
   /** All past this position is kept. */
   after = 0
 
+  constructor(budget: Budget) {
+    this.#budget = budget
+  }
+
   push(entry: Entry): void {
     this.#entries.push(entry)
-    this.#bytes += entry.frame.length + ENTRY_BYTES
+    this.#count(entry, 1)
     for (const place of entry.places) {
       const known = this.#places.get(place)
       if (known) known.push(entry.position)
       else this.#places.set(place, [entry.position])
     }
-    this.#trim(entry.heardAt)
+    this.trim(entry.heardAt)
+  }
+
+  /** Lets go of all. */
+  clear(): void {
+    this.trim(Infinity)
   }
 
   /** All past a position. */
@@ -49,13 +62,21 @@ export class Ring {
     return this.#entries[this.#start + position - this.after - 1] as Entry
   }
 
-  #trim(now: number): void {
+  #count({ frame }: Entry, sign: 1 | -1): void {
+    const bytes = sign * (frame.length + ENTRY_BYTES)
+    this.#bytes += bytes
+    this.#budget.used += bytes
+  }
+
+  /** Lets go of what is too old or too much, at a time of the monotonic clock. */
+  trim(now: number): void {
     for (;;) {
       const oldest = this.#entries[this.#start]
-      if (!oldest || (this.#bytes <= KEPT_BYTES && now - oldest.heardAt <= KEPT_MS)) break
+      const most = this.#budget.exceeded ? LEAST_BYTES : KEPT_BYTES
+      if (!oldest || (this.#bytes <= most && now - oldest.heardAt <= KEPT_MS)) break
       this.#start++
       this.after = oldest.position
-      this.#bytes -= oldest.frame.length + ENTRY_BYTES
+      this.#count(oldest, -1)
       for (const place of oldest.places) {
         const positions = this.#places.get(place)
         positions?.shift()

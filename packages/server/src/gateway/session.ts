@@ -29,6 +29,11 @@ const GATHERED = 100
 /** Frames beyond those allowed, before a connection is closed. */
 const FLOOD = 200
 
+/** Frames that came and are not carried out yet; one that sends on while the database is slow is closed. */
+const WAITING = 60
+/** Rounds of the gateway's clock that one frame may take, of what is sent again. */
+const STALLED = 30
+
 const USER_AGENT = 255
 
 /** One connection of a device. */
@@ -55,6 +60,9 @@ export class Session {
   #held: Entry[] | undefined = []
   #receipts: Entry[] | undefined
   #last: Promise<void> = Promise.resolve()
+  #waiting = 0
+  /** Rounds that a frame of what is sent again has taken so far. */
+  #stalled: number | undefined
   #allowance: number = 2 * realtimeLimits.framesPerSecond
   #allowedAt = performance.now()
   #throttledAt = Number.NEGATIVE_INFINITY
@@ -65,14 +73,14 @@ export class Session {
     this.app = app
   }
 
-  /** Answers `auth`, then sends what was missed, then what came meanwhile; from then on it is live. */
+  /** Answers `auth`, then sends what was missed, then what came meanwhile; from then on it is live, or closed. */
   start<T extends 'session.ready' | 'session.reload'>(
     type: T,
     body: ServerBody<T>,
     missed: Entry[] = [],
-  ): void {
+  ): Promise<void> {
     this.send(type, body)
-    void this.#catchUp(missed)
+    return this.#catchUp(missed)
   }
 
   async #catchUp(missed: Entry[]): Promise<void> {
@@ -80,12 +88,29 @@ export class Session {
       for (const { frame } of next) {
         if (this.closed) return
         if (this.#ws.bufferedAmount < PACED_BYTES) this.#ws.send(frame, TEXT)
-        else await new Promise((sent) => this.#ws.send(frame, TEXT, sent))
+        else await this.#sendSlowly(frame)
       }
       next = this.#held ?? []
       this.#held = []
     }
     this.#held = undefined
+  }
+
+  /** Waits for whoever reads slowly, but not for ever: what is left to send is in memory. */
+  async #sendSlowly(frame: Buffer): Promise<void> {
+    this.#stalled = 0
+    await new Promise((sent) => this.#ws.send(frame, TEXT, sent))
+    this.#stalled = undefined
+  }
+
+  /** Once a second. */
+  round(): void {
+    this.flush()
+    this.typing?.round()
+    if (this.#stalled !== undefined && ++this.#stalled > STALLED) this.close('slow')
+    this.silent++
+    if (this.silent > realtimeLimits.silenceSeconds) this.close('silent')
+    else if (this.silent % realtimeLimits.heartbeatSeconds === 0 && !this.closed) this.#ws.ping()
   }
 
   /** An event that its user is told of. */
@@ -105,7 +130,7 @@ export class Session {
     this.write(entry.frame)
   }
 
-  /** Sends the receipts that wait. Once a second, and before what came after them. */
+  /** Sends the receipts that wait: once a second, and before what came after them. */
   flush(): void {
     const receipts = this.#receipts
     if (!receipts) return
@@ -133,13 +158,13 @@ export class Session {
     else this.#ws.send(frame, TEXT)
   }
 
-  ping(): void {
-    if (!this.closed) this.#ws.ping()
-  }
-
   /** Frames are carried out one after the other, in the order in which they came. */
   inTurn(work: () => Promise<void>): void {
-    this.#last = this.#last.then(work)
+    if (++this.#waiting > WAITING) {
+      this.close('tooMany')
+      return
+    }
+    this.#last = this.#last.then(work).finally(() => this.#waiting--)
   }
 
   /** Counts a frame that came. Some more than allowed are left out; whoever goes on is closed. */
