@@ -56,6 +56,10 @@ export class Running {
     )
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }

@@ -1,0 +1,143 @@
+/**
+ * Five thousand devices whose gateway is killed, in an app with a million recent events: all go on where
+ * they were within half a minute. For the long form alone: it takes minutes to set up.
+ */
+import assert from 'node:assert/strict'
+import { suite, type TestContext } from 'node:test'
+import { cpuOfTree, parentOf } from '../bench/cpu.ts'
+import { addCrowd, Survivor } from './crowd.ts'
+import { type TestApp, useServer } from './harness.ts'
+import { rows } from './log-writers.ts'
+import { type Serving, startServing } from './loquat.ts'
+import { timedTest } from './timed-test.ts'
+import { until } from './until.ts'
+
+const DEVICES = 5_000
+const EVENTS = 1_000_000
+/** More than a new process reads ahead: the rest is found in the log. */
+const MISSED = 10_000
+const AT_ONCE = 20_000
+const WITHIN_MS = 30_000
+const PATIENCE_MS = 1_200_000
+
+const GROUPS_EACH = 5
+const GROUP_OF = 50
+const GROUPS = (DEVICES * GROUPS_EACH) / GROUP_OF
+/** One message in so many goes to a group. */
+const TO_GROUP = 5
+
+const server = useServer({ roles: ['api', 'worker'] })
+
+/** Groups of fifty; the same fifty share five of them. */
+async function addGroups({ no, cell }: TestApp): Promise<void> {
+  const run = (text: string) => rows(cell.db, text, [no])
+  await run(`insert into groups (app_no, guid, name, type, owner, members_count)
+    select $1::int, 'g' || n, 'g', 'public', 'app_system', ${GROUP_OF}
+    from generate_series(0, ${GROUPS - 1}) n`)
+  await run(`insert into conversations (app_no, kind, one, other)
+    select $1::int, 'group', guid, '' from groups where app_no = $1`)
+  await run(`insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+    select $1::int, 'u' || u, 'group', c.one, c.no, 'participant', now()
+    from generate_series(0, ${DEVICES - 1}) u cross join generate_series(0, ${GROUPS_EACH - 1}) k
+    join conversations c on c.app_no = $1 and c.kind = 'group' and c.other = ''
+      and c.one = 'g' || ((u / ${GROUP_OF}) * ${GROUPS_EACH} + k)`)
+}
+
+/** Whom the message with this number concerns. */
+function concerned(n: number): number[] {
+  if (n % TO_GROUP > 0) return [...new Set([n % DEVICES, (n * 7 + 1) % DEVICES])]
+  const first = Math.floor(((n / TO_GROUP) % GROUPS) / GROUPS_EACH) * GROUP_OF
+  return Array.from({ length: GROUP_OF }, (_, member) => first + member)
+}
+
+/** Messages from one number up to another, as if they had been sent and sequenced. */
+async function log({ no, cell }: TestApp, from: number, upto: number): Promise<void> {
+  for (let start = from; start < upto; start += AT_ONCE) {
+    await rows(
+      cell.db,
+      `with sent as (
+         select n, case when n % ${TO_GROUP} = 0 then 'group' else 'user' end as kind,
+           case when n % ${TO_GROUP} = 0
+             then 'u' || ((n / ${TO_GROUP}) % ${GROUPS} / ${GROUPS_EACH}) * ${GROUP_OF}
+             else 'u' || n % ${DEVICES} end as sender,
+           case when n % ${TO_GROUP} = 0 then 'g' || (n / ${TO_GROUP}) % ${GROUPS}
+             else 'u' || (n::bigint * 7 + 1) % ${DEVICES} end as receiver
+         from generate_series($2::int, $3::int - 1) n
+       ), moved as (
+         insert into positions as p (app_no, position) values ($1::int, $3::int - $2::int)
+         on conflict (app_no) do update set position = p.position + excluded.position
+         returning position
+       )
+       insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
+       select $1::int, position - $3 + n + 1, 'message.sent', 'conversation:' || receiver,
+         json_build_object('message', json_build_object('id', n::text, 'conversationId', receiver,
+           'sender', sender, 'receiver', receiver, 'receiverType', kind, 'category', 'message',
+           'type', 'text', 'sentAt', 1800000000, 'updatedAt', 1800000000,
+           'data', json_build_object('text', repeat('word ', 20), 'entities', repeat('x', 400)))),
+         case kind when 'group' then 'group:' || receiver else 'user:' || sender end,
+         case when kind = 'user' and receiver <> sender then 'user:' || receiver end,
+         now(), (now() at time zone 'utc')::date
+       from sent, moved`,
+      [no, start, Math.min(start + AT_ONCE, upto)],
+    )
+  }
+}
+
+const inSeconds = (ms: number) => Math.round(ms / 100) / 10
+
+suite(`${DEVICES} devices`, { skip: process.env.LOQUAT_TEST_LONG === undefined }, () => {
+  timedTest('are where they were soon after their gateway was killed', async (t: TestContext) => {
+    const app = await server.newApp()
+    const people = await addCrowd(server.deps, app, DEVICES)
+    await addGroups(app)
+    await log(app, 0, EVENTS)
+    await rows(app.cell.db, 'analyze')
+    const [backend] = await rows<{ pid: number }>(app.cell.db, 'select pg_backend_pid() as pid')
+    const postgres = parentOf(backend?.pid ?? 0)
+
+    let gateway: Serving | undefined = await startServing('gateway', server.env)
+    t.after(() => gateway?.end('SIGKILL'))
+    const devices = people.map(
+      (person) => new Survivor(app.id, person, () => gateway?.gatewayPort ?? 0),
+    )
+    t.after(() => {
+      for (const device of devices) device.end()
+    })
+    const came = performance.now()
+    await until('all are let in', () => devices.every(({ open }) => open), PATIENCE_MS)
+    const toComeMs = performance.now() - came
+
+    const killed = performance.now()
+    const before = cpuOfTree(postgres)
+    await gateway.end('SIGKILL')
+    gateway = undefined
+    await log(app, EVENTS, EVENTS + MISSED)
+    gateway = await startServing('gateway', server.env)
+
+    const expected = devices.map((): string[] => [])
+    for (let n = EVENTS; n < EVENTS + MISSED; n++) {
+      for (const device of concerned(n)) expected[device]?.push(String(n))
+    }
+    const all = () =>
+      devices.every(({ open, received }, n) => open && received >= (expected[n]?.length ?? 0))
+    await until('all are back', all, PATIENCE_MS)
+    const tookMs = performance.now() - killed
+    const postgresSeconds = cpuOfTree(postgres) - before
+    const gatewaySeconds = cpuOfTree(gateway.pid)
+
+    for (const [n, { told, reloads }] of devices.entries()) {
+      const ids = [...told.values()].flat().sort((one, other) => Number(one) - Number(other))
+      assert.deepEqual(ids, expected[n], `u${n}`)
+      assert.equal(reloads, 0)
+    }
+    const frames = devices.reduce((sum, { received }) => sum + received, 0)
+    const figures = {
+      ...{ devices: DEVICES, events: EVENTS + MISSED, frames },
+      ...{ secondsToCome: inSeconds(toComeMs), secondsToResume: inSeconds(tookMs) },
+      ...{ postgresSeconds: inSeconds(postgresSeconds * 1000) },
+      ...{ gatewaySeconds: inSeconds(gatewaySeconds * 1000) },
+    }
+    t.diagnostic(JSON.stringify(figures))
+    assert.ok(tookMs < WITHIN_MS, `all were back after ${Math.round(tookMs)} ms`)
+  })
+})
