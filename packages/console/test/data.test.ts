@@ -1,0 +1,175 @@
+/** Users, groups and conversations in the console, in a real browser. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { TestApp } from '../../server/test/harness.ts'
+import { join, newOperator } from '../../server/test/operators.ts'
+import { until } from '../../server/test/until.ts'
+import { useConsole } from './browser.ts'
+
+const { server, address, open } = await useConsole()
+
+/** A page of a new app with some people, and whoever manages it. */
+async function start(
+  path: string,
+  users = ['amira', 'ben'],
+): Promise<{ app: TestApp; page: Page }> {
+  const [app, operator] = [await server.newApp(), await newOperator(server)]
+  await join(server, app, operator, 'owner')
+  for (const uid of users) await app.client.users.create({ uid, name: `The ${uid}` })
+  const page = await open(operator)
+  await page.goto(`${address}#/apps/${app.id}${path}`)
+  return { app, page }
+}
+
+const say = ({ call }: TestApp, from: string, receiver: string, text: string) =>
+  call('POST', '/v3/messages', {
+    body: { receiver, receiverType: receiver === 'team' ? 'group' : 'user', data: { text } },
+    headers: { onbehalfof: from },
+  })
+
+suite('users', () => {
+  test('one is created, found by keyboard, changed, deactivated and deleted by name', async () => {
+    const { app, page } = await start('/users')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await dialog.getByLabel('UID').fill('cleo')
+    await dialog.getByLabel('Name').fill('Cleo')
+    await dialog.getByLabel('Metadata').fill('[]')
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await dialog.getByText('has to be an object').waitFor()
+    await dialog.getByLabel('Metadata').fill('{"ward": 3}')
+    await dialog.getByRole('button', { name: 'Create user' }).click()
+    await page.getByText('Created Cleo').waitFor()
+
+    await page.getByLabel('Search by name or uid').fill('cle')
+    await until('the others are gone', async () => (await page.getByRole('row').count()) === 2)
+    assert.match(page.url(), /searchKey=cle/)
+    await page.getByRole('row', { name: /Cleo/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('"ward"').waitFor()
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('Name').fill('Cleo M.')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Cleo M.' }).waitFor()
+    assert.deepEqual((await app.client.users.get('cleo')).metadata, { ward: 3 })
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('button', { name: 'Reactivate' }).click()
+    await page.getByRole('button', { name: 'Deactivate' }).waitFor()
+
+    await page.getByRole('button', { name: 'Delete user' }).click()
+    const confirm = dialog.getByRole('button', { name: 'Delete user' })
+    assert.ok(await confirm.isDisabled())
+    await dialog.getByLabel(/to confirm/).fill('Cleo M.')
+    await confirm.click()
+    await page.getByRole('row', { name: /The amira/ }).waitFor()
+    const left = await app.client.users.list({ withDeactivated: true })
+    assert.deepEqual(left.data.map(({ uid }) => uid).sort(), ['amira', 'ben'])
+    await page.context().close()
+  })
+
+  test('a long list holds the rows in sight alone, and is read on at its end', async () => {
+    const uids = Array.from({ length: 120 }, (_, n) => `u${String(n).padStart(3, '0')}`)
+    const { page } = await start('/users', uids)
+    const rows = page.getByRole('row')
+    await page.getByText('120 in this app').waitFor()
+    await page.getByRole('row', { name: /The u000/ }).focus()
+    for (const last of ['u049', 'u099', 'u119']) {
+      await until(`${last} is there`, async () => {
+        await page.keyboard.press('End')
+        return (await page.getByRole('row', { name: `The ${last}` }).count()) > 0
+      })
+      assert.ok((await rows.count()) < 45, `${await rows.count()} rows`)
+    }
+    await page.context().close()
+  })
+})
+
+suite('groups', () => {
+  test('a member gets another scope, is kicked, banned and released', async () => {
+    const { app, page } = await start('/groups')
+    await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
+    await page.reload()
+    await page.getByRole('row', { name: /Team/ }).click()
+    await page.getByRole('button', { name: 'Add members' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('UIDs').fill('ben, nobody')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByText(/nobody: /).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
+    const ben = page.getByRole('row', { name: /The ben/ })
+    const change = async (item: string) => {
+      await page.getByRole('button', { name: 'Change The ben' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await change('Make moderator')
+    await ben.getByText('Moderator').waitFor()
+    await change('Ban')
+    await ben.waitFor({ state: 'detached' })
+    await page.getByRole('tab', { name: 'Bans' }).click()
+    await page.getByRole('button', { name: 'Release' }).click()
+    await page.getByText('Nobody is banned').waitFor()
+    assert.equal((await app.client.bannedUsers.list('team')).data.length, 0)
+    await page.context().close()
+  })
+})
+
+suite('conversations', () => {
+  test('appear as they begin, and what happens in one is seen as it happens', async () => {
+    const { app, page } = await start('/conversations', ['amira', 'ben', 'cleo'])
+    await page.getByText('No conversations yet').waitFor()
+    await say(app, 'amira', 'ben', 'The first')
+    await page.getByRole('option', { name: /The amira · The ben/ }).click()
+    const history = page.getByRole('log')
+    await history.getByText('The first').waitFor()
+
+    const sent = await say(app, 'ben', 'amira', 'The second')
+    const second = history.getByRole('listitem').filter({ hasText: 'The second' })
+    await second.waitFor()
+    const { id } = (sent.body as { data: { id: string } }).data
+    const amira = app.client.onBehalfOf('amira')
+    await amira.messages.addReaction(id, '🔥')
+    await second.getByText('🔥 1').waitFor()
+    await amira.conversations.markUserRead('ben')
+    await second.getByText('read', { exact: true }).waitFor()
+    await app.client.onBehalfOf('ben').messages.update(id, { data: { text: 'Another' } })
+    await history.getByText('Another').waitFor()
+    await say(app, 'cleo', 'ben', 'A third voice')
+    await page.getByRole('option', { name: /The cleo · The ben/ }).waitFor()
+    await page.context().close()
+  })
+
+  test('a message is sent as a user, answered in its thread, shown as JSON and deleted', async () => {
+    const { app, page } = await start('/conversations?open=group_team')
+    await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
+    await app.client.groupMembers.add('team', { participants: ['ben'] })
+    await page.reload()
+    const message = page.getByLabel('Message', { exact: true })
+    await page.getByLabel('Send as').selectOption('ben')
+    await message.fill('From here')
+    await message.press('Enter')
+    const own = page.getByRole('log').getByRole('listitem').filter({ hasText: 'From here' })
+    const more = async (item: string) => {
+      await own.getByRole('button', { name: /^More/ }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    const dialog = page.getByRole('dialog')
+    await own.waitFor()
+    await more('Show JSON')
+    await dialog.getByText('"From here"').waitFor()
+    await page.keyboard.press('Escape')
+    await more('Open thread')
+    await dialog.getByLabel('Message', { exact: true }).fill('Below it')
+    await dialog.getByRole('button', { name: 'Send' }).click()
+    await dialog.getByRole('listitem').filter({ hasText: 'Below it' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await own.getByText('1 reply').waitFor()
+    await more('Delete')
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted by app_system').waitFor()
+    await page.context().close()
+  })
+})
