@@ -175,9 +175,11 @@ export const audiences: Audiences = {
     of: () => ({ everyone: true, bare: true }),
   },
   'conversation.cleared': {
-    who: "the user's own devices; `forAll`: both users; blocks act",
-    of: ({ uid, conversationId, forAll }) =>
-      forAll ? { users: [uid, otherSide(conversationId, uid)], by: uid } : { users: [uid] },
+    who: "the user's own devices; `forAll`: both users, where blocks act, or all members",
+    of: ({ uid, receiverType, receiver, forAll }) => {
+      if (!forAll) return { users: [uid] }
+      return receiverType === 'group' ? { group: receiver } : { users: [uid, receiver], by: uid }
+    },
   },
   'webhook.created': NOBODY,
   'webhook.updated': NOBODY,

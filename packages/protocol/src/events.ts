@@ -351,10 +351,12 @@ export const events = {
     payload: Type.Object({ conversations: Type.Array(Type.String()) }),
   },
   'conversation.cleared': {
-    summary: 'A user cleared a conversation away; `forAll`: its messages are gone for both.',
+    summary: 'A user cleared a conversation away; `forAll`: for all who take part.',
     payload: Type.Object({
       uid: Type.String(),
       conversationId: Type.String(),
+      receiverType: Type.Enum(['user', 'group']),
+      receiver: Type.String(),
       forAll: Type.Boolean(),
     }),
   },

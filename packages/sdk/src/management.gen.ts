@@ -18,6 +18,8 @@ export type PageMeta = {
     next?: string
     /** Where this page ends, for the next one. */
     updatedAt?: number
+    /** Of what stands there, for the next page too. */
+    id?: string
     affix?: 'append' | 'prepend'
   }
 }

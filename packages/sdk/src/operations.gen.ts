@@ -18,6 +18,8 @@ export type PageMeta = {
     next?: string
     /** Where this page ends, for the next one. */
     updatedAt?: number
+    /** Of what stands there, for the next page too. */
+    id?: string
     affix?: 'append' | 'prepend'
   }
 }
@@ -431,6 +433,7 @@ export type CreateRoleBody = {
   role: string
   /** What people call it. */
   name: string
+  /** What the role is for. */
   description?: string | undefined
   /** Free data. */
   metadata?: Record<string, unknown> | undefined
@@ -454,6 +457,7 @@ export type ListRolesQuery = {
 export type UpdateRoleBody = {
   /** What people call it. */
   name?: string | undefined
+  /** What the role is for. */
   description?: string | null | undefined
   /** Free data. */
   metadata?: Record<string, unknown> | null | undefined
@@ -749,6 +753,8 @@ export type SendBotMessageBody = {
   quotedMessageId?: number | string | undefined
   /** Labels, up to 25. */
   tags?: string[] | undefined
+  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  updateConversation?: boolean | undefined
 }
 
 export type AddFriendsAnswer = {
@@ -782,6 +788,8 @@ export type ListFriendsQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** Cursor of `affix`, in Unix seconds. */
   updatedAt?: number | undefined
+  /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
+  id?: string | undefined
   /** Records per request. */
   perPage?: number | undefined
   /** Number of the page. */
@@ -834,6 +842,8 @@ export type ListBlockedUsersQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** Cursor of `affix`, in Unix seconds. */
   updatedAt?: number | undefined
+  /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
+  id?: string | undefined
   /** Whom the user blocks (so unless given), who blocks the user, or both. */
   direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
   /** Records per request. */
@@ -1032,6 +1042,8 @@ export type ListGroupsQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** For `affix`: the second from which to go, in Unix seconds. */
   updatedAt?: number | undefined
+  /** For `affix`: the group of that second from which to go; without it past all of them. */
+  id?: string | undefined
   /** From `meta.cursor.next` of the page before. */
   cursor?: string | undefined
   /** Records per request. */
@@ -1365,6 +1377,8 @@ export type SendMessageBody = {
   quotedMessageId?: number | string | undefined
   /** Labels, up to 25. */
   tags?: string[] | undefined
+  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  updateConversation?: boolean | undefined
 }
 
 export type ListMessagesAnswer = {
@@ -1387,6 +1401,11 @@ export type ListMessagesAnswer = {
       affix: string
       id: string
       sentAt?: number
+    }
+    /** What to ask for to go on in the same direction. */
+    cursor?: {
+      affix: string
+      id: string
     }
   }
 }
@@ -1604,6 +1623,8 @@ export type SendThreadReplyBody = {
   quotedMessageId?: number | string | undefined
   /** Labels, up to 25. */
   tags?: string[] | undefined
+  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  updateConversation?: boolean | undefined
 }
 
 export type ListThreadRepliesAnswer = {
@@ -1618,6 +1639,11 @@ export type ListThreadRepliesAnswer = {
       affix: string
       id: string
       sentAt?: number
+    }
+    /** What to ask for to go on in the same direction. */
+    cursor?: {
+      affix: string
+      id: string
     }
   }
 }
@@ -2165,6 +2191,11 @@ export type ListUserMessagesAnswer = {
       id: string
       sentAt?: number
     }
+    /** What to ask for to go on in the same direction. */
+    cursor?: {
+      affix: string
+      id: string
+    }
   }
 }
 
@@ -2245,6 +2276,8 @@ export type ListUserMessagesQuery = {
   sentAt?: number | undefined
   /** Page size without `onBehalfOf`. */
   perPage?: number | undefined
+  /** The first only; go on by `affix` and `id` of `meta.cursor`. */
+  page?: 1 | undefined
 }
 
 export type ListGroupMessagesAnswer = {
@@ -2259,6 +2292,11 @@ export type ListGroupMessagesAnswer = {
       affix: string
       id: string
       sentAt?: number
+    }
+    /** What to ask for to go on in the same direction. */
+    cursor?: {
+      affix: string
+      id: string
     }
   }
 }
@@ -2381,7 +2419,7 @@ export type ListConversationsQuery = {
 
 export type UpdateUserConversationBody = {
   /** The owner's own labels, up to 25; they replace those before. */
-  tags: string[]
+  tags?: string[] | undefined
 }
 
 export type ResetUserConversationBody = {
@@ -2408,7 +2446,7 @@ export type MarkUserConversationUnreadBody = {
 
 export type UpdateGroupConversationBody = {
   /** The owner's own labels, up to 25; they replace those before. */
-  tags: string[]
+  tags?: string[] | undefined
 }
 
 export type ResetGroupConversationBody = {
@@ -3906,7 +3944,7 @@ export class ConversationsMethods {
   }
 
   /** Get a conversation by its id.
-   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation instead. */
+   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation or /v3/groups/{guid}/conversation instead. */
   async get(conversationId: string, options?: CallOptions): Promise<UserConversation> {
     return this.#transport.data(
       { method: 'GET', path: `/v3/conversations/${segment(conversationId)}` },
@@ -3915,7 +3953,7 @@ export class ConversationsMethods {
   }
 
   /** Clear a conversation away for all who take part.
-   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation instead. */
+   * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation or /v3/groups/{guid}/conversation instead. */
   async delete(conversationId: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/conversations/${segment(conversationId)}` },

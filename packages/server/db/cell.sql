@@ -1332,15 +1332,14 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (p_data ? 'attachments'::text) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
-CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_replies_show boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- A reply never counts, and moves views only where the app wants it.
-  v_counts boolean := p_parent is null;
-  v_shows boolean := p_parent is null or p_replies_show;
+  -- A reply never counts, nor does what moves no view.
+  v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
   v_entities text;
   v_quoted text;
@@ -1383,20 +1382,20 @@ begin
     end if;
     if p_kind = 'user' then
       h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, v_shows);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
       -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
       -- else takes this lock, so whoever has the head need not wait for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, v_shows);
+      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
     message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
-      p_parent, p_quoted, v_counts, v_shows);
+      p_parent, p_quoted, v_counts, p_shows);
     if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
     if v_mentions is not null then
@@ -1417,8 +1416,8 @@ begin
       ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
       ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
       ',"quotedMessage":' || v_quoted,
-      ',"sentAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
-      ',"updatedAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"sentAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
+      ',"updatedAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
       ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
       substr(v_shown::text, 2), '}');
   end if;

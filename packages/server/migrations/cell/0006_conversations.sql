@@ -519,16 +519,15 @@ create function send_message(
   p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
   p_credential bytea, p_key text, p_request_hash bytea,
   p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
-  p_replies_show boolean default true,
+  p_shows boolean default true,
   out message_id bigint, out message text
 )
 language plpgsql as $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- A reply never counts, and moves views only where the app wants it.
-  v_counts boolean := p_parent is null;
-  v_shows boolean := p_parent is null or p_replies_show;
+  -- A reply never counts, nor does what moves no view.
+  v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
   v_entities text;
   v_quoted text;
@@ -571,20 +570,20 @@ begin
     end if;
     if p_kind = 'user' then
       h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, v_shows);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
       -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
       -- else takes this lock, so whoever has the head need not wait for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, v_shows);
+      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       v_entities := check_group(p_app_no, p_sender, p_receiver);
     end if;
     message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
-      p_parent, p_quoted, v_counts, v_shows);
+      p_parent, p_quoted, v_counts, p_shows);
     if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
     if v_mentions is not null then
@@ -605,8 +604,8 @@ begin
       ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
       ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
       ',"quotedMessage":' || v_quoted,
-      ',"sentAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
-      ',"updatedAt":', case when v_shows then h.updated_second else unix(h.last_at) end,
+      ',"sentAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
+      ',"updatedAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
       ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
       substr(v_shown::text, 2), '}');
   end if;

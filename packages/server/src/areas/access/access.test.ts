@@ -224,7 +224,7 @@ suite('a deprecated operation', () => {
       users: false,
       onBehalfOf: 'ignored',
       rate: 'standard',
-      deprecated: { since: '2026-02-03', successor: '/v3/apikeys' },
+      deprecated: { since: '2026-02-03', successors: ['/v3/apikeys'] },
     } as const
     const schema = { operationId: 'oldThing', summary: 'Old', response: { 200: Type.Object({}) } }
     const old = () => async (scope: FastifyInstance) => {

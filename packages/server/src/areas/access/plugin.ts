@@ -221,6 +221,12 @@ async function toActor(
     if (!access.checksUser) await checkUser(app, uid)
     return { app, settings, credential, scope, kind: 'appOnBehalf', uid }
   }
+  // A server whose variable is empty must not act as the app by accident.
+  if (header !== undefined) {
+    throw badRequest({
+      onBehalfOf: ['the header onBehalfOf is empty: leave it out to act as the app'],
+    })
+  }
   if (access.onBehalfOf === 'required') {
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }

@@ -113,6 +113,12 @@ export async function enterView(tx: Tx, appNo: number, place: Place) {
   return { no: head.no, scope: standing.scope }
 }
 
+/** What is told of it: a printed id alone would leave open whose it is. */
+export const clearingOf = (place: Place, forAll: boolean) => ({
+  ...{ uid: place.uid, conversationId: idOf(place), forAll },
+  ...{ receiverType: place.kind, receiver: place.withId },
+})
+
 /** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */
 export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
   const appNo = actor.app.no
@@ -129,7 +135,7 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
       await purgeConversation.many(tx, { appNo, conversation })
       await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
     }
-    const payload = { uid, conversationId: idOf(place), forAll }
+    const payload = clearingOf(place, forAll)
     const key = `conversation:${conversation}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
     return { success: true as const, message: `Conversation cleared for ${uid}.` }

@@ -85,6 +85,8 @@ suite('tags', () => {
       app.call('PUT', `/v3/${path}/conversation`, { ...as('a'), body: { tags } })
     assert.deepEqual((await tag('users/b', ['work'])).body.data.tags, ['work'])
     assert.deepEqual((await tag('groups/g', ['work', 'fun'])).body.data.tags, ['work', 'fun'])
+    const unchanged = await app.call('PUT', '/v3/groups/g/conversation', { ...as('a'), body: {} })
+    assert.deepEqual(unchanged.body.data.tags, ['work', 'fun'])
     assert.equal((await app.announced()).at(-1), 'conversation.tags.updated')
     const listed = async (uid: string, query: string) => {
       const { body } = await app.call('GET', `/v3/conversations?${query}`, as(uid))
@@ -257,6 +259,22 @@ suite('in a group', () => {
     assert.deepEqual((await receipts(first, 'limit=1&id=b')).told, both.slice(1))
     const { readAt, receipts: listed } = (await app.call('GET', `/v3/messages/${first}`)).body.data
     assert.deepEqual([readAt, listed], [undefined, { data: [] }])
+  })
+
+  test('the last message shows the group as its owner stands in it, and its tags when asked', async () => {
+    const app = await appWithUsers('a', 'b')
+    await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'a' } })
+    await app.call('POST', '/v3/groups/g/members', { body: { participants: ['b'] } })
+    const joined = async (query = '') =>
+      (await app.call('GET', `/v3/conversations?${query}`, as('b'))).body.data[0]
+    const { lastMessage, conversationWith } = await joined()
+    assert.equal(lastMessage.data.action, 'added')
+    assert.deepEqual(lastMessage.data.entities.for.entity, conversationWith)
+    assert.deepEqual([conversationWith.scope, conversationWith.hasJoined], ['participant', true])
+    const body = { receiver: 'g', receiverType: 'group', data: { text: 'x' }, tags: ['t'] }
+    await app.call('POST', '/v3/messages', { ...as('a'), body })
+    assert.equal((await joined()).lastMessage.tags, undefined)
+    assert.deepEqual((await joined('withTags=true')).lastMessage.tags, ['t'])
   })
 
   test('who left sees nothing, and finds the whole history again', async () => {

@@ -10,7 +10,10 @@ import { ConversationParams, ConversationRecord } from './schema.ts'
 const tags = ['conversations']
 /** Devices have none of these: what is new does not begin with what goes away. */
 const forServers: Access = { ...ofOwner, users: false }
-const SINCE = '2026-11-15'
+const DEPRECATED = {
+  since: '2026-11-15',
+  successors: ['/v3/users/{uid}/conversation', '/v3/groups/{guid}/conversation'],
+}
 const UNKNOWN = ['ERR_CONVERSATION_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'] as const
 
 export const deprecatedConversationRoutes =
@@ -22,7 +25,7 @@ export const deprecatedConversationRoutes =
         config: {
           ...forServers,
           errors: UNKNOWN,
-          deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
+          deprecated: DEPRECATED,
         },
         schema: {
           operationId: 'getConversation',
@@ -44,7 +47,7 @@ export const deprecatedConversationRoutes =
         config: {
           ...forServers,
           errors: [...UNKNOWN, 'ERR_GROUP_NO_ADMIN_SCOPE'],
-          deprecated: { since: SINCE, successor: '/v3/users/{uid}/conversation' },
+          deprecated: DEPRECATED,
         },
         schema: {
           operationId: 'deleteConversation',

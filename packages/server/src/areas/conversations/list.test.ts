@@ -330,6 +330,9 @@ suite('parameters', () => {
     assert.equal(rows.meta.pagination.total, 6)
     assert.equal((await list(own, 'me', 'unique=1')).body.error.code, 'ERR_BAD_REQUEST')
     assert.equal((await list(own, 'me', 'unique=0')).status, 200)
+    const token = await own.call('POST', '/v3/users/me/auth_tokens', { body: {} })
+    const device = { apiKey: null, headers: { authtoken: token.body.data.authToken } }
+    assert.equal((await own.call('GET', '/v3/conversations?unique=1', device)).status, 403)
     // The view that is shown is the first that is there.
     await own.call('DELETE', '/v3/users/me/conversation', { ...as('ann'), body: {} })
     await own.call('DELETE', '/v3/groups/reds/conversation', { ...as('ann'), body: {} })

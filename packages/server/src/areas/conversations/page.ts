@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
-import { badRequest } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
 import {
@@ -54,7 +54,8 @@ export async function pageOfConversations(
   }
 }
 
-function checkQuery({ uid }: Actor, query: ConversationListQuery): void {
+function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {
+  if (query.unique === 1 && kind === 'user') throw fail('AUTH_ERR_NO_ACCESS')
   if (query.unique === 1 && uid !== undefined) {
     throw badRequest({ unique: ['unique is for the app itself: leave out the header onBehalfOf'] })
   }

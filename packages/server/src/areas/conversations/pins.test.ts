@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { audienceOf } from '@loquat/protocol'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 
 const server = useServer()
@@ -95,7 +96,7 @@ suite('by printed id', () => {
       const { body, headers } = await get(uid)
       assert.equal(body.data.conversationWith.uid, other)
       assert.ok(headers.get('deprecation') && headers.get('sunset'))
-      assert.match(headers.get('link') ?? '', /successor-version/)
+      assert.match(headers.get('link') ?? '', /users\/{uid}\/conversation>.*groups\/{guid}\/conv/)
     }
     assert.equal(await codeOf(get('c', 'a_user_b')), 'ERR_CONVERSATION_NOT_FOUND')
     assert.equal(await codeOf(get('c', 'group_ghost')), 'ERR_CONVERSATION_NOT_FOUND')
@@ -117,6 +118,13 @@ suite('by printed id', () => {
     assert.deepEqual(await listed('a'), [['group_g'], 1])
     assert.equal(await codeOf(remove('a', 'group_g')), 'ERR_GROUP_NO_ADMIN_SCOPE')
     assert.equal((await remove('me', 'group_g')).status, 200)
+    const text = `select payload from outbox where app_no = $1 order by id desc limit 1`
+    const { rows } = await app.cell.db.query<{ payload: unknown }>({
+      name: '',
+      text,
+      values: [app.no],
+    })
+    assert.deepEqual(audienceOf('conversation.cleared', rows[0]?.payload), { group: 'g' })
     assert.deepEqual(
       [await listed('a'), await listed('me')],
       [

@@ -28,16 +28,21 @@ export async function toConversations(
   show: Show,
 ): Promise<ConversationRecord[]> {
   const counterparts = views.map((view) => JSON.parse(view.counterpart))
+  // In a list of all users' views nobody looks.
+  const viewer = show.owner ? undefined : views[0]?.uid
   const entities = new Map(
-    views.map((view, n) => [`${view.kind}:${view.with_id}`, counterparts[n]]),
+    views.map((view, n) => {
+      const own = viewer !== undefined && view.kind === 'group'
+      const entity = own ? { ...counterparts[n], ...membershipOf(view) } : counterparts[n]
+      return [`${view.kind}:${view.with_id}`, entity]
+    }),
   )
   for (const { uid, owner } of views) {
     if (owner !== null && !entities.has(`user:${uid}`))
       entities.set(`user:${uid}`, JSON.parse(owner))
   }
-  // In a list of all users' views nobody looks.
-  const viewer = show.owner ? undefined : views[0]?.uid
   const messages = await toMessages(db, appNo, views.filter(hasMessage), { entities, viewer })
+  if (!show.tags) for (const message of messages) delete message.tags
   const lastOf = new Map(messages.map((message) => [message.id, message]))
   return views.map((view, n) => {
     const lastMessage = lastOf.get(String(view.id))
@@ -70,15 +75,17 @@ function counterpartFields(view: ViewRow, show: Show): Partial<UserRecord & Grou
   const { kind, counterpart_tags: tags } = view
   const tagged = show.counterpartTags || (show.tags && kind === 'group')
   return {
-    conversationId: printedId(view),
-    ...(kind === 'group' && membershipOf(view)),
+    ...(kind === 'group' ? membershipOf(view) : { conversationId: printedId(view) }),
     ...(tagged && tags?.length > 0 && { tags }),
     ...(show.blocks && kind === 'user' && blockFields(view)),
   }
 }
 
-const membershipOf = ({ scope, joined_second }: ViewRow) =>
-  ({ hasJoined: true, scope, joinedAt: joined_second }) as Partial<GroupRecord>
+const membershipOf = (view: ViewRow) =>
+  ({
+    conversationId: printedId(view),
+    ...{ hasJoined: true, scope: view.scope, joinedAt: view.joined_second },
+  }) as Partial<GroupRecord>
 
 /** The user's view of a conversation; without one there is nothing to see. */
 export async function readConversation(

@@ -78,7 +78,7 @@ export const conversationRoutes =
         },
         async ({ actor, params, body }) => {
           const place = await placeOf(actor, kind, params)
-          await tagConversation(deps, actor, place, body.tags)
+          if (body.tags) await tagConversation(deps, actor, place, body.tags)
           return { data: await readConversation(actor, place.uid, kind, place.withId) }
         },
       )

@@ -78,7 +78,7 @@ export const UnreadAfter = Type.Object({
 })
 
 export const ConversationTags = Type.Object({
-  tags: Tags("The owner's own labels, up to 25; they replace those before."),
+  tags: Type.Optional(Tags("The owner's own labels, up to 25; they replace those before.")),
 })
 
 export const Reset = Nullable(

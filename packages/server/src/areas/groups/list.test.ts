@@ -53,7 +53,7 @@ suite('listGroups', () => {
     )
     assert.deepEqual(meta, {
       pagination: { total: 5, count: 5, per_page: 100, current_page: 1, total_pages: 1 },
-      cursor: { updatedAt: BASE + 50, affix: 'append' },
+      cursor: { updatedAt: BASE + 50, id: 'alpha', affix: 'append' },
     })
     assert.equal('tags' in data[4] || 'hasJoined' in data[4], false)
     assert.deepEqual((await list(app, 'withTags=true')).data[4].tags, ['x', 'y'])
@@ -96,6 +96,8 @@ suite('listGroups', () => {
     [`affix=prepend&updatedAt=${BASE + 40}`, 'omega beta'],
     ['affix=prepend&perPage=2', 'gamma alpha'],
     [`affix=append&updatedAt=${BASE + 40}&sortOrder=desc`, 'beta omega'],
+    [`affix=append&updatedAt=${BASE + 40}&id=delta`, 'gamma alpha'],
+    [`affix=prepend&updatedAt=${BASE + 40}&id=gamma`, 'omega beta delta'],
     [`affix=append&updatedAt=${BASE + 40}&sortBy=guid`, 'alpha beta delta gamma omega'],
   ]
   for (const [query, expected] of cases) {

@@ -48,11 +48,11 @@ export async function pageOfGroups(
   }
 }
 
-/** Past all groups of that second, in the direction of the list. */
-function fromOf({ sortBy, affix, updatedAt }: GroupListQuery, { descending }: GroupFilter) {
+/** Past a group, or past all groups of a second, in the direction of the list. */
+function fromOf({ sortBy, affix, updatedAt, id }: GroupListQuery, { descending }: GroupFilter) {
   if (sortBy !== undefined || affix === undefined || updatedAt === undefined) return undefined
   // '~' sorts after every guid, '' before.
-  return [updatedAt, descending ? '' : '~'] as const
+  return [updatedAt, id ?? (descending ? '' : '~')] as const
 }
 
 function cursorOf(
@@ -62,7 +62,7 @@ function cursorOf(
 ) {
   const last = rows.at(-1)
   if (sortBy !== undefined || !last) return next === undefined ? undefined : { next }
-  return { ...(next !== undefined && { next }), updatedAt: last.changed, affix }
+  return { ...(next !== undefined && { next }), updatedAt: last.changed, id: last.guid, affix }
 }
 
 function show(row: ListedGroup, tagged: boolean, seen: boolean) {

@@ -7,6 +7,7 @@ import {
   Nullable,
   PageQuery,
   Tags,
+  Text,
   Unset,
   Url,
 } from '../../platform/http/schemas.ts'
@@ -24,7 +25,7 @@ const fields = {
     description: 'Of groups of the type `password`; kept for no other. Never shown.',
   }),
   icon: Url('Address of a picture.'),
-  description: Name(255, 'What the group is about.'),
+  description: Text(255, 'What the group is about.'),
   metadata: Metadata(METADATA_BYTES, 'Free data.'),
   tags: Tags('Labels, up to 25.'),
 }
@@ -121,6 +122,9 @@ export const GroupListQuery = PageQuery({
     }),
   ),
   updatedAt: Seconds('For `affix`: the second from which to go, in Unix seconds.'),
+  id: Type.Optional(
+    Id('For `affix`: the group of that second from which to go; without it past all of them.'),
+  ),
   cursor: Type.Optional(
     Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
   ),

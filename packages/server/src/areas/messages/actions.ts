@@ -37,7 +37,7 @@ interface Draft extends Content {
   tags: string[]
   parent: string | null
   quoted: string | null
-  repliesShow: boolean
+  shows: boolean
 }
 
 /** The answer's body as JSON: the record comes so from the database. */
@@ -52,7 +52,7 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
     ...{ muid, tags },
     parent: idOrNull(message.parentMessageId),
     quoted: idOrNull(message.quotedMessageId),
-    repliesShow: Boolean(settingOf(actor.settings, 'core.conversations.updateOnReplies')),
+    shows: shows(actor, message),
   }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
@@ -61,6 +61,16 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
     return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
   }
   return `{"data":${await sendTo(actor, draft, first)}}`
+}
+
+/** Whether it becomes the last message of the conversation. */
+function shows({ settings }: Actor, { parentMessageId, category, updateConversation }: NewMessage) {
+  if (parentMessageId !== undefined) {
+    return Boolean(settingOf(settings, 'core.conversations.updateOnReplies'))
+  }
+  if (category !== 'custom') return true
+  const wanted = Boolean(settingOf(settings, 'core.conversations.updateOnCustomMessage'))
+  return wanted && updateConversation !== false
 }
 
 const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))
@@ -192,7 +202,7 @@ export function removeMessage(
     const message = await appendChange(tx, actor, 'deleted', {
       ...row,
       ...{ data: {}, tags: [], quoted_id: null, thread: null },
-      ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by },
+      ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by, updated_at: gone.updated_at },
       ...{ pinned_at: null, pinned_by: null, reacted: false, saved: false },
     })
     const key = `conversation:${row.conversation}`

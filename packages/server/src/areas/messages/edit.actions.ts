@@ -53,6 +53,9 @@ export function changeMessage(
 
 function checkEdit(actor: Actor, row: MessageRow & Standing): void {
   checkChange(actor, row)
+  // Devices change what they wrote themselves; the rest is the app's.
+  const written = row.category === 'custom' || row.type === 'text'
+  if (actor.kind === 'user' && !written) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
   if (row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
 }
 

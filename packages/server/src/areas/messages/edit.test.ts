@@ -210,6 +210,25 @@ suite('who may edit', () => {
     })
   }
 
+  test('a device edits text and custom messages alone', async () => {
+    const app = await newApp()
+    const token = await app.call('POST', '/v3/users/sender/auth_tokens', { body: {} })
+    const headers = { authtoken: token.body.data.authToken }
+    const editAsDevice = async (message: object) => {
+      const { id } = await say(app, 'sender', message)
+      const body = { data: { metadata: { n: 1 } } }
+      return app.call('PUT', `/v3/messages/${id}`, { apiKey: null, headers, body })
+    }
+    const file = { name: 'a', mimeType: 'image/png', extension: 'png', size: 1 }
+    const attachments = [{ url: 'https://files.example/a.png', ...file }]
+    const image = await editAsDevice({ type: 'image', data: { attachments } })
+    assert.equal(image.body.error?.code, 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    const custom = { category: 'custom', type: 'poll', data: { customData: {} } }
+    for (const message of [{ data: { text: 'x' } }, custom]) {
+      assert.equal((await editAsDevice(message)).status, 200)
+    }
+  })
+
   test('nobody edits what is deleted, gone or an action', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })

@@ -77,7 +77,13 @@ async function seqOfCursor(
   return (await findSeq.one(cell.db, { appNo, conversation, before, ...place })).seq
 }
 
-async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
+async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQuery) {
+  const { data, meta } = await pageOfSender(actor, sender, query)
+  const { next } = meta
+  return { data, meta: { ...meta, ...(next && { cursor: { affix: next.affix, id: next.id } }) } }
+}
+
+async function pageOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
   await checkKnown(actor, sender)
   const query = { ...given, limit: given.perPage }
   if (!isAll(query) || (query.id === undefined && query.sentAt !== undefined)) {

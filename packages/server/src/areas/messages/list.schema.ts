@@ -105,6 +105,9 @@ export const UserHistoryQuery = Type.Object({
     default: 100,
     description: 'Page size without `onBehalfOf`.',
   }),
+  page: Type.Optional(
+    Type.Literal(1, { description: 'The first only; go on by `affix` and `id` of `meta.cursor`.' }),
+  ),
 })
 export type UserHistoryQuery = Static<typeof UserHistoryQuery>
 

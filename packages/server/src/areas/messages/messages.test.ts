@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { verify } from '../../verify/verify.ts'
+import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -105,6 +106,39 @@ suite('sending to a user', () => {
     assert.equal((await say(app, 'b', 'a')).status, 200)
     await app.call('POST', '/v3/users/a/friends', { body: { accepted: ['b'] } })
     assert.equal((await say(app, 'a', 'b')).status, 200)
+  })
+
+  test('a custom one moves the view unless its sender, or the app, wants it otherwise', async () => {
+    const app = await appWithUsers('a', 'b')
+    const custom = (more: object) =>
+      app.call('POST', '/v3/messages', {
+        ...as('a'),
+        body: {
+          ...{ receiver: 'b', receiverType: 'user', category: 'custom', type: 'poll' },
+          ...{ data: { customData: { n: 1 } }, ...more },
+        },
+      })
+    const seen = async () => {
+      const { body } = await app.call('GET', '/v3/users/a/conversation', as('b'))
+      return [body.data?.lastMessage.id, body.data?.unreadMessageCount]
+    }
+    await custom({ updateConversation: false })
+    assert.deepEqual(await seen(), [undefined, undefined])
+    const shown = (await custom({})).body.data.id
+    await custom({ updateConversation: false })
+    assert.deepEqual(await seen(), [shown, '1'])
+    await setSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
+    const silent = (await custom({ updateConversation: true })).body.data
+    assert.deepEqual(await seen(), [shown, '1'])
+    const { body } = await app.call('GET', '/v3/users/b/messages', as('a'))
+    assert.equal(body.data.at(-1).id, silent.id)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('an empty onBehalfOf is no way to be the app', async () => {
+    const app = await appWithUsers('a')
+    const { status, body } = await app.call('GET', '/v3/conversations', as(' '))
+    assert.deepEqual([status, Object.keys(body.error.details)], [400, ['onBehalfOf']])
   })
 
   test('nobody to send to', async () => {
@@ -380,6 +414,8 @@ suite('reading', () => {
       more.body.data.map((message: { receiver: string }) => message.receiver),
       ['b'],
     )
+    assert.deepEqual(body.meta.cursor, { affix: 'append', id: body.meta.next.id })
+    assert.equal((await app.call('GET', '/v3/users/a/messages?page=2')).status, 400)
     const back = await app.call('GET', `/v3/users/a/messages?perPage=2&affix=prepend`)
     assert.deepEqual(
       back.body.data.map((message: { receiver: string }) => message.receiver),
@@ -421,9 +457,11 @@ suite('deleting', () => {
     const { by, on, for: forWhom } = body.data.data.entities
     assert.deepEqual([by.entity.uid, on.entity.id, forWhom.entity.uid], ['a', id, 'b'])
     assert.ok(on.entity.deletedAt > 0 && on.entity.deletedBy === 'a')
+    assert.ok(on.entity.updatedAt >= on.entity.deletedAt)
     assert.doesNotMatch(JSON.stringify(body), /secret/)
     const kept = (await app.call('GET', `/v3/messages/${id}`)).body.data
     assert.deepEqual([Object.keys(kept.data), kept.deletedBy], [['entities'], 'a'])
+    assert.deepEqual([kept.updatedAt, kept.tags], [on.entity.updatedAt, undefined])
     assert.equal((await app.announced()).at(-1), 'message.deleted')
     const view = await app.call('GET', '/v3/users/a/conversation', as('b'))
     assert.deepEqual(

@@ -74,8 +74,8 @@ export interface SendParams extends Record<string, unknown> {
   parent: string | null
   quoted: string | null
   mentions: string[] | null
-  /** Whether replies move views. */
-  repliesShow: boolean
+  /** Whether it becomes the last message; what does not never counts as unread. */
+  shows: boolean
 }
 
 /** `message` is the record as JSON, or null when the message had been sent before. */
@@ -84,7 +84,7 @@ export const sendMessage = query<SendParams, { message_id: number; message: stri
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
      :muid, :target, :credential, :key, :requestHash, :parent, :quoted, :mentions::text[],
-     :repliesShow)`,
+     :shows)`,
 )
 
 /** What a viewer has to do with a message; the app has no row. */

@@ -149,7 +149,7 @@ function toBareMessage(row: MessageRow, known: Known): MessageRecord {
   if (row.muid !== null) message.muid = row.muid
   if (row.parent_id !== null) message.parentId = String(row.parent_id)
   if (row.quoted_id !== null) message.quotedMessageId = String(row.quoted_id)
-  if (row.tags.length > 0) message.tags = row.tags
+  if (row.tags.length > 0 && !row.deleted_at) message.tags = row.tags
   if (row.edited_at) message.editedAt = seconds(row.edited_at)
   if (row.edited_by !== null) message.editedBy = row.edited_by
   if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)

@@ -57,6 +57,12 @@ export const NewMessage = Type.Object({
   ),
   quotedMessageId: Type.Optional(MessageId('A message of the same conversation to show with it.')),
   tags: Type.Optional(Tags('Labels, up to 25.')),
+  updateConversation: Type.Optional(
+    Type.Boolean({
+      description:
+        'Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given.',
+    }),
+  ),
 })
 export type NewMessage = Static<typeof NewMessage>
 
@@ -151,6 +157,7 @@ export const History = Type.Object(
       {
         current: Current,
         next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
+        cursor: Type.Optional(Next({ id: Type.String() })),
       },
       { additionalProperties: false },
     ),

@@ -68,13 +68,37 @@ suite('friends', () => {
       const uids = body.data.map(({ uid }: { uid: string }) => uid)
       return { uids, cursor: body.meta.cursor, total: body.meta.pagination.total }
     }
-    const forward = { affix: 'append', updatedAt: 200 }
+    const forward = { affix: 'append', updatedAt: 200, id: 'c' }
     assert.deepEqual(await page('affix=append'), { uids: ['b', 'c'], cursor: forward, total: 3 })
     assert.deepEqual((await page('affix=append&updatedAt=200')).uids, ['a'])
-    const back = { affix: 'prepend', updatedAt: 200 }
+    const back = { affix: 'prepend', updatedAt: 200, id: 'c' }
     assert.deepEqual(await page('affix=prepend'), { uids: ['c', 'a'], cursor: back, total: 3 })
     assert.deepEqual((await page('affix=prepend&updatedAt=200')).uids, ['b'])
     assert.deepEqual((await page('affix=prepend&updatedAt=100')).uids, [])
+  })
+
+  test('of one second are all found by following the cursor', async () => {
+    const app = await appWithUsers('me', 'a', 'b', 'c')
+    await befriend(app, 'me', 'a', 'b', 'c')
+    const text = 'update users set updated_at = to_timestamp(100) where app_no = $1'
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    for (const [affix, expected] of [
+      ['append', 'abc'],
+      ['prepend', 'cba'],
+    ]) {
+      let found = ''
+      for (let cursor = ''; ; ) {
+        const { body } = await app.call(
+          'GET',
+          `/v3/users/me/friends?perPage=1&affix=${affix}${cursor}`,
+        )
+        if (body.data.length === 0) break
+        found += body.data[0].uid
+        const { updatedAt, id } = body.meta.cursor
+        cursor = `&updatedAt=${updatedAt}&id=${id}`
+      }
+      assert.equal(found, expected)
+    }
   })
 
   test('have a ceiling for both sides', async () => {

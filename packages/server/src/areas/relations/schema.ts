@@ -39,6 +39,9 @@ const cursor = {
   updatedAt: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Cursor of `affix`, in Unix seconds.' }),
   ),
+  id: Type.Optional(
+    Id('Cursor of `affix`: the user of that second from whom to go; without it past all of them.'),
+  ),
 }
 export const FriendListQuery = PageQuery({ searchKey, ...cursor })
 export const BlockListQuery = PageQuery({

@@ -2,12 +2,13 @@ import type { EventType, RoleRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { readUnset } from '../../platform/http/changes.ts'
+import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import {
   countRoles,
+  findRole,
   insertRole,
   lockRole,
   lockRoles,
@@ -65,9 +66,11 @@ export function editRole(
   const { name = null, description = null } = changes
   const data = { metadata: json(changes.metadata), settings: json(changes.settings) }
   return write(deps, actor, async (tx) => {
-    const row = await updateRole.maybeOne(tx, { appNo, role, name, description, ...data, unset })
+    const row = isEmpty(changes)
+      ? await findRole.maybeOne(tx, { appNo, role })
+      : await updateRole.maybeOne(tx, { appNo, role, name, description, ...data, unset })
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
-    return announceRole(tx, appNo, 'role.updated', row)
+    return isEmpty(changes) ? toRole(row) : announceRole(tx, appNo, 'role.updated', row)
   })
 }
 

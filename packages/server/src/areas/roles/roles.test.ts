@@ -45,6 +45,9 @@ suite('roles', () => {
     assert.equal((await create(app, 'x', { settings: { sing: 'all' } })).status, 400)
     await assert.rejects(roles.get('nobody'), { code: 'ERR_ROLE_NOT_FOUND' })
     assert.deepEqual((await app.announced()).slice(-2), ['role.created', 'role.updated'])
+    assert.deepEqual(await roles.update('coach', {}), changed)
+    assert.equal((await app.announced()).filter((type) => type === 'role.updated').length, 1)
+    assert.equal((await roles.update('coach', { description: '' })).description, '')
   })
 
   test('30 at once end with exactly 25 beside the built-in ones', async () => {

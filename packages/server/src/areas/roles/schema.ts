@@ -1,5 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { Id, Metadata, Name, Nullable, PageQuery, Unset } from '../../platform/http/schemas.ts'
+import {
+  Id,
+  Metadata,
+  Name,
+  Nullable,
+  PageQuery,
+  Text,
+  Unset,
+} from '../../platform/http/schemas.ts'
 
 const METADATA_BYTES = 5_120
 
@@ -8,7 +16,7 @@ const Choice = (description: string) =>
 
 const fields = {
   name: Name(100, 'What people call it.'),
-  description: Type.String({ maxLength: 255 }),
+  description: Text(255, 'What the role is for.'),
   metadata: Metadata(METADATA_BYTES, 'Free data.'),
   settings: Type.Object(
     {

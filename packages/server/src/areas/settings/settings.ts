@@ -39,6 +39,10 @@ export const settings = {
     false,
     'Calls become the last message and count as unread.',
   ),
+  'core.conversations.updateOnCustomMessage': onOff(
+    true,
+    'Custom messages become the last message and count as unread.',
+  ),
   'core.threads.updateOnMessageActions': onOff(
     false,
     'Edits and deletions inside threads become the last message and count as unread.',

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { readUnset } from '../../platform/http/changes.ts'
+import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
@@ -78,8 +78,6 @@ export function editUser(
 function checkOwnChanges({ role, tags }: UserChanges): void {
   if (role !== undefined || tags !== undefined) throw fail('AUTH_ERR_NO_ACCESS')
 }
-
-const isEmpty = (changes: object) => Object.keys(changes).length === 0
 
 /** A role that users can get: it must stay until they have it. `default` is never removed. */
 async function checkRole(tx: Tx, appNo: number, role: string) {

@@ -7,6 +7,7 @@ import {
   Nullable,
   PageQuery,
   Tags,
+  Text,
   Unset,
   Url,
 } from '../../platform/http/schemas.ts'
@@ -19,7 +20,7 @@ const fields = {
   avatar: Url('Address of a picture.'),
   link: Url('Address of a profile page.'),
   role: RoleId,
-  statusMessage: Name(255, 'A text about mood or state.'),
+  statusMessage: Text(255, 'A text about mood or state.'),
   metadata: Metadata(
     METADATA_BYTES,
     'Free data; what stands under `@private` other users never see.',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
 import { cloneDatabase, dropDatabase, useServer } from '../../../test/harness.ts'
+import { until } from '../../../test/until.ts'
 import { openLog } from '../log/log.ts'
 import { openMetrics } from '../metrics/metrics.ts'
 import { openTracing } from '../tracing/tracing.ts'
@@ -97,6 +98,26 @@ suite('db.tx', () => {
         await repeatable.many(tx, none)
         await getTally.one(tx, { id })
         if (++runs === 1) await rivalIncrement(id)
+        await increment.many(tx, { id })
+      })
+      assert.equal(runs, 2)
+      assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
+    }))
+
+  test('a transaction that PostgreSQL ended while it waited runs again', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      let runs = 0
+      await db.tx(async (tx) => {
+        await increment.many(tx, { id })
+        if (++runs === 1) {
+          const { rows } = await tx.query<{ pid: number }>({
+            ...{ name: '', values: [] },
+            text: `select pg_backend_pid() as pid, set_config('idle_in_transaction_session_timeout', '1', true)`,
+          })
+          const gone = 'select not exists (select from pg_stat_activity where pid = $1) as gone'
+          await until('it is ended', async () => (await rival.query(gone, [rows[0]?.pid])).rows[0].gone)
+        }
         await increment.many(tx, { id })
       })
       assert.equal(runs, 2)

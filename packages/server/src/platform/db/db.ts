@@ -16,7 +16,7 @@ export interface Tx extends Executor {
 /** A pool of connections to one database. */
 export interface Db extends Executor {
   /**
-   * Runs `work` in one transaction. Serialization failures and deadlocks run it again, so it
+   * Runs `work` in one transaction. Serialization failures, deadlocks and waits run it again, so it
    * must be repeatable: SQL only, nothing sent anywhere.
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
@@ -54,6 +54,9 @@ export interface DbOptions {
 const TX_TRIES = 6
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
+/** PostgreSQL ended a transaction that waited too long for its next statement: this process stood still. */
+const KEPT_WAITING = '25P03'
+const PASSING = new Set([SERIALIZATION_FAILURE, DEADLOCK, KEPT_WAITING])
 
 /** PostgreSQL's error code, where the error has one. */
 export function sqlState(error: unknown): string | undefined {
@@ -147,10 +150,11 @@ export function openDb(options: DbOptions): Db {
       result = await work(tx)
       await client.query('commit')
     } catch (error) {
+      const keptWaiting = sqlState(broken) === KEPT_WAITING
       // Closing the connection rolls back as well, and needs no answer.
-      if (isConnectionLost(error)) broken = error as Error
+      if (isConnectionLost(error)) broken ??= error as Error
       else await client.query('rollback').catch(onLost)
-      throw error
+      throw keptWaiting ? broken : error
     } finally {
       client.off('error', onLost)
       client.release(broken)
@@ -167,15 +171,14 @@ export function openDb(options: DbOptions): Db {
     return result
   }
 
-  /** Serialization failures and deadlocks are tried again. */
+  /** What passes is tried again: nothing of it was committed. */
   async function persist<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await work()
       } catch (error) {
         const state = sqlState(error)
-        const again = state === SERIALIZATION_FAILURE || state === DEADLOCK
-        if (!again || tries === TX_TRIES) throw error
+        if (!PASSING.has(state ?? '') || tries === TX_TRIES) throw error
         log.debug({ db: label, state, tries }, 'transaction runs again')
         // Rivals that met once should not meet again in step.
         await sleep(Math.random() * 5 * 2 ** tries)

@@ -15,3 +15,6 @@ export function readUnset({ unset = [], ...fields }: { unset?: string[] } & obje
   const nulls = Object.keys(given).filter((field) => given[field] === null)
   return [...new Set([...unset, ...nulls])]
 }
+
+/** A change that changes nothing: no time moves, and nobody is told. */
+export const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0

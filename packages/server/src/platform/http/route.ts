@@ -7,8 +7,8 @@ import { failures } from './schemas.ts'
 export interface Deprecation {
   /** The day it was deprecated, `YYYY-MM-DD`; it goes away a year later. */
   since: string
-  /** The path of the operation to use instead, `/v3/…`. */
-  successor: string
+  /** The paths of the operations to use instead, `/v3/…`. */
+  successors: readonly string[]
 }
 
 declare module 'fastify' {
@@ -41,14 +41,15 @@ export function completeRoute(route: RouteOptions, { common, security }: Shared)
   if (route.config?.deprecated) schema.description = guidance(route.config.deprecated)
 }
 
-const guidance = ({ since, successor }: Deprecation) =>
-  `Deprecated since ${since}, available until ${sunset(since)}. Use ${successor} instead.`
+const guidance = ({ since, successors }: Deprecation) =>
+  `Deprecated since ${since}, available until ${sunset(since)}. Use ${successors.join(' or ')} instead.`
 
 const sunset = (since: string) => `${Number(since.slice(0, 4)) + 1}${since.slice(4)}`
 
 /** The three headers by which a caller learns that an operation goes away. */
-export function addDeprecation(reply: FastifyReply, { since, successor }: Deprecation): void {
+export function addDeprecation(reply: FastifyReply, { since, successors }: Deprecation): void {
   reply.header('deprecation', `@${Date.parse(since) / 1000}`)
   reply.header('sunset', new Date(sunset(since)).toUTCString())
-  reply.header('link', `<${successor}>; rel="successor-version"`)
+  const links = successors.map((path) => `<${path}>; rel="successor-version"`)
+  reply.header('link', links.join(', '))
 }

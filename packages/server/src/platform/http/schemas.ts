@@ -18,6 +18,10 @@ export const Id = (description: string) =>
 export const Name = (max: number, description: string) =>
   Type.String({ 'x-maxCharacters': max, description })
 
+/** Free text, which may be empty. */
+export const Text = (max: number, description: string) =>
+  Type.String({ maxLength: max, description })
+
 /** The address of a picture or page; only the address is kept. */
 export const Url = (description: string) =>
   Type.String({ maxLength: 3000, 'x-url': true, description })
@@ -80,6 +84,7 @@ const PageCursor = Type.Object(
       Type.String({ description: 'Goes straight to the next page, as `cursor`.' }),
     ),
     updatedAt: Type.Optional(Timestamp('Where this page ends, for the next one.')),
+    id: Type.Optional(Type.String({ description: 'Of what stands there, for the next page too.' })),
     affix: Type.Optional(Type.Enum(['append', 'prepend'])),
   },
   { additionalProperties: false },
