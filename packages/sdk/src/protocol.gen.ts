@@ -771,10 +771,12 @@ export interface EventPayloads {
   'app.conversations.pinned': {
     conversations: string[]
   }
-  /** A user cleared a conversation away; `forAll`: its messages are gone for both. */
+  /** A user cleared a conversation away; `forAll`: for all who take part. */
   'conversation.cleared': {
     uid: string
     conversationId: string
+    receiverType: 'user' | 'group'
+    receiver: string
     forAll: boolean
   }
   /** A webhook was created. */

@@ -116,7 +116,10 @@ suite('db.tx', () => {
             text: `select pg_backend_pid() as pid, set_config('idle_in_transaction_session_timeout', '1', true)`,
           })
           const gone = 'select not exists (select from pg_stat_activity where pid = $1) as gone'
-          await until('it is ended', async () => (await rival.query(gone, [rows[0]?.pid])).rows[0].gone)
+          await until(
+            'it is ended',
+            async () => (await rival.query(gone, [rows[0]?.pid])).rows[0].gone,
+          )
         }
         await increment.many(tx, { id })
       })
