@@ -83,7 +83,7 @@ export interface ServerOptions {
   cells?: string[]
   /** Changes to the configuration, made once the databases exist. */
   env?: Record<string, string>
-  /** Where the files of the console are. */
+  /** Where the files of the console are; none unless given, whatever was built here. */
   console?: string
 }
 
@@ -92,7 +92,7 @@ export function useServer({
   roles = ['api'],
   cells = ONE_CELL,
   env: extra = {},
-  console,
+  console = '',
 }: ServerOptions = {}): TestServer {
   let service: Service
   let env: Record<string, string>

@@ -24,6 +24,10 @@ export const TEXTS: Record<string, SettingText> = {
     label: 'Replies in threads',
     hint: 'They never count as unread.',
   },
+  'core.conversations.updateOnCustomMessage': {
+    label: 'Custom messages',
+    hint: 'They count as unread.',
+  },
   'core.conversations.updateOnMessageActions': {
     label: 'Edited and deleted messages',
     hint: 'They count as unread.',
@@ -42,6 +46,10 @@ export const TEXTS: Record<string, SettingText> = {
   'limits.authTokensPerUser': { label: 'Auth tokens of a user', hint: 'The newest stay valid.' },
   'limits.connectionsPerUser': {
     label: 'Connections of a user',
+    hint: 'To one gateway process at the same time.',
+  },
+  'limits.connectionsPerApp': {
+    label: 'Connections of the app',
     hint: 'To one gateway process at the same time.',
   },
   'rate.core': {
