@@ -135,7 +135,8 @@ export function openDb(options: DbOptions): Db {
     let broken: Error | undefined
     // The pool listens only while a connection is idle: a loss under way would end the process.
     const onLost = (error: Error) => {
-      broken = error
+      // The first tells why; that the connection ended follows.
+      broken ??= error
     }
     client.on('error', onLost)
     const followers: (() => void)[] = []
