@@ -38,6 +38,12 @@ const openRow = async (page: Page) => {
   await page.getByRole('dialog').waitFor()
 }
 
+/** Opens the first conversation of the list. */
+const openFirst = async (page: Page) => {
+  await page.getByRole('option').first().click()
+  await page.getByRole('log').waitFor()
+}
+
 export const pages: ConsolePage[] = [
   { name: 'sign-in', path: () => '/', shows: 'Password', signedIn: false, own: true },
   { name: 'sign-up', path: () => '/sign-up', shows: 'Invitation', signedIn: false, own: true },
@@ -48,6 +54,7 @@ export const pages: ConsolePage[] = [
   { name: 'user', path: (ids) => ofApp(`/users/${ids.uid}`)(ids), shows: 'Amira Haddad' },
   { name: 'groups', path: ofApp('/groups'), shows: 'Night shift' },
   { name: 'group', path: (ids) => ofApp(`/groups/${ids.guid}`)(ids), shows: 'Ward 3' },
+  { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },
   { name: 'webhooks', path: ofApp('/webhooks'), shows: 'Archive' },
   { name: 'webhook', path: hook, shows: 'message.sent', hostile: 'message.sent' },
