@@ -4,7 +4,7 @@
 FROM node:26-slim AS console
 WORKDIR /loquat
 COPY . .
-RUN npm ci --no-audit --no-fund && npm run build
+RUN npm ci --no-audit --no-fund && npx vite build packages/console
 
 FROM node:26-slim AS packages
 WORKDIR /loquat

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { freePort } from '../../server/src/engines/process.ts'
+import { openChromium } from '../../server/test/chromium.ts'
 import { type TestServer, useServer } from '../../server/test/harness.ts'
 import type { TestOperator } from '../../server/test/operators.ts'
 
@@ -35,10 +36,7 @@ async function buildConsole(): Promise<string> {
 export async function useConsole(): Promise<Console> {
   let browser: Browser
   before(async () => {
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    })
+    browser = await openChromium()
   })
   // Before the server ends, which waits for pages that still ask.
   after(() => browser?.close())

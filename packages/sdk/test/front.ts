@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { join } from './proxy.ts'
 
 export const FAULTS = [
   /** 429, with a time to come back. */
@@ -54,18 +55,7 @@ export async function openFront(target: number): Promise<Front> {
     const far = connect(front.target, '127.0.0.1')
     far.write(headOf(request))
     far.write(head)
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-    near.pipe(far).pipe(near)
+    join(near, far, sockets)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -24,18 +24,7 @@ export async function openNetwork(port: number): Promise<Network> {
   const server = createServer((near) => {
     if (!whole) return void near.destroy()
     const far = connect(port, '127.0.0.1')
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-    near.pipe(far).pipe(near)
+    join(near, far, sockets)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -54,4 +43,20 @@ export async function openNetwork(port: number): Promise<Network> {
       server.close()
     },
   }
+}
+
+/** What one says goes to the other; both end together, and are among `sockets` until then. */
+export function join(near: Socket, far: Socket, sockets: Set<Socket>): void {
+  for (const [socket, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      sockets.delete(socket)
+      other.destroy()
+    })
+  }
+  near.pipe(far).pipe(near)
 }

@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { freePort } from '../../server/src/engines/process.ts'
+import { openChromium } from '../../server/test/chromium.ts'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
 import { until } from '../../server/test/until.ts'
 import { type Network, openNetwork } from './proxy.ts'
@@ -85,10 +86,7 @@ suite('the example', () => {
     })
     await web.listen()
     address = `http://127.0.0.1:${web.config.server.port}`
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    })
+    browser = await openChromium()
   })
 
   after(async () => {

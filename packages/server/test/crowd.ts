@@ -42,6 +42,8 @@ export class Survivor {
   received = 0
   connects = 0
   reloads = 0
+  /** How its connections ended, and when. */
+  readonly ends: { code: number; at: number }[] = []
   /** When it was last let in. */
   readyAt = 0
   position: number | undefined
@@ -79,7 +81,10 @@ export class Survivor {
       ws.send(JSON.stringify({ type: 'auth', body }))
     })
     ws.on('message', (data) => this.#hear(JSON.parse(String(data))))
-    ws.on('close', () => void this.#again())
+    ws.on('close', (code) => {
+      this.ends.push({ code, at: performance.now() })
+      void this.#again()
+    })
   }
 
   async #again(): Promise<void> {

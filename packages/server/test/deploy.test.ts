@@ -1,14 +1,29 @@
 /** What the files of a deployment say is true of the program: settings, commands, metrics. */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, matchesGlob } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { options } from '../src/config.ts'
 import { cloneDatabase, dropDatabase, testEnv } from './harness.ts'
 import { loquat, startLoquat, startServing } from './loquat.ts'
 import { until } from './until.ts'
 
-const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const manifests = globSync('deploy/kubernetes/*.yaml')
 // biome-ignore lint/suspicious/noExplicitAny: what Kubernetes and Compose take
 const documents: any[] = manifests.flatMap((path) =>
@@ -46,6 +61,49 @@ suite('settings', () => {
     }
   })
 })
+
+suite('the image', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'loquat-image-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  test('is built of files that it is given', () => {
+    copyContext(folder)
+    linkModules(folder)
+    const steps = [...read('Dockerfile').matchAll(/^RUN npm ci .* && (.+)$/gm)]
+    assert.equal(steps.length, 1)
+    for (const [, step = ''] of steps) execFileSync(step, { cwd: folder, shell: true })
+    for (const [, path = ''] of read('Dockerfile').matchAll(/^COPY (packages\/\S+) \S+$/gm)) {
+      assert.ok(existsSync(join(folder, path)), path)
+    }
+    assert.ok(existsSync(join(folder, 'packages/console/dist/index.html')))
+  })
+})
+
+/** Everything that is ours but what `.dockerignore` leaves out. */
+function copyContext(folder: string): void {
+  const left = read('.dockerignore').trim().split('\n')
+  const isLeft = (path: string) =>
+    left.some((glob) => matchesGlob(path, glob) || matchesGlob(path, `${glob}/**`))
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const files = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' })
+  for (const path of files.split('\0').filter((file) => file && !isLeft(file))) {
+    if (existsSync(join(ROOT, path))) cpSync(join(ROOT, path), join(folder, path))
+  }
+}
+
+/** The packages of others as they are installed here, ours as they were copied. */
+function linkModules(folder: string): void {
+  mkdirSync(join(folder, 'node_modules'))
+  const ours = readdirSync(join(ROOT, 'node_modules/@loquat'))
+  mkdirSync(join(folder, 'node_modules/@loquat'))
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    if (name === '@loquat') continue
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+  }
+  for (const name of ours.filter((own) => existsSync(join(folder, 'packages', own)))) {
+    symlinkSync(join(folder, 'packages', name), join(folder, 'node_modules/@loquat', name))
+  }
+}
 
 suite('Kubernetes', () => {
   test('every manifest but the example is applied', () => {

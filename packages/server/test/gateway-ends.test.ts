@@ -1,12 +1,17 @@
-/** How soon a gateway process ends connections whose users may no longer have them. */
+/** How a gateway process ends connections: soon where their users may no longer, in turn where it stops. */
 import assert from 'node:assert/strict'
 import { suite } from 'node:test'
+import { addCrowd, Survivor } from './crowd.ts'
 import { Device, newApp, tokenOf } from './device.ts'
 import { useServer } from './harness.ts'
 import { startServing } from './loquat.ts'
 import { timedTest } from './timed-test.ts'
+import { until } from './until.ts'
 
 const REVOKED_MS = 1_000
+const DEVICES = 500
+/** Half of it is for the goodbyes. */
+const DRAIN_SECONDS = 8
 
 const server = useServer({ roles: ['api', 'worker'] })
 
@@ -38,5 +43,52 @@ suite('a connection at another process', () => {
       assert.equal(code, 4401)
       assert.ok(took < REVOKED_MS, `${what}: closed after ${Math.round(took)} ms`)
     }
+  })
+})
+
+suite(`${DEVICES} connections of a process that stops`, () => {
+  timedTest('go elsewhere one after the other, and miss nothing', async (t) => {
+    const env = { ...server.env, LOQUAT_DRAIN_SECONDS: String(DRAIN_SECONDS) }
+    const [old, next] = await Promise.all([
+      startServing('gateway', env),
+      startServing('gateway', server.env),
+    ])
+    t.after(() => Promise.all([old.end('SIGKILL'), next.end('SIGKILL')]))
+    const app = await server.newApp()
+    const people = await addCrowd(server.deps, app, DEVICES)
+    let port = old.gatewayPort
+    const devices = people.map((person) => new Survivor(app.id, person, () => port))
+    t.after(() => {
+      for (const device of devices) device.end()
+    })
+    await until('all are let in', () => devices.every(({ open }) => open))
+
+    port = next.gatewayPort
+    const stopped = old.end('SIGTERM')
+    for (let n = 0; n < DEVICES; n += 10) {
+      const body = { receiver: `u${n}`, receiverType: 'user', type: 'text', data: { text: 'Hi' } }
+      const headers = { onBehalfOf: `u${n + 1}` }
+      const { status } = await app.call('POST', '/v3/messages', { headers, body })
+      assert.equal(status, 200)
+    }
+    const { code } = await stopped
+    assert.equal(code, 0)
+    await until('all are let in again', () => devices.every(({ open }) => open))
+    await until('all were told', () =>
+      devices.every(({ received }, n) => received >= (n % 10 < 2 ? 1 : 0)),
+    )
+
+    for (const [n, { ends, received, reloads }] of devices.entries()) {
+      assert.deepEqual([ends.map((end) => end.code), reloads], [[4503], 0], `u${n}`)
+      assert.equal(received, n % 10 < 2 ? 1 : 0, `u${n}`)
+    }
+    const times = devices.flatMap(({ ends }) => ends.map(({ at }) => at)).sort((a, b) => a - b)
+    const tookMs = (times.at(-1) ?? 0) - (times[0] ?? 0)
+    const busiest = Math.max(
+      ...times.map((at) => times.filter((t) => t >= at && t < at + 500).length),
+    )
+    t.diagnostic(`ended within ${Math.round(tookMs)} ms, at most ${busiest} in half a second`)
+    assert.ok(tookMs > (DRAIN_SECONDS / 2) * 750, `all ended within ${Math.round(tookMs)} ms`)
+    assert.ok(busiest < DEVICES / 4, `${busiest} ended in half a second`)
   })
 })

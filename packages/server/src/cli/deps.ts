@@ -11,7 +11,8 @@ export async function withDeps<T>(
 ): Promise<T> {
   const config = context.config({
     LOQUAT_REGIONS: regions.join(','),
-    LOQUAT_LOG_LEVEL: 'warn',
+    // The command says itself what fails; what its connections meet and get over is not its output.
+    LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'silent',
     ...changes,
   })
   return explained(config, async () => {

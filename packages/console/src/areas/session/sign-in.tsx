@@ -3,9 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field, Form } from '../../shared/form.tsx'
-import { Mark } from '../../shared/icons.tsx'
 import { manage } from '../../shared/manage.ts'
-import { Panel, useTitle } from '../../shared/page.tsx'
+import { Gate } from './gate.tsx'
 
 const wantsCode = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_TOTP_REQUIRED'
@@ -14,7 +13,6 @@ const wantsCode = (error: unknown) =>
 const secondStep = (code: string) => (/^\d{6}$/.test(code) ? { code } : { recoveryCode: code })
 
 export function SignIn() {
-  useTitle('Sign in')
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
@@ -27,46 +25,40 @@ export function SignIn() {
     onError: (error) => wantsCode(error) && setAsked(true),
   })
   const sends = { ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }
+  const below = asked ? (
+    'The code that your authenticator app shows, or a recovery code.'
+  ) : (
+    <>
+      No account yet? <Link to="/sign-up">Sign up</Link>
+    </>
+  )
   return (
-    <main className="sign-in">
-      <div className="brand">
-        <Mark />
-        Loquat
-      </div>
-      <h1>Sign in</h1>
-      <Panel>
-        <Form sends={sends} submit="Sign in">
+    <Gate title="Sign in" below={below}>
+      <Form sends={sends} submit="Sign in">
+        <Field
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={setEmail}
+        />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+        />
+        {asked && (
           <Field
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={setEmail}
+            label="One-time code"
+            autoComplete="one-time-code"
+            value={code}
+            onChange={setCode}
+            autoFocus
           />
-          <Field
-            label="Password"
-            type="password"
-            autoComplete="current-password"
-            value={password}
-            onChange={setPassword}
-          />
-          {asked && (
-            <Field
-              label="One-time code"
-              autoComplete="one-time-code"
-              value={code}
-              onChange={setCode}
-              autoFocus
-            />
-          )}
-        </Form>
-      </Panel>
-      <p className="soft">
-        {asked
-          ? 'The code that your authenticator app shows, or a recovery code. '
-          : 'No account yet? '}
-        {!asked && <Link to="/sign-up">Sign up</Link>}
-      </p>
-    </main>
+        )}
+      </Form>
+    </Gate>
   )
 }

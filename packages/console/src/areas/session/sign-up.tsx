@@ -2,13 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field, Form } from '../../shared/form.tsx'
-import { Mark } from '../../shared/icons.tsx'
 import { manage } from '../../shared/manage.ts'
-import { Panel, useTitle } from '../../shared/page.tsx'
+import { Gate } from './gate.tsx'
 
 /** A new account, of whoever may have one: the installation decides, or the invitation in the link. */
 export function SignUp() {
-  useTitle('Sign up')
   const queries = useQueryClient()
   const navigate = useNavigate()
   const invited = useSearch({ from: '/sign-up' })
@@ -27,45 +25,40 @@ export function SignUp() {
       await navigate({ to: '/' })
     },
   })
+  const below = (
+    <>
+      You have an account? <Link to="/">Sign in</Link>
+    </>
+  )
   return (
-    <main className="sign-in">
-      <div className="brand">
-        <Mark />
-        Loquat
-      </div>
-      <h1>Sign up</h1>
-      <Panel>
-        <Form sends={signUp} submit="Create account">
-          <Field label="Your name" autoComplete="name" value={name} onChange={setName} autoFocus />
-          <Field
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={setEmail}
-          />
-          <Field
-            label="Password"
-            hint="At least 10 characters."
-            type="password"
-            autoComplete="new-password"
-            minLength={10}
-            value={password}
-            onChange={setPassword}
-          />
-          <Field
-            label="Invitation"
-            hint="If somebody gave you one. Some installations ask for it."
-            required={false}
-            autoComplete="off"
-            value={invitation}
-            onChange={setInvitation}
-          />
-        </Form>
-      </Panel>
-      <p className="soft">
-        You have an account? <Link to="/">Sign in</Link>
-      </p>
-    </main>
+    <Gate title="Sign up" below={below}>
+      <Form sends={signUp} submit="Create account">
+        <Field label="Your name" autoComplete="name" value={name} onChange={setName} autoFocus />
+        <Field
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={setEmail}
+        />
+        <Field
+          label="Password"
+          hint="At least 10 characters."
+          type="password"
+          autoComplete="new-password"
+          minLength={10}
+          value={password}
+          onChange={setPassword}
+        />
+        <Field
+          label="Invitation"
+          hint="If somebody gave you one. Some installations ask for it."
+          required={false}
+          autoComplete="off"
+          value={invitation}
+          onChange={setInvitation}
+        />
+      </Form>
+    </Gate>
   )
 }

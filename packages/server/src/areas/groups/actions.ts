@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { readUnset } from '../../platform/http/changes.ts'
+import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
 import type { Actor } from '../access/actor.ts'
@@ -142,7 +142,7 @@ export async function editGroup(
     refuseIf(refuseUpdate(place.acting))
     if (user && !known) throw fail('ERR_UID_NOT_FOUND', { uid: user })
     checkPassword(place, fields)
-    const edited = Object.keys(fields).length > 0
+    const edited = !isEmpty(fields)
     const given = owner !== undefined && owner !== place.group.owner
     if (edited) await updateFields(tx, place, fields, { passwordHash, unset })
     const messages = given ? await giveTo(tx, place, owner) : []
