@@ -69,9 +69,11 @@ suite('loquat dev', async () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
   })
 
-  test('SIGINT stops it and its engines', async () => {
+  test('SIGINT stops it and its engines, without noise', async () => {
     assert.ok(runningEngines(dir))
-    assert.equal((await stop())?.code, 0)
+    const ended = await stop()
+    assert.equal(ended?.code, 0)
+    assert.match(ended.stderr, /Stopping …\n$/)
     assert.equal(runningEngines(dir), undefined)
   })
 

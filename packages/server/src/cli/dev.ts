@@ -11,6 +11,7 @@ import { roles, serve } from '../serve.ts'
 import type { Command, Context } from './command.ts'
 import { buildConsole } from './console-build.ts'
 import { type DemoApp, type DemoOperator, demoApp, demoOperator } from './demo.ts'
+import { PATIENT_MS } from './deps.ts'
 import { explained } from './explain.ts'
 import { migrateAll } from './migrate.ts'
 
@@ -65,6 +66,7 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Bes
     LOQUAT_PUBLIC_URL: context.env.LOQUAT_PUBLIC_URL ?? `http://localhost:${port}`,
     LOQUAT_INTERNAL_PORT: context.env.LOQUAT_INTERNAL_PORT ?? '0',
     LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+    LOQUAT_DB_TIMEOUT_MS: context.env.LOQUAT_DB_TIMEOUT_MS ?? PATIENT_MS,
     LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'warn',
   })
   context.note('Preparing the databases …')

@@ -118,7 +118,10 @@ export function openDb(options: DbOptions): Db {
     idleTimeoutMillis: 30_000,
   })
   // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
-  pool.on('error', (error) => log.warn({ db: label, err: error }, 'idle connection lost'))
+  pool.on('error', (error) => {
+    // A pool says that it has ended while its connections still do: the server may go first.
+    if (!pool.ending) log.warn({ db: label, err: error }, 'idle connection lost')
+  })
 
   async function timed<R>(statement: Statement, run: () => Promise<R>): Promise<R> {
     const started = performance.now()
