@@ -11,14 +11,16 @@ interface CloseCode {
  * back as you are; 4500 to 4599, connect again after a delay, and resume.
  */
 export const closeCodes = {
-  4400: { name: 'badFrame', summary: 'A frame was no JSON object, or of no known type.' },
+  4400: {
+    name: 'badFrame',
+    summary: 'A frame was no JSON object, of no known type, or not `auth` where that comes first.',
+  },
   4401: {
     name: 'unauthorized',
     summary:
       'The auth token is unknown or was revoked, or its user was deactivated. Get a new token.',
   },
   4404: { name: 'noApp', summary: 'There is no such app here. Check the address.' },
-  4408: { name: 'authTimeout', summary: 'The first frame was not `auth`, or came too late.' },
   4409: {
     name: 'replaced',
     summary: 'The same device (`resource`) connected again: the newer connection goes on.',
@@ -26,6 +28,10 @@ export const closeCodes = {
   4500: { name: 'fault', summary: 'Something failed on our side.' },
   4503: { name: 'draining', summary: 'This process ends; another one takes over.' },
   4504: { name: 'silent', summary: 'Nothing was heard of the client for too long.' },
+  4508: {
+    name: 'late',
+    summary: '`auth` came too late, or too many others had not sent theirs yet.',
+  },
   4510: { name: 'slow', summary: 'The client reads more slowly than events come.' },
   4511: { name: 'behind', summary: 'Too much happened while the connection was set up.' },
   4529: { name: 'tooMany', summary: 'Too many frames or connections.' },

@@ -15,6 +15,8 @@ export const realtimeLimits = {
   silenceSeconds: 60,
   /** Typing that was not told again within this time has ended. */
   typingSeconds: 5,
+  /** Typing and transient messages reach groups with up to so many users online at a gateway. */
+  momentUsers: 1_000,
   /** What is unsent to a client may take this many bytes. */
   queueBytes: 1_048_576,
   /** More events than this are not sent again: the client reads its lists anew. */

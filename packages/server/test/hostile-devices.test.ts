@@ -116,6 +116,10 @@ suite('hostile devices', () => {
       frames: [frameOf(Buffer.from('{"type":"auth","body":{"authToken":"x"}}'))],
       code: 4400,
     },
+    'a flood of the protocol’s own pings': {
+      frames: Array.from({ length: 1_000 }, () => frameOf(Buffer.alloc(125), { opcode: 9 })),
+      code: 4529,
+    },
     'a flood': {
       frames: Array.from({ length: 1_000 }, () => frameOf(Buffer.from('{"type":"ping"}'))),
       code: 4529,
@@ -138,6 +142,34 @@ suite('hostile devices', () => {
     device.send('receipt.read', { receiverType: 'user', receiver: 'a\u0000b' }, 'nul')
     assert.equal((await device.got('session.error')).body.code, 'ERR_BAD_REQUEST')
     await device.close()
+  })
+
+  test('data nested too deeply is refused, and passed on to nobody', async (t) => {
+    await withstand(t, async () => {
+      const socket = await rawSocket(app)
+      await signIn(socket)
+      for (const depth of [101, 1_000, 2_600]) {
+        // Keys that are numbers: others are written out without recursion.
+        const metadata = `${'{"0":'.repeat(depth)}1${'}'.repeat(depth)}`
+        const body = `{"receiverType":"user","receiver":"ben","metadata":${metadata}}`
+        const answer = once(socket, 'data')
+        socket.write(frameOf(Buffer.from(`{"type":"typing.start","id":"deep","body":${body}}`)))
+        assert.match(String((await answer)[0]), /ERR_BAD_REQUEST/)
+      }
+      socket.destroy()
+    })
+    assert.ok(!witness.frames.some(({ type }) => type.startsWith('typing')))
+  })
+
+  test('one that was refused an upgrade, and stays, is let go', async () => {
+    const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => {})
+    socket.write('GET /x HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n')
+    await once(socket.resume(), 'end')
+    await until('nobody is there', () => {
+      socket.write('.')
+      return socket.closed
+    })
   })
 
   test('one that sends on while the database answers nobody is closed', async (t) => {

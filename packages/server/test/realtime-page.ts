@@ -19,6 +19,8 @@ const LIMITS: Record<keyof typeof realtimeLimits, string> = {
   heartbeatSeconds: 'A client that has nothing to say sends `ping` this often, in seconds.',
   silenceSeconds: 'Seconds without a sign of life after which either side drops the connection.',
   typingSeconds: 'Seconds after which typing has ended unless it was told again.',
+  momentUsers:
+    'Users of a group that are online at a gateway: where there are more, it tells them of no typing and no transient message.',
   queueBytes: 'Bytes that may wait for a client that does not read, before 4510.',
   resumeEvents: 'Events that are sent again; of more, `session.reload` tells.',
   resumeBytes: 'Bytes of those events; of more, the same.',

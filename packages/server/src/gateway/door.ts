@@ -50,6 +50,8 @@ export class Door {
       session.hub = hub
       hub.connections++
       await hub.enter(session, user.uid)
+      // It went meanwhile, or another connection of the same device came: that one stays.
+      if (session.closed) return hub.leave(session)
       makeRoom(session)
       await hub.start(session, position)
     })

@@ -1,8 +1,8 @@
 import { type ClientFrame, clientFrames } from '@loquat/protocol'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { isStorable } from '../platform/http/characters.ts'
 import { badRequest } from '../platform/http/fail.ts'
+import { findUnfit } from '../platform/http/unfit.ts'
 
 const none = Type.Object({})
 const checks = Object.fromEntries(
@@ -29,7 +29,7 @@ export function readFrame(text: string): ClientFrame | undefined {
 
 /** Fails unless its body is as the protocol says. */
 export function checkFrame({ type, body }: ClientFrame): void {
-  if (checks[type]?.Check(body) && isStorable(JSON.stringify(body).replaceAll('\\u0000', '\0')))
-    return
-  throw badRequest({ body: [`body is none of a frame ${type}`] })
+  const unfit = findUnfit(body, 'body')
+  if (unfit) throw badRequest({ [unfit.field]: [`${unfit.field} ${unfit.text}`] })
+  if (!checks[type]?.Check(body)) throw badRequest({ body: [`body is none of a frame ${type}`] })
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
 import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
@@ -35,6 +37,14 @@ suite('a connection', () => {
     assert.equal((await elsewhere.closed).code, 4404)
   })
 
+  test('that is none, but a request that offers HTTP/2, is answered as any other', async () => {
+    const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' }
+    const asked = request({ port: port(), path: '/health/ready', headers }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    assert.equal(answer.statusCode, 200)
+  })
+
   test('without a token that is valid is closed', async () => {
     const app = await newUsers('amira')
     const other = await newUsers('amira')
@@ -46,7 +56,7 @@ suite('a connection', () => {
     const unknown = new Device(port(), '?appId=0123456789abcdef')
     assert.equal((await unknown.closed).code, 4404)
     const silent = new Device(port(), `?appId=${app.id}`)
-    assert.equal((await silent.closed).code, 4408)
+    assert.equal((await silent.closed).code, 4508)
   })
 
   test('ends when its token is revoked, its user deactivated or removed', async () => {

@@ -37,6 +37,8 @@ export class Gateway {
     perMessageDeflate: false,
     maxPayload: realtimeLimits.frameBytes,
     maxFragments: 16,
+    // It would answer whoever does not read, without end.
+    autoPong: false,
     // Its types do not know this one yet.
     ...({ closeTimeout: CLOSE_MS } as object),
   })
@@ -87,6 +89,8 @@ export class Gateway {
     const refusal =
       url?.pathname !== PATH ? '404 Not Found' : this.#draining && '503 Service Unavailable'
     if (!url || refusal) {
+      // Else it stays half open for as long as the client likes.
+      socket.once('finish', () => socket.destroy())
       socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
       return
     }
@@ -107,19 +111,24 @@ export class Gateway {
 
   #open(ws: WebSocket, app: ServedApp, userAgent: string | undefined): void {
     if (ws.readyState !== ws.OPEN) return
+    if (this.#draining) {
+      ws.close(codeOf.draining)
+      return
+    }
     const session = new Session(ws, app, userAgent)
     this.#sessions.add(session)
     this.#unproven.add(session)
     if (this.#unproven.size > UNPROVEN) {
       const [oldest] = this.#unproven
-      oldest?.close('authTimeout')
+      if (oldest) this.#lateFor(oldest)
     }
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       session.silent = 0
       this.#hear(session, isBinary ? '' : data.toString())
     })
+    ws.on('ping', (data) => session.pong(data))
     ws.on('pong', () => {
-      session.silent = 0
+      if (session.admit()) session.silent = 0
     })
     ws.on('close', () => this.#forget(session))
   }
@@ -140,7 +149,7 @@ export class Gateway {
       return
     }
     if ((frame.type === 'auth') !== this.#unproven.delete(session)) {
-      session.close(frame.type === 'auth' ? 'badFrame' : 'authTimeout')
+      session.close('badFrame')
       return
     }
     session.inTurn(async () => {
@@ -162,9 +171,14 @@ export class Gateway {
     if (type === 'auth') session.close(closeFor[code] ?? 'fault')
   }
 
+  #lateFor(session: Session): void {
+    this.#unproven.delete(session)
+    session.close('late')
+  }
+
   #round(): void {
     for (const session of this.#unproven) {
-      if (++session.waited > realtimeLimits.authSeconds) session.close('authTimeout')
+      if (++session.waited > realtimeLimits.authSeconds) this.#lateFor(session)
     }
     for (const session of this.#sessions) session.round()
     this.#hubs.round()

@@ -62,9 +62,12 @@ export class AppHub {
     this.#resumes = resumes
     this.feed = new Feed(deps, app, rings, (entry) => this.#route(entry))
     this.moments = new Moments(deps.bus, app.no, ({ audience, frame }) => {
-      for (const user of this.recipients(audience)) {
+      const users = [...this.recipients(audience)]
+      if (users.length > realtimeLimits.momentUsers) return
+      const bytes = Buffer.from(frame)
+      for (const user of users) {
         if (user.uid === audience.by || !isTold(user, audience)) continue
-        for (const session of user.sessions) session.whisper(frame)
+        for (const session of user.sessions) session.whisper(bytes)
       }
     })
     this.opened = this.feed.open()
@@ -92,10 +95,7 @@ export class AppHub {
   /** Sends what it has kept, and what comes; first what it has missed since `position`, if that was given. */
   async start(session: Session, position: number | undefined): Promise<void> {
     const { user } = session
-    if (!user || session.closed) {
-      this.leave(session)
-      return
-    }
+    if (!user) return
     const { uid } = user
     // What is told from here on is past the cursor: the session keeps it until the rest is sent.
     const { cursor } = this.feed

@@ -115,6 +115,7 @@ export class Session {
 
   /** An event that its user is told of. */
   deliver(entry: Entry): void {
+    if (this.closed) return
     if (!this.#held) this.#tell(entry)
     else if (this.#held.push(entry) > HELD) this.close('behind')
   }
@@ -143,7 +144,7 @@ export class Session {
   }
 
   /** What is of no use later is left out while it catches up. */
-  whisper(frame: string): void {
+  whisper(frame: Buffer): void {
     if (!this.#held) this.write(frame)
   }
 
@@ -156,6 +157,14 @@ export class Session {
     if (this.closed) return
     if (this.#ws.bufferedAmount > realtimeLimits.queueBytes) this.close('slow')
     else this.#ws.send(frame, TEXT)
+  }
+
+  /** Answers a ping of the WebSocket protocol, which counts as any other frame. */
+  pong(data: Buffer): void {
+    this.silent = 0
+    if (this.closed || !this.admit()) return
+    if (this.#ws.bufferedAmount > realtimeLimits.queueBytes) this.close('slow')
+    else this.#ws.pong(data)
   }
 
   /** Frames are carried out one after the other, in the order in which they came. */

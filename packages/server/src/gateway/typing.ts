@@ -11,33 +11,43 @@ const AGAIN = 2
 
 /** Where one device is typing: it ends by itself unless it is told again. */
 export class Typings {
-  readonly #current = new Map<string, Typing & { left: number; rest: number }>()
+  readonly #current = new Map<string, Typing & { left: number; told: boolean }>()
+  /** Rounds until it may be told again, also of what has ended meanwhile. */
+  readonly #rests = new Map<string, number>()
 
   start(key: string, typing: Typing): void {
-    const known = this.#current.get(key)
-    const rest = known?.rest ?? 0
-    this.#current.set(key, {
-      ...typing,
-      left: realtimeLimits.typingSeconds,
-      rest: rest > 0 ? rest : AGAIN,
-    })
-    if (rest <= 0) typing.tell()
+    const told = this.#current.get(key)?.told ?? false
+    const current = { ...typing, left: realtimeLimits.typingSeconds, told }
+    this.#current.set(key, current)
+    this.#tell(key, current)
   }
 
   end(key: string): void {
-    this.#current.get(key)?.end()
+    const current = this.#current.get(key)
     this.#current.delete(key)
+    if (current?.told) current.end()
   }
 
   /** Once a second. */
   round(): void {
-    for (const [key, typing] of this.#current) {
-      typing.rest--
-      if (--typing.left < 0) this.end(key)
+    for (const [key, rest] of this.#rests) {
+      if (rest > 1) this.#rests.set(key, rest - 1)
+      else this.#rests.delete(key)
+    }
+    for (const [key, current] of this.#current) {
+      if (--current.left < 0) this.end(key)
+      else if (!current.told) this.#tell(key, current)
     }
   }
 
   endAll(): void {
     for (const key of this.#current.keys()) this.end(key)
+  }
+
+  #tell(key: string, current: Typing & { told: boolean }): void {
+    if (this.#rests.has(key)) return
+    this.#rests.set(key, AGAIN)
+    current.told = true
+    current.tell()
   }
 }

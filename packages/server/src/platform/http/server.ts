@@ -56,8 +56,12 @@ export function openHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
-    // Node would answer by itself, not in our shape: see missingHost.
-    http: { requireHostHeader: false },
+    http: {
+      // Node would answer by itself, not in our shape: see missingHost.
+      requireHostHeader: false,
+      // Some clients offer HTTP/2 by each request: they are answered without.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    },
     // No hook runs for these.
     frameworkErrors: (error, request, reply) =>
       void handleError(error, request, reply.header('x-request-id', request.id)),

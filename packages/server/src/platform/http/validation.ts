@@ -2,9 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { countCharacters, isStorable } from './characters.ts'
+import { countCharacters } from './characters.ts'
 import { badRequest, type Details } from './fail.ts'
 import { lazily } from './lazily.ts'
+import { findUnfit } from './unfit.ts'
 
 /** Trims, and counts as the contract does (countCharacters); `maxLength` counts code points. */
 const MAX_CHARACTERS = 'x-maxCharacters'
@@ -65,7 +66,7 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
     const validate = lazily(() => ajv.compile(schema))
     const part = httpPart ?? 'body'
     return (given: unknown) => {
-      const unfit = findUnfit(given, '', 0)
+      const unfit = findUnfit(given)
       if (unfit) {
         const field = unfit.field || part
         return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
@@ -79,12 +80,6 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
     }
   }
 }
-
-const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
-
-/** Far below what overflows the stack of this process, or of PostgreSQL when it stores JSON. */
-const MAX_DEPTH = 100
-const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
 
 function check(validate: ValidateFunction, value: unknown, part: string) {
   if (validate(value)) return { value }
@@ -109,24 +104,6 @@ function textOf({ keyword, message, params }: ErrorObject): string {
 }
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
-
-/** The first field that cannot be stored as it is, and why, if there is one. */
-function findUnfit(value: unknown, field: string, depth: number): Unfit | undefined {
-  if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
-  if (typeof value !== 'object' || value === null) return undefined
-  if (depth > MAX_DEPTH) return { field: field.split('.')[0] ?? '', text: TOO_DEEP }
-  for (const [key, inner] of Object.entries(value)) {
-    if (!isStorable(key)) return { field, text: UNSTORABLE }
-    const found = findUnfit(inner, field ? `${field}.${key}` : key, depth + 1)
-    if (found) return found
-  }
-  return undefined
-}
-
-interface Unfit {
-  field: string
-  text: string
-}
 
 interface Typed {
   value: Record<string, unknown>

@@ -1,0 +1,25 @@
+import { isStorable } from './characters.ts'
+
+const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
+
+/** Far below what overflows the stack of this process, or of PostgreSQL when it stores JSON. */
+const MAX_DEPTH = 100
+const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
+
+interface Unfit {
+  field: string
+  text: string
+}
+
+/** The first field of what a client sent that cannot be stored as it is, and why, if there is one. */
+export function findUnfit(value: unknown, field = '', depth = 0): Unfit | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > MAX_DEPTH) return { field: field.split('.')[0] ?? '', text: TOO_DEEP }
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isStorable(key)) return { field, text: UNSTORABLE }
+    const found = findUnfit(inner, field ? `${field}.${key}` : key, depth + 1)
+    if (found) return found
+  }
+  return undefined
+}
