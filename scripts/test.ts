@@ -2,9 +2,10 @@
  * npm test: every test, on private engines. `npm test -- FILE…` runs some of them;
  * `npm run test:long` the long forms.
  */
-import { spawn } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 import { makeTemplates, withEngines } from '../packages/server/test/engines.ts'
 
@@ -17,6 +18,18 @@ const { values, positionals } = parseArgs({
 const SHORT_MS = 1_800_000
 const LONG_MS = 7_200_000
 
+/** These take longest: begun first, none of them is left to run alone at the end. */
+const LONGEST = [
+  'server/test/model',
+  'server/test/fill',
+  'server/test/bad-input',
+  'server/test/send-faults',
+  'console/test/console',
+  'server/test/webhook-faults',
+  'server/test/hostile-devices',
+  'sdk/test/faults',
+].map((name) => `packages/${name}.test.ts`)
+
 const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only
 const files =
@@ -24,43 +37,45 @@ const files =
     ? positionals
     : globSync('packages/*/{src,test}/**/*.test.ts')
         .filter((file) => file !== COVERAGE)
-        .sort((one, other) => Number(isOfAll(other)) - Number(isOfAll(one)))
+        .sort((one, other) => rank(one) - rank(other))
 
 process.exitCode = await withEngines({ durable: false }, async (engines, dir) => {
   await makeTemplates(engines)
   const seen = join(dir, 'seen')
   writeFileSync(seen, '')
-  const long = values.long && { LOQUAT_TEST_LONG: '1' }
+  Object.assign(process.env, engines, { LOQUAT_TEST_SEEN: seen })
+  if (values.long) process.env.LOQUAT_TEST_LONG = '1'
   // Every file is a process that compiles the whole service.
-  const NODE_COMPILE_CACHE = join(dir, 'compiled')
-  const env = { NODE_COMPILE_CACHE, ...process.env, ...engines, ...long, LOQUAT_TEST_SEEN: seen }
-  const filter = values.only ? [`--test-name-pattern=${values.only}`] : []
+  process.env.NODE_COMPILE_CACHE ??= join(dir, 'compiled')
   // Tests with bounds in wall time have the machine for themselves.
   const timed = files.filter(isTimed)
   const others = files.filter((file) => !isTimed(file))
-  for (const [concurrency, part] of [
-    [3, others],
-    [1, timed],
-  ] as const) {
-    if (part.length === 0) continue
-    const code = await run([`--test-concurrency=${concurrency}`, ...filter, ...part], env)
-    if (code !== 0) return code
-  }
+  const passed = [await passes(others, 3), await passes(timed, 1)]
   // What some of the tests have not seen says nothing.
-  return whole ? run([COVERAGE], env) : 0
+  if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
+  return passed.every(Boolean) ? 0 : 1
 })
 
-/** Tests of the whole program take longest: begun first, none of them is left to run alone at the end. */
-function isOfAll(file: string): boolean {
-  return file.startsWith('packages/server/test/')
+function rank(file: string): number {
+  return LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length
 }
 
 function isTimed(file: string): boolean {
   return readFileSync(file, 'utf8').includes('timed-test.ts')
 }
 
-function run(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const all = ['--test', `--test-timeout=${values.long ? LONG_MS : SHORT_MS}`, ...args]
-  const child = spawn(process.execPath, all, { env, stdio: 'inherit' })
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+/** Runs the files in their order: the command line would sort them. */
+async function passes(part: string[], concurrency: number): Promise<boolean> {
+  if (part.length === 0) return true
+  let failed = false
+  const results = run({
+    files: part.map((file) => resolve(file)),
+    concurrency,
+    timeout: values.long ? LONG_MS : SHORT_MS,
+    ...(values.only && { testNamePatterns: values.only }),
+  }).on('test:fail', () => {
+    failed = true
+  })
+  for await (const text of results.compose(new spec())) process.stdout.write(text)
+  return !failed
 }
