@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { TestApp } from '../../server/test/harness.ts'
+import { rows } from '../../server/test/log-writers.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
 import { useConsole } from './browser.ts'
@@ -55,6 +56,8 @@ suite('users', () => {
     await page.getByRole('heading', { name: 'Cleo M.' }).waitFor()
     assert.deepEqual((await app.client.users.get('cleo')).metadata, { ward: 3 })
     await page.getByRole('button', { name: 'Deactivate' }).click()
+    await dialog.getByLabel(/to confirm/).fill('Cleo M.')
+    await dialog.getByRole('button', { name: 'Deactivate' }).click()
     await page.getByRole('button', { name: 'Reactivate' }).click()
     await page.getByRole('button', { name: 'Deactivate' }).waitFor()
 
@@ -66,6 +69,18 @@ suite('users', () => {
     await page.getByRole('row', { name: /The amira/ }).waitFor()
     const left = await app.client.users.list({ withDeactivated: true })
     assert.deepEqual(left.data.map(({ uid }) => uid).sort(), ['amira', 'ben'])
+    await page.context().close()
+  })
+
+  test('one whose name cannot be typed is deleted all the same', async () => {
+    const { app, page } = await start('/users/odd')
+    await app.client.users.create({ uid: 'odd', name: 'Two\n \u200b lines' })
+    await page.reload()
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Delete user' }).click()
+    await dialog.getByLabel('Type “Two lines” to confirm').fill('Two lines')
+    await dialog.getByRole('button', { name: 'Delete user' }).click()
+    await page.getByRole('row', { name: /The amira/ }).waitFor()
     await page.context().close()
   })
 
@@ -87,6 +102,27 @@ suite('users', () => {
 })
 
 suite('groups', () => {
+  test('one is created; who cannot be a member is named, and its owner can be the app again', async () => {
+    const { app, page } = await start('/groups')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Create group' }).click()
+    await dialog.getByLabel('GUID').fill('team')
+    await dialog.getByLabel('Name').fill('Team')
+    await dialog.getByLabel('Owner').fill('amira')
+    await dialog.getByLabel('Members').fill('ben, nobody')
+    await dialog.getByRole('button', { name: 'Create group' }).click()
+    await dialog.getByText(/^nobody: /).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('row', { name: /Team/ }).click()
+    await page.getByRole('row', { name: /The ben/ }).waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('Owner').fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved Team').waitFor()
+    assert.equal((await app.client.groups.get('team')).owner, 'app_system')
+    await page.context().close()
+  })
+
   test('a member gets another scope, is kicked, banned and released', async () => {
     const { app, page } = await start('/groups')
     await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
@@ -130,6 +166,9 @@ suite('conversations', () => {
     await second.waitFor()
     const { id } = (sent.body as { data: { id: string } }).data
     const amira = app.client.onBehalfOf('amira')
+    const reply = { receiver: 'ben', receiverType: 'user', data: { text: 'Below' } } as const
+    await amira.messages.send({ ...reply, parentMessageId: id })
+    await second.getByText('1 reply').waitFor()
     await amira.messages.addReaction(id, '🔥')
     await second.getByText('🔥 1').waitFor()
     await amira.conversations.markUserRead('ben')
@@ -138,6 +177,38 @@ suite('conversations', () => {
     await history.getByText('Another').waitFor()
     await say(app, 'cleo', 'ben', 'A third voice')
     await page.getByRole('option', { name: /The cleo · The ben/ }).waitFor()
+    await page.context().close()
+  })
+
+  test('what was edited or deleted leaves the list too', async () => {
+    const { app, page } = await start('/conversations')
+    await page.getByText('No conversations yet').waitFor()
+    const sent = await say(app, 'amira', 'ben', 'The first')
+    const { id } = (sent.body as { data: { id: string } }).data
+    const row = page.getByRole('option', { name: /The amira · The ben/ })
+    await row.getByText('The first').waitFor()
+    await app.client.onBehalfOf('amira').messages.update(id, { data: { text: 'Another' } })
+    await row.getByText('Another').waitFor()
+    await app.client.messages.delete(id)
+    await row.getByText('Deleted').waitFor()
+    await page.context().close()
+  })
+
+  test('are found behind thousands of users who have none that is looked for', async () => {
+    const { app, page } = await start('/conversations', ['zoe', 'zora'])
+    await app.client.groups.create({ guid: 'all', name: 'All', type: 'public' })
+    // One request looks at some 4,600 users, and five are made by themselves.
+    await rows(
+      app.cell.db,
+      `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+       select $1::int, 'u' || n, 'group', one, no, 'participant', now()
+       from generate_series(1, 24000) n, conversations where app_no = $1 and kind = 'group'`,
+      [app.no],
+    )
+    await say(app, 'zoe', 'zora', 'Here')
+    await page.goto(`${address}#/apps/${app.id}/conversations?searchKey=zora`)
+    await page.getByRole('button', { name: 'Look further' }).click()
+    await page.getByRole('option', { name: /The zora/ }).waitFor()
     await page.context().close()
   })
 
@@ -170,6 +241,34 @@ suite('conversations', () => {
     await more('Delete')
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Deleted by app_system').waitFor()
+    await page.context().close()
+  })
+})
+
+suite('webhooks', () => {
+  test('the secret is shown when the triggers were refused, which are tried again', async () => {
+    const { app, page } = await start('/webhooks')
+    const refusal = { error: { code: 'ERR_BAD_REQUEST', message: 'Not today.' } }
+    await page.route(
+      (url) => url.pathname.endsWith('/triggers'),
+      (route) => route.fulfill({ status: 400, json: refusal }),
+      { times: 1 },
+    )
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await dialog.getByLabel('Name', { exact: true }).fill('Archive')
+    await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook')
+    await dialog.getByRole('button', { name: 'Create webhook' }).click()
+    await dialog.getByText(/^whsec_/).waitFor()
+    await dialog.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+    await dialog.getByRole('alert').waitFor({ state: 'detached' })
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Nothing was sent yet').waitFor()
+    const { data } = await app.client.webhooks.list()
+    assert.deepEqual(
+      data.map(({ triggers }) => triggers),
+      [['message_sent']],
+    )
     await page.context().close()
   })
 })

@@ -3,6 +3,7 @@ import { type ReactElement, type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field, Form } from './form.tsx'
+import { typable } from './texts.ts'
 
 interface ConfirmProps {
   /** What is done, as the button says it: `Delete user`. */
@@ -13,7 +14,7 @@ interface ConfirmProps {
   act: () => Promise<unknown>
 }
 
-/** Something that cannot be undone: it asks for the name. */
+/** Something that cannot be undone, or cuts somebody off: it asks for the name. */
 export function ConfirmByName({ trigger, ...props }: ConfirmProps & { trigger?: ReactElement }) {
   return (
     <Dialog title={props.what} trigger={trigger ?? <Button look="danger">{props.what}</Button>}>
@@ -24,18 +25,20 @@ export function ConfirmByName({ trigger, ...props }: ConfirmProps & { trigger?: 
 
 function Confirm({ what, name, about, act, close }: ConfirmProps & { close: () => void }) {
   const [typed, setTyped] = useState('')
+  // Users of an app choose their names: also such that have nothing to type.
+  const asked = typable(name) || what
   const sends = useMutation({ mutationFn: act, onSuccess: close })
   return (
     <Form
       sends={sends}
       submit={what}
       look="danger main"
-      ready={typed.trim() === name.trim()}
+      ready={typable(typed) === asked}
       beside={<Button onPress={close}>Cancel</Button>}
     >
       <p>{about}</p>
       <Field
-        label={`Type “${name}” to confirm`}
+        label={`Type “${asked}” to confirm`}
         value={typed}
         onChange={setTyped}
         autoComplete="off"

@@ -1,12 +1,18 @@
 import { useState } from 'react'
 import { IconButton } from './button.tsx'
+import { toast } from './toasts.tsx'
 
 export function CopyButton({ label, value }: { label: string; value: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(value)
-    setCopied(true)
-    setTimeout(() => setCopied(false), 2_000)
+    try {
+      await navigator.clipboard.writeText(value)
+      setCopied(true)
+      setTimeout(() => setCopied(false), 2_000)
+    } catch {
+      // Browsers have no clipboard for pages without TLS, and people can refuse it.
+      toast('The browser does not let this page copy: select the text', 'warn')
+    }
   }
   return (
     <IconButton

@@ -11,6 +11,7 @@ import {
   TableLoadMoreItem,
 } from 'react-aria-components/Table'
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer'
+import { NoneYet } from './empty.tsx'
 import { useNarrow } from './narrow.ts'
 import { Skeleton } from './page.tsx'
 import { Problem } from './problem.tsx'
@@ -50,8 +51,10 @@ export function DataTable<T extends object>(props: {
   const narrow = useNarrow()
   const shown = columns.filter(({ wide }) => !(narrow && wide))
   if (list.isPending) return <Skeleton />
-  if (list.rows.length === 0)
-    return list.error ? <Problem error={list.error} retry={list.retry} /> : empty
+  if (list.rows.length === 0) {
+    if (list.error) return <Problem error={list.error} retry={list.retry} />
+    return list.more ? <NoneYet list={list} /> : empty
+  }
   // The table scrolls by itself, and is no higher than what is in it.
   const blockSize = list.rows.length * ROW + HEAD + 2 + (list.more ? ROW : 0)
   return (

@@ -1,13 +1,23 @@
-import type { ReactElement, ReactNode } from 'react'
+import {
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useLayoutEffect,
+  useState,
+} from 'react'
 import { Dialog as AriaDialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 
 interface DialogProps {
   title: string
   wide?: boolean
   children: ReactNode | ((close: () => void) => ReactNode)
 }
+
+/** Says whether the dialog is held open. */
+const Hold = createContext<(held: boolean) => void>(() => undefined)
 
 /** Over the page: a button opens it, or `isOpen` says whether it is. */
 export function Dialog(
@@ -18,10 +28,12 @@ export function Dialog(
     ),
 ) {
   const { trigger, title, wide, children, isOpen, onClose } = props
+  const [held, setHeld] = useState(false)
   const overlay = (
     <ModalOverlay
       className="overlay"
-      isDismissable
+      isDismissable={!held}
+      isKeyboardDismissDisabled={held}
       {...(trigger ? {} : { isOpen, onOpenChange: (open: boolean) => open || onClose?.() })}
     >
       <Modal className={wide ? 'modal wide' : 'modal'}>
@@ -32,9 +44,11 @@ export function Dialog(
                 <Heading slot="title" level={2}>
                   {title}
                 </Heading>
-                <IconButton icon="close" label="Close" onPress={close} />
+                {!held && <IconButton icon="close" label="Close" onPress={close} />}
               </header>
-              {typeof children === 'function' ? children(close) : children}
+              <Hold value={setHeld}>
+                {typeof children === 'function' ? children(close) : children}
+              </Hold>
             </>
           )}
         </AriaDialog>
@@ -47,5 +61,26 @@ export function Dialog(
       {trigger}
       {overlay}
     </DialogTrigger>
+  )
+}
+
+/** The end of a dialog that shows what is never shown again: nothing but its button closes it. */
+export function ShownOnce(props: { onDone: () => void; beside?: ReactNode; children: ReactNode }) {
+  const { onDone, beside, children } = props
+  const hold = useContext(Hold)
+  useLayoutEffect(() => {
+    hold(true)
+    return () => hold(false)
+  }, [hold])
+  return (
+    <div className="stack">
+      {children}
+      <div className="form-end">
+        {beside}
+        <Button look="main" onPress={onDone}>
+          Done
+        </Button>
+      </div>
+    </div>
   )
 }

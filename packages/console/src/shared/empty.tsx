@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
 import { CodeBlock } from './copyable.tsx'
+import type { Records } from './records.ts'
 
 /** Nothing is here: what to do next, with a call to copy. */
 export const Empty = (props: {
@@ -14,4 +16,18 @@ export const Empty = (props: {
     {props.action}
     {props.curl && <CodeBlock label="Command" code={props.curl} />}
   </div>
+)
+
+/** Nothing was found in what was read, which is not all: of a list with a filter. */
+export const NoneYet = ({ list }: { list: Pick<Records<unknown>, 'readMore' | 'isReading'> }) => (
+  <Empty
+    title="Nothing among those looked at so far"
+    action={
+      <Button isDisabled={list.isReading} onPress={list.readMore}>
+        Look further
+      </Button>
+    }
+  >
+    There are more.
+  </Empty>
 )

@@ -1,5 +1,5 @@
-import { LoquatError, LoquatManagement } from '@loquat/sdk'
-import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { LoquatError, LoquatManagement, type management } from '@loquat/sdk'
+import { MutationCache, QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 
 /** The interface stands one level above the page, wherever that is. The session is a cookie. */
@@ -10,15 +10,19 @@ export const isSignedOut = (error: unknown) =>
   error instanceof LoquatError &&
   (error.code === 'AUTH_ERR_EMPTY_AUTH_HEADER' || error.code === 'AUTH_ERR_INVALID_CREDENTIALS')
 
+const SESSION = ['session']
+
+/** Whoever is signed out meanwhile, by time or by somebody else, is asked to sign in again. */
+export function checkSession(error: unknown) {
+  // Where nobody is known to be signed in there is nothing to ask: it would only clear the form.
+  if (isSignedOut(error) && queries.getQueryState(SESSION)?.status === 'success')
+    void queries.invalidateQueries({ queryKey: SESSION })
+}
+
 /** The SDK repeats what passes: no need to do it twice. */
 export const queries = new QueryClient({
-  queryCache: new QueryCache({
-    // Whoever is signed out meanwhile, by time or by somebody else, is asked to sign in again.
-    onError: (error, { queryKey }) => {
-      if (isSignedOut(error) && queryKey[0] !== 'session')
-        void queries.invalidateQueries({ queryKey: ['session'] })
-    },
-  }),
+  queryCache: new QueryCache({ onError: checkSession }),
+  mutationCache: new MutationCache({ onError: checkSession }),
   defaultOptions: { queries: { retry: false, staleTime: 5_000 } },
 })
 
@@ -39,5 +43,23 @@ export function useApp() {
   return { appId, app, role: app.data?.role }
 }
 
+/** Nothing that one operator has read is shown to the next. */
+const forget = () =>
+  queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+
+/** Somebody has signed in. */
+export function beginSession(session: management.Session) {
+  void forget()
+  queries.setQueryData(SESSION, session)
+}
+
+/** Another tab may have signed in as somebody else: the cookie is the same. */
+async function readSession(): Promise<management.Session> {
+  const session = await manage.sessions.get()
+  const before = queries.getQueryData<management.Session>(SESSION)
+  if (before && before.operator.email !== session.operator.email) void forget()
+  return session
+}
+
 export const useSession = () =>
-  useQuery({ queryKey: ['session'], queryFn: () => manage.sessions.get(), staleTime: 60_000 })
+  useQuery({ queryKey: SESSION, queryFn: readSession, staleTime: 60_000 })

@@ -1,14 +1,16 @@
 import { type ReactNode, useEffect } from 'react'
 import { useApp } from './manage.ts'
 
-/** The title of the document: what is shown, of which app. */
-export function useTitle(title: string) {
-  const { app } = useApp()
-  const name = app.data?.name
+/** The title of the document. */
+export function useDocumentTitle(...parts: (string | undefined)[]) {
+  const title = [...parts, 'Loquat'].filter(Boolean).join(' · ')
   useEffect(() => {
-    document.title = [title, name, 'Loquat'].filter(Boolean).join(' · ')
-  }, [title, name])
+    document.title = title
+  }, [title])
 }
+
+/** What is shown, of which app. */
+export const useTitle = (title: string) => useDocumentTitle(title, useApp().app.data?.name)
 
 /** A page: its title, what can be done there, and what it is about. */
 export function Page(props: {

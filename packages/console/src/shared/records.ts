@@ -1,5 +1,10 @@
 import type { Page } from '@loquat/sdk'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+} from '@tanstack/react-query'
+import { useEffect } from 'react'
 
 /** What leads to a page of a list: nothing for the first. */
 export interface Place {
@@ -13,12 +18,38 @@ export interface Records<T> {
   /** How many there are in all, and whether counting ended there. */
   total: number | undefined
   more: boolean
+  /** How often it was read on. */
+  pages: number
   isPending: boolean
   isReading: boolean
   error: unknown
   readMore: () => void
   retry: () => unknown
 }
+
+/** What `useInfiniteQuery` gives, as a list. */
+export function recordsOf<T>(
+  list: UseInfiniteQueryResult<InfiniteData<{ data: T[] }>>,
+): Omit<Records<T>, 'total'> {
+  const pages = list.data?.pages ?? []
+  return {
+    rows: pages.flatMap(({ data }) => data),
+    more: list.hasNextPage,
+    pages: pages.length,
+    isPending: list.isPending,
+    isReading: list.isFetchingNextPage,
+    error: list.error,
+    // What comes into sight asks for more: after a failure, only people do.
+    readMore: () => {
+      if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError)
+        void list.fetchNextPage()
+    },
+    retry: list.isFetchNextPageError ? list.fetchNextPage : list.refetch,
+  }
+}
+
+/** Pages that are read in a row while they have no rows. */
+const PATIENCE = 5
 
 /** Keys of one list that differ by what is searched for alone: an object at the end. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
@@ -50,16 +81,17 @@ export function useRecords<T>(
     placeholderData: (before, query) =>
       query && isSameList(query.queryKey, queryKey) ? before : undefined,
   })
+  const records = recordsOf(list)
+  // A filter may find nothing among as many as one request looks at: there can be more behind them.
+  const seeks =
+    records.more && records.rows.length === 0 && !list.error && records.pages % PATIENCE !== 0
+  const { isFetching, fetchNextPage } = list
+  useEffect(() => {
+    if (seeks && !isFetching) void fetchNextPage()
+  }, [seeks, isFetching, fetchNextPage])
   return {
-    rows: list.data?.pages.flatMap(({ data }) => data) ?? [],
+    ...records,
     total: list.data?.pages[0]?.meta.pagination.total,
-    more: list.hasNextPage,
-    isPending: list.isPending && enabled,
-    isReading: list.isFetchingNextPage,
-    error: list.error,
-    readMore: () => {
-      if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
-    },
-    retry: list.refetch,
+    isPending: (records.isPending && enabled) || seeks,
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Icon } from './icons.tsx'
 
 /** Looks for a text once somebody has stopped typing. */
@@ -9,10 +9,19 @@ export function SearchField(props: {
 }) {
   const { label, value, onChange } = props
   const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  // What was sent comes back while somebody may have typed on: only what others have set is taken.
+  const sent = useRef(value)
+  useEffect(() => {
+    if (value === sent.current) return
+    sent.current = value
+    setTyped(value)
+  }, [value])
   useEffect(() => {
     if (typed === value) return
-    const timer = setTimeout(() => onChange(typed), 250)
+    const timer = setTimeout(() => {
+      sent.current = typed
+      onChange(typed)
+    }, 250)
     return () => clearTimeout(timer)
   }, [typed, value, onChange])
   return (

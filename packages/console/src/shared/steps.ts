@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { Records } from './records.ts'
+import { type Records, recordsOf } from './records.ts'
 
 interface Step<T> {
   data: T[]
@@ -19,16 +19,5 @@ export function useSteps<T>(
     getNextPageParam: ({ meta }) => meta.next,
     refetchInterval,
   })
-  return {
-    rows: list.data?.pages.flatMap(({ data }) => data) ?? [],
-    total: undefined,
-    more: list.hasNextPage,
-    isPending: list.isPending,
-    isReading: list.isFetchingNextPage,
-    error: list.error,
-    readMore: () => {
-      if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
-    },
-    retry: list.refetch,
-  }
+  return { ...recordsOf(list), total: undefined }
 }

@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from 'react'
 import { IconButton } from './button.tsx'
-import { Icon } from './icons.tsx'
+import { Icon, type IconName } from './icons.tsx'
 
 interface Toast {
   id: number
   text: string
+  icon: IconName
 }
 
 let shown: Toast[] = []
@@ -18,10 +19,10 @@ function show(toasts: Toast[]) {
 
 const close = (id: number) => show(shown.filter((toast) => toast.id !== id))
 
-/** Tells what was done, for six seconds. */
-export function toast(text: string) {
+/** Tells what was done, or could not be, for six seconds. */
+export function toast(text: string, icon: IconName = 'check') {
   const id = ++last
-  show([...shown.slice(-2), { id, text }])
+  show([...shown.slice(-2), { id, text, icon }])
   setTimeout(() => close(id), 6_000)
 }
 
@@ -34,9 +35,9 @@ export function Toasts() {
   const toasts = useSyncExternalStore(subscribe, () => shown)
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {toasts.map(({ id, text }) => (
+      {toasts.map(({ id, text, icon }) => (
         <div key={id} className="toast">
-          <Icon name="check" />
+          <Icon name={icon} />
           <span>{text}</span>
           <IconButton icon="close" label="Close" onPress={() => close(id)} />
         </div>

@@ -12,7 +12,8 @@ export function Frame() {
   if (session.isPending) return null
   if (isSignedOut(session.error)) return <Outside />
   return (
-    <div className="shell">
+    // Pages begin anew for another operator.
+    <div className="shell" key={session.data?.operator.email}>
       <button
         type="button"
         className="button skip"

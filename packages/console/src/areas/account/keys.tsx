@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Button, IconButton } from '../../shared/button.tsx'
 import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { Copyable } from '../../shared/copyable.tsx'
-import { Dialog } from '../../shared/dialog.tsx'
+import { Dialog, ShownOnce } from '../../shared/dialog.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { manage } from '../../shared/manage.ts'
 import { Panel, Skeleton } from '../../shared/page.tsx'
@@ -73,16 +73,11 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   })
   if (create.data) {
     return (
-      <div className="stack">
+      <ShownOnce onDone={onDone}>
         <p>Copy the secret now: it is shown never again.</p>
         <Copyable label="key" value={create.data.key} />
         <Copyable label="secret" value={create.data.secret} />
-        <div className="form-end">
-          <Button look="main" onPress={onDone}>
-            Done
-          </Button>
-        </div>
-      </div>
+      </ShownOnce>
     )
   }
   return (

@@ -2,17 +2,21 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../shared/button.tsx'
 import { Copyable, CopyButton } from '../../shared/copyable.tsx'
-import { Dialog } from '../../shared/dialog.tsx'
+import { Dialog, ShownOnce } from '../../shared/dialog.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { manage } from '../../shared/manage.ts'
 import { Panel, Skeleton } from '../../shared/page.tsx'
 import { Status } from '../../shared/status.tsx'
+import { bare } from '../../shared/texts.ts'
 import { toast } from '../../shared/toasts.tsx'
 
 const Qr = lazy(async () => ({ default: (await import('./qr.tsx')).Qr }))
 
 /** A second step when signing in: on, off, and the codes for when the device is lost. */
 export function Totp({ on }: { on: boolean }) {
+  // Beside the button, which goes as soon as they are on: the codes stay in sight.
+  const [isOpen, setOpen] = useState(false)
+  const close = () => setOpen(false)
   return (
     <Panel
       title="One-time codes"
@@ -30,10 +34,13 @@ export function Totp({ on }: { on: boolean }) {
             </Dialog>
           </>
         ) : (
-          <Dialog title="Switch on" trigger={<Button look="main">Switch on</Button>}>
-            {(close) => <SwitchOn onDone={close} />}
-          </Dialog>
+          <Button look="main" onPress={() => setOpen(true)}>
+            Switch on
+          </Button>
         )}
+        <Dialog title="Switch on" isOpen={isOpen} onClose={close}>
+          <SwitchOn onDone={close} />
+        </Dialog>
       </div>
     </Panel>
   )
@@ -67,8 +74,15 @@ function SwitchOn({ onDone }: { onDone: () => void }) {
 }
 
 function Scan({ secret, url, onDone }: { secret: string; url: string; onDone: () => void }) {
+  const queries = useQueryClient()
   const [code, setCode] = useState('')
-  const confirm = useMutation({ mutationFn: () => manage.totp.confirm({ code }) })
+  const confirm = useMutation({
+    mutationFn: () => manage.totp.confirm({ code: bare(code) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['session'] })
+      await queries.invalidateQueries({ queryKey: ['sessions'] })
+    },
+  })
   if (confirm.data) return <Codes codes={confirm.data.recoveryCodes} onDone={onDone} />
   return (
     <Form sends={confirm} submit="Switch on">
@@ -91,36 +105,24 @@ function Scan({ secret, url, onDone }: { secret: string; url: string; onDone: ()
   )
 }
 
-/** Closing it is what tells the page that they are on: until then the codes stay in sight. */
-function Codes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
-  const queries = useQueryClient()
-  const close = async () => {
-    onDone()
-    await queries.invalidateQueries({ queryKey: ['session'] })
-    await queries.invalidateQueries({ queryKey: ['sessions'] })
-  }
-  return (
-    <div className="stack">
-      <p>
-        Keep these recovery codes somewhere safe. Each works once in place of a one-time code; they
-        are shown now and never again.
-      </p>
-      <ul className="codes">
-        {codes.map((code) => (
-          <li key={code}>
-            <code>{code}</code>
-          </li>
-        ))}
-      </ul>
-      <div className="form-end">
-        <CopyButton label="recovery codes" value={codes.join('\n')} />
-        <Button look="main" onPress={() => void close()}>
-          Done
-        </Button>
-      </div>
-    </div>
-  )
-}
+const Codes = ({ codes, onDone }: { codes: string[]; onDone: () => void }) => (
+  <ShownOnce
+    onDone={onDone}
+    beside={<CopyButton label="recovery codes" value={codes.join('\n')} />}
+  >
+    <p>
+      Keep these recovery codes somewhere safe. Each works once in place of a one-time code; they
+      are shown now and never again.
+    </p>
+    <ul className="codes">
+      {codes.map((code) => (
+        <li key={code}>
+          <code>{code}</code>
+        </li>
+      ))}
+    </ul>
+  </ShownOnce>
+)
 
 function Renew({ onDone }: { onDone: () => void }) {
   const { password, field } = usePassword()

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { appKey, manage, useApp } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
@@ -17,6 +18,7 @@ export function useAppChanged() {
 export function DeleteApp() {
   const { appId, app } = useApp()
   const changed = useAppChanged()
+  const navigate = useNavigate()
   const name = app.data?.name ?? appId
   return (
     <Panel title="Delete app" about="Nothing answers from then on. For 30 days it can be restored.">
@@ -26,6 +28,8 @@ export function DeleteApp() {
         about={`All keys, tokens and webhooks of ${name} stop working within a second.`}
         act={async () => {
           await manage.apps.delete(appId)
+          // Where it can be restored: settings are none of a deleted app.
+          await navigate({ to: '/apps/$appId', params: { appId } })
           await changed()
           toast(`Deleted ${name}`)
         }}

@@ -5,6 +5,7 @@ import { useCurl } from '../../shared/curl.ts'
 import { Icon } from '../../shared/icons.tsx'
 import { appKey, manage, useApp } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
+import { Problem } from '../../shared/problem.tsx'
 
 /** What a new app needs first, each step done when the app has it, whoever did it; then how much it has. */
 export function FirstSteps() {
@@ -56,7 +57,7 @@ export function FirstSteps() {
     },
   ]
   const next = steps.findIndex(({ done }) => !done)
-  if (!found.data) return null
+  if (!found.data) return <Problem error={found.error} retry={found.refetch} />
   if (next === -1) return <Totals of={found.data} />
   return (
     <Panel title="First steps">

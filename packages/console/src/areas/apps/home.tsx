@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Button } from '../../shared/button.tsx'
 import { CodeBlock, Copyable } from '../../shared/copyable.tsx'
 import { useCurl, useExampleKey } from '../../shared/curl.ts'
@@ -40,7 +41,17 @@ export function AppHome() {
               title="Try it"
               about="Paste this into a terminal: it lists the users of this app."
             >
-              {key ? <CodeBlock label="Command" code={curl('/users')} /> : <Skeleton lines={1} />}
+              {key && <CodeBlock label="Command" code={curl('/users')} />}
+              {keys.isPending && <Skeleton lines={1} />}
+              {keys.data && !key && (
+                <p>
+                  No key with full access is left:{' '}
+                  <Link to="/apps/$appId/keys" params={{ appId }}>
+                    create one
+                  </Link>
+                  .
+                </p>
+              )}
             </Panel>
           )}
         </div>

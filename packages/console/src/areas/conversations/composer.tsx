@@ -36,15 +36,16 @@ export function Composer(props: {
     : parties
   const sender = chosen ?? senders[0]?.id ?? APP
   const send = useMutation({
-    mutationFn: () => {
+    mutationFn: (sent: string) => {
       const app = manage.app(appId)
       const api = sender === APP ? app : app.onBehalfOf(sender)
       const receiver = guid ?? parties.find((one) => one.id !== sender)?.id ?? sender
       const receiverType = guid ? 'group' : 'user'
-      return api.messages.send({ receiver, receiverType, data: { text }, parentMessageId })
+      return api.messages.send({ receiver, receiverType, data: { text: sent }, parentMessageId })
     },
-    onSuccess: () => {
-      setText('')
+    onSuccess: (_message, sent) => {
+      // Somebody may have typed on meanwhile.
+      setText((now) => (now === sent ? '' : now))
       onSent()
     },
   })
@@ -55,7 +56,7 @@ export function Composer(props: {
       aria-label={`Send to ${conversationId}`}
       onSubmit={(event) => {
         event.preventDefault()
-        if (text.trim() && !send.isPending) send.mutate()
+        if (text.trim() && !send.isPending) send.mutate(text)
       }}
     >
       <Problem error={send.error} />

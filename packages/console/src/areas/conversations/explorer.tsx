@@ -1,9 +1,9 @@
-import type { ListConversationsQuery, UserConversation } from '@loquat/sdk'
+import type { ListConversationsQuery, Message, UserConversation } from '@loquat/sdk'
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCurl } from '../../shared/curl.ts'
-import { Empty } from '../../shared/empty.tsx'
+import { Empty, NoneYet } from '../../shared/empty.tsx'
 import { FilterBar } from '../../shared/filters.tsx'
 import { appKey, manage } from '../../shared/manage.ts'
 import { Skeleton, useTitle } from '../../shared/page.tsx'
@@ -14,47 +14,50 @@ import { SearchField } from '../../shared/search-field.tsx'
 import { party, partyOf, senderOf, summaryOf } from './content.ts'
 import { CONVERSATION_FILTERS } from './filters.ts'
 import { ConversationList, type Row } from './list.tsx'
-import { type ChatEvent, conversationOf, messageOf, useEvents } from './live.ts'
+import { type ChatEvent, changedOf, conversationOf, messageOf, useEvents } from './live.ts'
 import { addMessage, type MessagePage, MessageView, messagesKey } from './messages.tsx'
-import { useThrottled } from './throttled.ts'
+import { useReread } from './reread.ts'
 import './explorer.css'
 
 const route = getRouteApi('/apps/$appId/conversations')
 
-/** All conversations of the app at the left, the open one at the right; on a phone one after the other. */
+/** Each app begins anew: what was heard of one is nothing of another. */
 export function Explorer() {
-  useTitle('Conversations')
   const { appId } = route.useParams()
+  return <AppExplorer key={appId} appId={appId} />
+}
+
+/** All conversations of the app at the left, the open one at the right; on a phone one after the other. */
+function AppExplorer({ appId }: { appId: string }) {
+  useTitle('Conversations')
   const search: Search = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changes: Search, replace = true) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace })
   const { open } = search
-  const [ended, setEnded] = useState<unknown>()
   const { list, rows, hear, read } = useConversations(appId, search)
   const queries = useQueryClient()
-  const refreshOpen = useThrottled(() => {
-    if (open) void queries.invalidateQueries({ queryKey: messagesKey(appId, open) })
-  }, 700)
-  useEvents(appId, {
+  const queryKey = messagesKey(appId, open ?? '')
+  const readOpen = useReread(queryKey, 700)
+  const events = useEvents(appId, {
     start: () => {
-      setEnded(undefined)
       read()
-      refreshOpen()
+      readOpen()
     },
     event: (event) => {
       hear(event)
       if (conversationOf(event) !== open || !open) return
       const message = messageOf(event)
+      // What is being read may lack this message, and would take it away again.
+      const isReading = queries.isFetching({ queryKey }) > 0
       if (message) {
-        queries.setQueryData<InfiniteData<MessagePage>>(messagesKey(appId, open), (before) =>
+        queries.setQueryData<InfiniteData<MessagePage>>(queryKey, (before) =>
           addMessage(before, message),
         )
       }
-      // Marks, reactions, edits: read anew what is shown.
-      if (event.type !== 'message.sent') refreshOpen()
+      // Marks, reactions, edits, replies: read anew what is shown.
+      if (event.type !== 'message.sent' || message?.parentId || isReading) readOpen()
     },
-    end: setEnded,
   })
   return (
     <div className={open ? 'explorer has-open' : 'explorer'}>
@@ -68,16 +71,19 @@ export function Explorer() {
           />
           <FilterBar filters={CONVERSATION_FILTERS} search={search} onChange={change} />
         </div>
-        <Problem error={ended} />
+        <Problem error={events.error} retry={events.retry} />
         <Problem error={list.error} retry={list.retry} />
         {list.isPending ? (
           <Skeleton />
         ) : rows.length === 0 ? (
-          !list.error && (
+          !list.error &&
+          (list.more ? (
+            <NoneYet list={list} />
+          ) : (
             <Nothing
               filtered={Object.keys(search).some((name) => name !== 'open' && name !== 'thread')}
             />
-          )
+          ))
         ) : (
           <ConversationList
             rows={rows}
@@ -133,19 +139,23 @@ function useConversations(appId: string, search: Search) {
   const list = useRecords(appKey(appId, 'conversations', 'list', { onBehalfOf, query }), (place) =>
     api.conversations.list({ ...query, ...place }),
   )
-  const [fresh, setFresh] = useState<Record<string, Row>>({})
-  const read = useThrottled(() => void list.retry(), 1_500)
+  /** The newest message that was heard of, by conversation. */
+  const [fresh, setFresh] = useState<Record<string, Message>>({})
+  const read = useReread(appKey(appId, 'conversations', 'list'), 1_500)
   // The list of the whole app is in the order of its users: what is new is shown above it. A filter decides for itself.
   const whole = !onBehalfOf && !eachView && !search.searchKey && Object.keys(filters).length === 0
   const hear = (event: ChatEvent) => {
     const message = messageOf(event)
     const id = conversationOf(event) ?? ''
-    if (message) setFresh((now) => ({ ...withoutRow(now, id), [id]: rowOfMessage(message) }))
-    if (event.type === 'group.deleted') setFresh((now) => withoutRow(now, id))
-    // Reading hundreds of rows again for each message would cost more than it tells.
-    if (list.rows.length <= 150) read()
+    const changed = changedOf(event)
+    if (message) setFresh((now) => ({ ...without(now, id), [id]: message as Message }))
+    if (changed) setFresh((now) => (now[id]?.id === changed.id ? { ...now, [id]: changed } : now))
+    if (event.type === 'group.deleted') setFresh((now) => without(now, id))
+    // Reading hundreds of rows again for each message would cost more than it tells; but what was deleted has to go.
+    const shown = list.rows.some(({ lastMessage }) => changed && lastMessage?.id === changed.id)
+    if (list.pages <= 3 || shown) read()
   }
-  const above = whole ? Object.values(fresh).reverse() : []
+  const above = whole ? Object.values(fresh).reverse().map(rowOfMessage) : []
   const known = new Map(list.rows.map((row) => [row.conversationId, row]))
   const rows = [
     ...above.map((row) => ({
@@ -157,8 +167,8 @@ function useConversations(appId: string, search: Search) {
   return { list, rows, hear, read }
 }
 
-function withoutRow(rows: Record<string, Row>, id: string): Record<string, Row> {
-  const { [id]: _gone, ...others } = rows
+function without(messages: Record<string, Message>, id: string): Record<string, Message> {
+  const { [id]: _gone, ...others } = messages
   return others
 }
 
@@ -182,10 +192,7 @@ function ownerOf({ lastMessage }: UserConversation, uid: string) {
   return known?.find((one) => one?.id === uid) ?? { id: uid, name: uid, kind: 'user' as const }
 }
 
-type EventMessage = NonNullable<ReturnType<typeof messageOf>>
-
-function rowOfMessage(event: EventMessage): Row {
-  const message = event as Parameters<typeof senderOf>[0]
+function rowOfMessage(message: Message): Row {
   const { conversationId, receiverType, receiver, sentAt } = message
   const to = party(message, 'receiver') ??
     party(message, 'for') ?? { id: receiver, name: receiver, kind: receiverType }

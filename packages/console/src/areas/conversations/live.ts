@@ -1,6 +1,6 @@
-import type { LoggedEvent } from '@loquat/sdk'
-import { useEffect, useEffectEvent } from 'react'
-import { manage } from '../../shared/manage.ts'
+import type { LoggedEvent, Message } from '@loquat/sdk'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { checkSession, manage } from '../../shared/manage.ts'
 
 const TYPES = [
   'message.sent',
@@ -30,23 +30,29 @@ export type ChatEvent = LoggedEvent<(typeof TYPES)[number]>
 const PAUSE = 300
 
 /**
- * Hears every event of the app's chat from now on. `onStart` is called once they are heard: what was read before may lack
- * some. Returns nothing; what goes wrong for good is given to `onEnd`.
+ * Hears every event of the app's chat from now on. `start` is called once they are heard: what was read before may lack
+ * some. Returns what ended it, and a way to begin again.
  */
 export function useEvents(
   appId: string,
-  on: { start: () => void; event: (event: ChatEvent) => void; end: (error: unknown) => void },
+  on: { start: () => void; event: (event: ChatEvent) => void },
 ) {
   const start = useEffectEvent(on.start)
   const hear = useEffectEvent(on.event)
-  const end = useEffectEvent(on.end)
+  const [error, setError] = useState<unknown>()
+  const [attempt, setAttempt] = useState(1)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt begins anew
   useEffect(() => {
     const ended = new AbortController()
-    follow(appId, ended.signal, start, hear).catch((error: unknown) => {
-      if (!ended.signal.aborted) end(error)
+    setError(undefined)
+    follow(appId, ended.signal, start, hear).catch((reason: unknown) => {
+      if (ended.signal.aborted) return
+      setError(reason)
+      checkSession(reason)
     })
     return () => ended.abort()
-  }, [appId])
+  }, [appId, attempt])
+  return { error, retry: () => setAttempt(attempt + 1) }
 }
 
 async function follow(
@@ -81,3 +87,10 @@ export const messageOf = ({ type, payload }: ChatEvent) =>
   'message' in payload && (type === 'message.sent' || type.startsWith('group.member.'))
     ? payload.message
     : undefined
+
+/** The message that an event tells to be another now: edited, or without what it said. */
+export function changedOf({ type, payload }: ChatEvent): Message | undefined {
+  if (type !== 'message.edited' && type !== 'message.deleted') return undefined
+  const { on } = payload.message.data.entities as { on: { entity: Message } }
+  return on.entity
+}

@@ -94,17 +94,20 @@ export function MessageView(props: {
         </h2>
         <code className="clip soft">{conversationId}</code>
       </header>
-      <Problem error={history.error} retry={history.refetch} />
+      <Problem
+        error={history.error}
+        retry={history.isFetchNextPageError ? history.fetchNextPage : history.refetch}
+      />
       {history.isPending ? (
         <Skeleton />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
         <div className="history" tabIndex={0} role="log" aria-label="History">
           <ol>
-            {history.hasNextPage && (
+            {history.hasNextPage && !history.isFetchNextPageError && (
               <Older
                 key={messages.length}
-                reading={history.isFetchingNextPage}
+                reading={history.isFetching}
                 read={() => void history.fetchNextPage()}
               />
             )}

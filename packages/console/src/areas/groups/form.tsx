@@ -1,12 +1,16 @@
 import type { Group } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../../shared/button.tsx'
 import { Choice, Field, Form, TextArea } from '../../shared/form.tsx'
 import { listOf } from '../../shared/lists.ts'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
 import { toast } from '../../shared/toasts.tsx'
 import { GROUP_TYPES } from './filters.ts'
+import { refusedOf } from './refused.ts'
+
+const APP = 'app_system'
 
 /** A new group, or one that is there. */
 export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
@@ -19,7 +23,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
   const [password, setPassword] = useState('')
   const [icon, setIcon] = useState(of?.icon ?? '')
   const [description, setDescription] = useState(of?.description ?? '')
-  const [owner, setOwner] = useState(of?.owner === 'app_system' ? '' : (of?.owner ?? ''))
+  const [owner, setOwner] = useState(of?.owner === APP ? '' : (of?.owner ?? ''))
   const [members, setMembers] = useState('')
   const [tags, setTags] = useState(of?.tags?.join(', ') ?? '')
   const [metadata, setMetadata] = useState(textOfMetadata(of?.metadata))
@@ -30,33 +34,36 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
         type,
         tags: listOf(tags),
         password: (type === 'password' && password) || undefined,
-        owner: owner !== of?.owner && owner ? owner : undefined,
       }
       if (of) {
         await groups.update(of.guid, {
           ...shared,
+          owner: (owner || APP) === of.owner ? undefined : owner || APP,
           icon: icon || null,
           description: description || null,
           metadata: metadataOf(metadata) ?? null,
         })
-        return
+        return []
       }
       const participants = listOf(members)
-      await groups.create({
+      const made = await groups.create({
         ...shared,
         guid,
+        owner: owner || undefined,
         icon: icon || undefined,
         description: description || undefined,
         metadata: metadataOf(metadata),
         members: participants.length > 0 ? { participants } : undefined,
       })
+      return refusedOf(made.members ?? {})
     },
-    onSuccess: async () => {
+    onSuccess: async (refused) => {
       await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
-      onDone()
+      if (refused.length === 0) onDone()
       toast(of ? `Saved ${name}` : `Created ${name}`)
     },
   })
+  if (save.data && save.data.length > 0) return <Refused of={save.data} onDone={onDone} />
   return (
     <Form sends={save} submit={of ? 'Save' : 'Create group'}>
       {!of && (
@@ -130,3 +137,20 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
     </Form>
   )
 }
+
+/** Members that a new group did not get: the group is there. */
+const Refused = ({ of, onDone }: { of: string[]; onDone: () => void }) => (
+  <div className="stack">
+    <p>The group was created. These did not become members:</p>
+    <ul>
+      {of.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+    <div className="form-end">
+      <Button look="main" onPress={onDone}>
+        Done
+      </Button>
+    </div>
+  </div>
+)

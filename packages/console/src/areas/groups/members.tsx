@@ -18,6 +18,7 @@ import { useRecords } from '../../shared/records.ts'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
+import { refusedOf } from './refused.ts'
 
 const SCOPES = { participant: 'Participant', moderator: 'Moderator', admin: 'Admin' } as const
 type Scope = keyof typeof SCOPES
@@ -128,16 +129,12 @@ function AddMembers({ guid, onDone }: { guid: string; onDone: () => void }) {
   const [scope, setScope] = useState<Scope>('participant')
   const add = useMutation({
     mutationFn: async () => {
-      const answer = await manage.app(appId).groupMembers.add(guid, { [`${scope}s`]: listOf(uids) })
-      const results = Object.values(answer).flatMap((list) => Object.entries(list ?? {}))
-      const refused = results.filter(([, { success }]) => !success)
+      const given = [...new Set(listOf(uids))]
+      const answer = await manage.app(appId).groupMembers.add(guid, { [`${scope}s`]: given })
+      const refused = refusedOf(answer)
       await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
-      // The others were added: each uid stands for itself.
-      if (refused.length > 0)
-        throw new SyntaxError(
-          refused.map(([uid, { error }]) => `${uid}: ${error?.message}`).join(' '),
-        )
-      return results.length
+      if (refused.length > 0) throw new SyntaxError(refused.join(' '))
+      return given.length
     },
     onSuccess: (count) => {
       onDone()

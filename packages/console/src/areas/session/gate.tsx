@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Mark } from '../../shared/icons.tsx'
-import { Panel, useTitle } from '../../shared/page.tsx'
+import { Panel, useDocumentTitle } from '../../shared/page.tsx'
 
 interface GateProps {
   title: string
@@ -11,7 +11,7 @@ interface GateProps {
 
 /** A page for whoever is not signed in: one form, and no navigation. */
 export function Gate({ title, below, children }: GateProps) {
-  useTitle(title)
+  useDocumentTitle(title)
   return (
     <main className="sign-in">
       <div className="brand">

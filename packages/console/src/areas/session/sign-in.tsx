@@ -1,9 +1,10 @@
 import { LoquatError } from '@loquat/sdk'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field, Form } from '../../shared/form.tsx'
-import { manage } from '../../shared/manage.ts'
+import { beginSession, manage } from '../../shared/manage.ts'
+import { bare } from '../../shared/texts.ts'
 import { Gate } from './gate.tsx'
 
 const wantsCode = (error: unknown) =>
@@ -13,15 +14,14 @@ const wantsCode = (error: unknown) =>
 const secondStep = (code: string) => (/^\d{6}$/.test(code) ? { code } : { recoveryCode: code })
 
 export function SignIn() {
-  const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
   const [asked, setAsked] = useState(false)
   const signIn = useMutation({
     mutationFn: () =>
-      manage.sessions.create({ email, password, ...(asked && secondStep(code.trim())) }),
-    onSuccess: (data) => queries.setQueryData(['session'], data),
+      manage.sessions.create({ email, password, ...(asked && secondStep(bare(code))) }),
+    onSuccess: beginSession,
     onError: (error) => wantsCode(error) && setAsked(true),
   })
   const sends = { ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }

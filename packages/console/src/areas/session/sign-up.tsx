@@ -1,13 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field, Form } from '../../shared/form.tsx'
-import { manage } from '../../shared/manage.ts'
+import { beginSession, manage } from '../../shared/manage.ts'
 import { Gate } from './gate.tsx'
 
 /** A new account, of whoever may have one: the installation decides, or the invitation in the link. */
 export function SignUp() {
-  const queries = useQueryClient()
   const navigate = useNavigate()
   const invited = useSearch({ from: '/sign-up' })
   const [name, setName] = useState('')
@@ -21,7 +20,7 @@ export function SignUp() {
       return manage.sessions.create({ email, password })
     },
     onSuccess: async (session) => {
-      queries.setQueryData(['session'], session)
+      beginSession(session)
       await navigate({ to: '/' })
     },
   })

@@ -2,6 +2,7 @@ import { LoquatError } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../shared/button.tsx'
+import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { Check, Field, Form } from '../../shared/form.tsx'
 import { appKey, manage, useApp, useAppId } from '../../shared/manage.ts'
 import { Page, Panel, Skeleton } from '../../shared/page.tsx'
@@ -84,20 +85,23 @@ function Group({ title, about, values }: { title: string; about: string; values:
     },
     onSuccess: () => done('Saved'),
   })
-  const reset = useMutation({
-    mutationFn: () => manage.settings.reset(appId, { settings: Object.keys(values) }),
-    onSuccess: () => done('Back to the defaults'),
-  })
   return (
     <Panel title={title} about={about}>
       <Form
-        sends={{ ...save, error: save.error ?? reset.error }}
+        sends={save}
         submit="Save"
         ready={changes.length > 0}
         beside={
-          <Button look="quiet" isDisabled={reset.isPending} onPress={() => reset.mutate()}>
-            Back to defaults
-          </Button>
+          <ConfirmByName
+            what="Back to defaults"
+            name={title}
+            about="All settings of this panel get their defaults, at once."
+            trigger={<Button look="quiet">Back to defaults</Button>}
+            act={async () => {
+              await manage.settings.reset(appId, { settings: Object.keys(values) })
+              await done('Back to the defaults')
+            }}
+          />
         }
       >
         {Object.entries(values).map(([name, value]) => (

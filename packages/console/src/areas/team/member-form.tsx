@@ -1,11 +1,13 @@
 import { LoquatError, type management } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { Button } from '../../shared/button.tsx'
+import { type ReactNode, useState } from 'react'
 import { CodeBlock } from '../../shared/copyable.tsx'
+import { ShownOnce } from '../../shared/dialog.tsx'
 import { Choice, Field, Form } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
+
+export type Member = management.ListCollaboratorsItem
 
 const ROLES = {
   admin: 'Admin: everything but the end of the app',
@@ -31,27 +33,51 @@ function useRole(email: string, role: Role) {
   })
 }
 
-export function AddMember({ onDone }: { onDone: () => void }) {
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('developer')
-  const add = useRole(email, role)
-  const token = add.data?.invitation
-  if (token !== undefined) {
-    return <Invitation email={email} token={token} onDone={onDone} />
-  }
+/** Whoever has no account yet gets a link, which stands there until it was taken. */
+function RoleForm(props: {
+  email: string
+  /** Chosen until another is. */
+  first: Role
+  submit: string
+  /** Tells what was done. */
+  done: (role: Role) => string
+  onDone: () => void
+  children?: ReactNode
+}) {
+  const { email, submit, done, onDone, children } = props
+  const [role, setRole] = useState(props.first)
+  const change = useRole(email, role)
+  const token = change.data?.invitation
+  if (token !== undefined) return <Invitation email={email} token={token} onDone={onDone} />
   const sends = {
-    ...add,
+    ...change,
     mutate: () =>
-      add.mutate(undefined, {
+      change.mutate(undefined, {
         onSuccess: (outcome) => {
           if (outcome?.invitation !== undefined) return
-          toast(`Added ${email}`)
+          toast(done(role))
           onDone()
         },
       }),
   }
   return (
-    <Form sends={sends} submit="Add">
+    <Form sends={sends} submit={submit}>
+      {children}
+      <Choice label="Role" value={role} options={ROLES} onChange={setRole} />
+    </Form>
+  )
+}
+
+export function AddMember({ onDone }: { onDone: () => void }) {
+  const [email, setEmail] = useState('')
+  return (
+    <RoleForm
+      email={email}
+      first="developer"
+      submit="Add"
+      done={() => `Added ${email}`}
+      onDone={onDone}
+    >
       <Field
         label="E-mail"
         hint="Whoever has no account gets an invitation, which you hand over."
@@ -60,8 +86,25 @@ export function AddMember({ onDone }: { onDone: () => void }) {
         onChange={setEmail}
         autoFocus
       />
-      <Choice label="Role" value={role} options={ROLES} onChange={setRole} />
-    </Form>
+    </RoleForm>
+  )
+}
+
+export function ChangeRole(props: { member: Member; role: Role; onDone: () => void }) {
+  const { role, onDone } = props
+  const { email, state } = props.member
+  return (
+    <RoleForm
+      email={email}
+      first={role}
+      submit="Save"
+      done={(now) => `${email} is ${now} now`}
+      onDone={onDone}
+    >
+      {state === 'invited' && (
+        <p>A new link is made, for the role that you choose. The one before works no more.</p>
+      )}
+    </RoleForm>
   )
 }
 
@@ -71,38 +114,12 @@ function Invitation(props: { email: string; token: string; onDone: () => void })
   const search = new URLSearchParams({ email, invitation: token })
   const link = `${location.origin}${location.pathname}#/sign-up?${search}`
   return (
-    <div className="stack">
+    <ShownOnce onDone={onDone}>
       <p>
         {email} has no account yet. Hand over this link: it is shown now and never again, and lets
         them make an account that is part of this team.
       </p>
       <CodeBlock label="Link" code={link} />
-      <div className="form-end">
-        <Button look="main" onPress={onDone}>
-          Done
-        </Button>
-      </div>
-    </div>
-  )
-}
-
-export function ChangeRole(props: { email: string; role: Role; onDone: () => void }) {
-  const { email, onDone } = props
-  const [role, setRole] = useState(props.role)
-  const change = useRole(email, role)
-  const sends = {
-    ...change,
-    mutate: () =>
-      change.mutate(undefined, {
-        onSuccess: () => {
-          toast(`${email} is ${role} now`)
-          onDone()
-        },
-      }),
-  }
-  return (
-    <Form sends={sends} submit="Save">
-      <Choice label="Role" value={role} options={ROLES} onChange={setRole} />
-    </Form>
+    </ShownOnce>
   )
 }

@@ -1,4 +1,3 @@
-import type { management } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Avatar } from '../../shared/avatar.tsx'
@@ -11,10 +10,8 @@ import { Problem } from '../../shared/problem.tsx'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
-import { AddMember, ChangeRole } from './member-form.tsx'
+import { AddMember, ChangeRole, type Member } from './member-form.tsx'
 import './team.css'
-
-type Member = management.ListCollaboratorsItem
 
 /** Who manages the app. There are 25 at most: no list to page through. */
 export function Team() {
@@ -98,7 +95,7 @@ function MemberActions({
     <span className="row">
       <IconButton icon="edit" label={`Change role of ${email}`} onPress={() => setOpen(true)} />
       <Dialog title={`Role of ${email}`} isOpen={open} onClose={() => setOpen(false)}>
-        <ChangeRole email={email} role={role} onDone={() => setOpen(false)} />
+        <ChangeRole member={member} role={role} onDone={() => setOpen(false)} />
       </Dialog>
       <ConfirmByName
         what="Remove from the team"

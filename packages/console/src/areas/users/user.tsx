@@ -90,19 +90,16 @@ function Actions({ of }: { of: User }) {
   const { users } = manage.app(appId)
   const changed = () => queries.invalidateQueries({ queryKey: appKey(appId, 'users') })
   const deactivated = of.deactivatedAt !== undefined
-  const toggle = useMutation({
-    mutationFn: async () => {
-      if (deactivated) await users.reactivate({ uidsToActivate: [of.uid] })
-      else await users.deactivate({ uidsToDeactivate: [of.uid] })
-    },
+  const reactivate = useMutation({
+    mutationFn: () => users.reactivate({ uidsToActivate: [of.uid] }),
     onSuccess: async () => {
       await changed()
-      toast(deactivated ? `Reactivated ${of.name}` : `Deactivated ${of.name}`)
+      toast(`Reactivated ${of.name}`)
     },
   })
   return (
     <>
-      <Problem error={toggle.error} />
+      <Problem error={reactivate.error} />
       {!deactivated && (
         <Link
           className="button"
@@ -119,9 +116,23 @@ function Actions({ of }: { of: User }) {
           {(close) => <UserForm of={of} onDone={close} />}
         </Dialog>
       )}
-      <Button isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
-        {deactivated ? 'Reactivate' : 'Deactivate'}
-      </Button>
+      {deactivated ? (
+        <Button isDisabled={reactivate.isPending} onPress={() => reactivate.mutate()}>
+          Reactivate
+        </Button>
+      ) : (
+        <ConfirmByName
+          what="Deactivate"
+          name={of.name}
+          about="Every device of this user is signed out, for good: all tokens are revoked. The profile stays, and can be reactivated."
+          trigger={<Button>Deactivate</Button>}
+          act={async () => {
+            await users.deactivate({ uidsToDeactivate: [of.uid] })
+            await changed()
+            toast(`Deactivated ${of.name}`)
+          }}
+        />
+      )}
       <ConfirmByName
         what="Delete user"
         name={of.name}

@@ -46,7 +46,10 @@ export function DeadLetters({ webhook }: { webhook: Webhook }) {
             end: true,
             cell: ({ position, count, reason }) =>
               reason !== 'expired' && (
-                <Button onPress={() => replay.mutate({ from: position, to: position + count - 1 })}>
+                <Button
+                  isDisabled={replay.isPending}
+                  onPress={() => replay.mutate({ from: position, to: position + count - 1 })}
+                >
                   Send again
                 </Button>
               ),

@@ -80,7 +80,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           { name: 'When', cell: (row) => <Time at={row.at} />, width: 120 },
         ]}
         empty={
-          failed ? (
+          search.type ? (
+            <Empty title="No call for this event">
+              None in the last seven days{failed && ' has failed'}. Remove the filter to see others.
+            </Empty>
+          ) : failed ? (
             <Empty title="No call failed">In the last seven days all went well.</Empty>
           ) : (
             <Empty title="Nothing was sent yet">

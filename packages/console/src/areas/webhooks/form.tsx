@@ -2,8 +2,8 @@ import type { Webhook } from '@loquat/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button } from '../../shared/button.tsx'
 import { Copyable } from '../../shared/copyable.tsx'
+import { ShownOnce } from '../../shared/dialog.tsx'
 import { Check, Field, Form, type Sends } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { Problem } from '../../shared/problem.tsx'
@@ -30,6 +30,16 @@ const EMPTY: Draft = {
   retryOnFailure: true,
 }
 
+const draftOf = (webhook: Webhook): Draft => ({
+  name: webhook.name,
+  webhookURL: webhook.webhookURL,
+  triggers: webhook.triggers,
+  useBasicAuth: webhook.useBasicAuth,
+  username: webhook.username ?? '',
+  password: '',
+  retryOnFailure: webhook.retryOnFailure,
+})
+
 /** As the interface takes it: what was left empty is not sent. */
 const changesOf = ({ triggers: _, username, password, ...draft }: Draft) => ({
   ...draft,
@@ -40,24 +50,30 @@ const changesOf = ({ triggers: _, username, password, ...draft }: Draft) => ({
 /** Ids are letters and digits; the name says enough of them. */
 const idOf = (name: string) => {
   const letters = name.replace(/[^A-Za-z0-9]/g, '').slice(0, 30)
-  return `${letters || 'webhook'}${crypto.randomUUID().slice(0, 6)}`
+  // crypto.randomUUID is not there on pages without TLS.
+  const [chance = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return `${letters || 'webhook'}${chance.toString(36)}`
 }
 
 export function CreateWebhook() {
   const appId = useAppId()
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const { webhooks } = manage.app(appId)
   const [draft, setDraft] = useState(EMPTY)
+  const onSettled = () => queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') })
+  const addTriggers = useMutation({
+    mutationFn: (id: string) => webhooks.addTriggers(id, { triggerIds: draft.triggers }),
+    onSettled,
+  })
   const create = useMutation({
-    mutationFn: async () => {
-      const { webhooks } = manage.app(appId)
-      const made = await webhooks.create({ id: idOf(draft.name), ...changesOf(draft) })
-      if (draft.triggers.length > 0) {
-        await webhooks.addTriggers(made.id, { triggerIds: draft.triggers })
-      }
-      return made
+    mutationFn: () => webhooks.create({ id: idOf(draft.name), ...changesOf(draft) }),
+    onSuccess: async ({ id }) => {
+      if (draft.triggers.length === 0) return
+      // The webhook is there, and its secret in no other place: what goes wrong now is shown beside it.
+      await addTriggers.mutateAsync(id).catch(() => undefined)
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') }),
+    onSettled,
   })
   if (create.data) {
     const { id, secret } = create.data
@@ -67,18 +83,15 @@ export function CreateWebhook() {
         params: { appId, webhookId: id },
       })
     return (
-      <div className="stack">
+      <ShownOnce onDone={open}>
         <p>
           Your server verifies calls with this secret. Copy it now: it is not shown again, but can
           be changed at any time.
         </p>
         <Copyable label="Secret" value={secret} />
-        <div className="form-end">
-          <Button look="main" onPress={open}>
-            Done
-          </Button>
-        </div>
-      </div>
+        {addTriggers.error && <p>It was created, but is called for nothing yet:</p>}
+        <Problem error={addTriggers.error} retry={() => addTriggers.mutate(id)} />
+      </ShownOnce>
     )
   }
   return <WebhookForm draft={draft} onChange={setDraft} sends={create} submit="Create webhook" />
@@ -87,7 +100,7 @@ export function CreateWebhook() {
 export function EditWebhook({ webhook, onDone }: { webhook: Webhook; onDone: () => void }) {
   const appId = useAppId()
   const queries = useQueryClient()
-  const [draft, setDraft] = useState<Draft>({ ...EMPTY, ...webhook })
+  const [draft, setDraft] = useState(() => draftOf(webhook))
   const save = useMutation({
     mutationFn: async () => {
       const { webhooks } = manage.app(appId)
