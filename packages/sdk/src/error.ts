@@ -2,9 +2,12 @@ import type { ErrorCode } from './protocol.gen.ts'
 
 /**
  * What the client itself finds: no whole answer came, or one that is none of Loquat's, such as a
- * page of a proxy.
+ * page of a proxy; or the token was refused, and `renewToken` failed.
  */
-export type ClientErrorCode = 'CLIENT_ERR_NO_ANSWER' | 'CLIENT_ERR_UNREADABLE_ANSWER'
+export type ClientErrorCode =
+  | 'CLIENT_ERR_NO_ANSWER'
+  | 'CLIENT_ERR_UNREADABLE_ANSWER'
+  | 'CLIENT_ERR_TOKEN_NOT_RENEWED'
 
 /** What else is known of a failure. */
 export interface Failure {

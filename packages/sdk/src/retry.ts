@@ -2,6 +2,9 @@ import { LoquatError } from './error.ts'
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
+/** Of connections: docs/realtime.md, rule 5. */
+const FIRST_RETURN_MS = 1_000
+const LONGEST_RETURN_MS = 30_000
 /** The limits of the server are per minute: it asks for no more than that. */
 const LONGEST_RETRY_AFTER_SECONDS = 60
 
@@ -24,6 +27,12 @@ export function pauseBefore(retry: number, retryAfter = 0, chance = Math.random(
   return retryAfter * 1000 + (longest / 2) * (1 + chance)
 }
 
+/** Milliseconds before the next connection, after so many that failed: 1, 2, 4 … 30 s, half of it chance. */
+export function pauseBeforeReturn(failures: number, chance = Math.random()): number {
+  const longest = Math.min(FIRST_RETURN_MS * 2 ** failures, LONGEST_RETURN_MS)
+  return (longest / 2) * (1 + chance)
+}
+
 /** The header `Retry-After` in seconds; proxies also write a date. */
 export function readRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (!header) return undefined
@@ -44,5 +53,16 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       resolve()
     }, ms)
     signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** What comes of some work, unless the signal is aborted first: then its reason. */
+export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    void work.then(resolve, reject).then(() => signal.removeEventListener('abort', abort))
   })
 }

@@ -1,6 +1,8 @@
 import { type Address, searchOf, type Target } from './address.ts'
 import { type Failure, LoquatError } from './error.ts'
-import { isPassing, pause, pauseBefore, readRetryAfter } from './retry.ts'
+import { isPassing, pause, pauseBefore, readRetryAfter, unlessAborted } from './retry.ts'
+
+export const TIMEOUT_MS = 30_000
 
 /** How requests are sent. */
 export interface SendOptions {
@@ -40,6 +42,9 @@ export interface Call {
   body?: unknown
 }
 
+/** Gets other credentials after the headers of a target were refused; false: there are none. */
+type Renew = (refused: Target['headers']) => Promise<boolean>
+
 interface Request {
   url: string
   init: RequestInit & { headers: Record<string, string> }
@@ -48,19 +53,18 @@ interface Request {
 /** Sends requests and reads answers, with as many tries as it takes or may take. */
 export class Transport {
   readonly #target: Target
-  readonly #renew: (() => Promise<boolean>) | undefined
+  readonly #renew: Renew | undefined
   readonly #maxRetries: number
   readonly #retryForMs: number
   readonly #timeoutMs: number
   readonly #fetch: NonNullable<SendOptions['fetch']>
 
-  /** `renew` gets other credentials after those of the target were refused; false: there are none. */
-  constructor(target: Target, options: SendOptions, renew?: () => Promise<boolean>) {
+  constructor(target: Target, options: SendOptions, renew?: Renew) {
     this.#target = target
     this.#renew = renew
     this.#maxRetries = options.maxRetries ?? 4
     this.#retryForMs = options.retryForMs ?? Number.POSITIVE_INFINITY
-    this.#timeoutMs = options.timeoutMs ?? 30_000
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
     // Called as a method of anything but the global object, a browser's fetch throws.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init))
   }
@@ -74,13 +78,16 @@ export class Transport {
   async answer<T>(call: Call, options: CallOptions = {}): Promise<T> {
     const request = this.#request(call, options)
     const startedAt = Date.now()
-    let renewed = this.#renew === undefined
+    let renew = this.#renew
     for (let retry = 0; ; retry++) {
+      // With each try: a token can be another one by then.
+      const { headers } = this.#target
       try {
-        return (await this.#send(request, options.signal)) as T
+        return (await this.#send(request, headers, options.signal)) as T
       } catch (error) {
-        if (!renewed && isUnknownToken(error) && (await this.#renew?.())) {
-          renewed = true
+        if (renew && isUnknownToken(error)) {
+          if (!(await unlessAborted(renew(headers), options.signal))) throw error
+          renew = undefined
           continue
         }
         const over = retry >= this.#maxRetries || Date.now() - startedAt > this.#retryForMs
@@ -107,7 +114,11 @@ export class Transport {
     }
   }
 
-  async #send({ url, init }: Request, signal?: AbortSignal): Promise<unknown> {
+  async #send(
+    { url, init }: Request,
+    own: Target['headers'],
+    signal?: AbortSignal,
+  ): Promise<unknown> {
     // By hand: React Native has neither AbortSignal.timeout nor AbortSignal.any.
     const either = new AbortController()
     const abort = () => either.abort(signal?.reason)
@@ -119,8 +130,7 @@ export class Transport {
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort)
     try {
-      // With each try: a token can be another one by then.
-      const headers = { ...this.#target.headers, ...init.headers }
+      const headers = { ...own, ...init.headers }
       const response = await this.#fetch(url, { ...init, headers, signal: either.signal })
       return readAnswer(response, await response.text())
     } catch (cause) {

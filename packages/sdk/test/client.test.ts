@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { type TestApp, useServer } from '../../server/test/harness.ts'
 import { until } from '../../server/test/until.ts'
-import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
+import { type ClientOptions, LoquatClient, type Message, type Target } from '../src/client/index.ts'
 import { openProxy } from './proxy.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
@@ -188,6 +188,9 @@ suite('a client', () => {
       return (await app.client.users.get('cleo')).status === 'offline'
     })
     proxy.mend()
+    // Without the pause that is left.
+    amira.stop()
+    amira.start()
     await until('amira knows', () => amira.state.presence.cleo === 'offline')
     assert.equal(amira.state.presence.ben, 'online')
   })
@@ -212,6 +215,77 @@ suite('a client', () => {
     await amira.settled()
     assert.deepEqual(heard, [['ben', 'team']])
     assert.deepEqual(read, [])
+  })
+
+  test('names whom it talks to as the server does, whatever their case', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = amira.open({ type: 'user', id: 'Ben' })
+    const team = amira.open({ type: 'group', id: 'Team' })
+    assert.deepEqual([room, team], ['amira_user_ben', 'group_team'])
+    assert.deepEqual(amira.state.rooms[room]?.target, BEN)
+    await ben.send(AMIRA, { text: 'Hello' })
+    await ben.send(TEAM, { text: 'All' })
+    await until('amira has one', () => textsIn(amira, room)?.includes('Hello'))
+    await until('and the other', () => textsIn(amira, team)?.includes('All'))
+    const sending = amira.send({ type: 'user', id: 'BEN' }, { text: 'Hi' })
+    assert.equal(amira.state.rooms[room]?.messages[1]?.pending, 'sending')
+    await sending
+    await until('ben types', () => {
+      ben.typing({ type: 'user', id: 'Amira' })
+      return amira.state.typing[room]?.includes('ben')
+    })
+    await amira.markRead({ type: 'user', id: 'Ben' })
+    await until('it shows as read', () => amira.state.rooms[room]?.messages[0]?.readAt)
+    await amira.settled()
+    assert.deepEqual(textsIn(amira, room), ['Hello', 'Hi'])
+  })
+
+  test('knows what was told of older messages while they were on their way', async (t) => {
+    const app = await newChat()
+    const { messages } = app.client.onBehalfOf('ben')
+    const ids: string[] = []
+    for (let nth = 0; nth < 60; nth++) {
+      const data = { text: `${nth}` }
+      const sent = await messages.send({ receiver: 'amira', receiverType: 'user', data })
+      ids.push((sent as Message).id)
+    }
+    const read = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const fetching: ClientOptions['fetch'] = async (url, init) => {
+      const response = await fetch(url, init)
+      if (new URL(url).searchParams.get('id') === ids[10]) {
+        read.resolve()
+        await released.promise
+      }
+      return response
+    }
+    const { client: amira } = await clientOf(t, app, 'amira', { fetch: fetching })
+    const room = amira.open(BEN)
+    await until('it is read', () => amira.state.rooms[room]?.loading === false)
+    assert.equal(amira.state.rooms[room]?.messages[0]?.id, ids[10])
+    const heard: string[] = []
+    amira.on('message.edited', () => heard.push('edited'))
+    amira.on('message.deleted', () => heard.push('deleted'))
+    amira.on('conversation.read', () => heard.push('read'))
+    const loading = amira.loadOlder(room)
+    await read.promise
+    await messages.update(ids[1] ?? '', { data: { text: 'edited' } })
+    await messages.delete(ids[2] ?? '', { permanent: true })
+    await amira.markRead(BEN)
+    await until('it was told', () => new Set(heard).size === 3)
+    await amira.settled()
+    released.resolve()
+    await loading
+    await amira.settled()
+    const shown = amira.state.rooms[room]?.messages ?? []
+    assert.deepEqual(
+      shown.slice(0, 3).map(({ data }) => data.text),
+      ['0', 'edited', '3'],
+    )
+    assert.ok(shown.every(({ readAt }) => readAt))
+    assert.equal(shown.length, 59)
   })
 
   test('keeps older pages through a reload', async (t) => {

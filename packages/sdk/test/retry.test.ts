@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 import { useServer } from '../../server/test/harness.ts'
 import { Loquat, LoquatError, type LoquatOptions } from '../src/index.ts'
-import { pauseBefore, readRetryAfter } from '../src/retry.ts'
+import { pauseBefore, pauseBeforeReturn, readRetryAfter } from '../src/retry.ts'
 import {
   answer,
   cutBody,
@@ -243,6 +243,15 @@ suite('pauses', () => {
     )
     assert.equal(pauseBefore(2, 0, 0), 400)
     assert.equal(pauseBefore(0, 30, 0), 30_100)
+  })
+
+  test('before a connection they are those of docs/realtime.md', () => {
+    assert.deepEqual(
+      [0, 1, 2, 3, 4, 5, 1_000].map((failures) => pauseBeforeReturn(failures, 1)),
+      [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000],
+    )
+    assert.equal(pauseBeforeReturn(0, 0), 500)
+    assert.equal(pauseBeforeReturn(9, 0), 15_000)
   })
 
   test('Retry-After is a number of seconds, or a date', () => {

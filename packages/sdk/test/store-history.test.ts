@@ -135,7 +135,7 @@ test('the store equals a fresh reload after any history', { timeout: 600_000 }, 
         const [own, other] = both()
         return client.state.connection === 'online' && JSON.stringify(own) === JSON.stringify(other)
       }
-      await until('both show the same', equal, 20_000).catch(() => {
+      await until('both show the same', equal).catch(() => {
         const [own, other] = both()
         assert.deepEqual(own, other)
         throw new Error('it did not come back')

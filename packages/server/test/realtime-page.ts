@@ -34,7 +34,7 @@ const RULES = `1. Send \`auth\` first, with the position of the last event that 
 2. \`session.ready\`: go on. With \`resumed\`, what was missed follows first, in order, each event once. Take \`body.position\` for the own one only if \`resumed\` is false.
 3. \`session.reload\`: too much was missed, or it is no longer kept; seldom also later, when what concerned the user changed while it connected. Take \`body.position\` for the own one, then read the lists anew by REST; events that come meanwhile may tell what the lists show already.
 4. Send \`ping\` whenever nothing was sent for ${realtimeLimits.heartbeatSeconds} s. Nothing heard for ${realtimeLimits.silenceSeconds} s: close, and connect again.
-5. Closed with 4400 to 4499, or with 1002, 1003, 1007, 1008, 1009: do not come back as you are. Else connect again after 1, 2, 4 … 30 s, each with a random part, and resume.
+5. Closed with 4400 to 4499, or with 1002, 1003, 1007, 1008, 1009: do not come back as you are. Else connect again after 1, 2, 4 … 30 s, half of each by chance, and resume; begin with 1 s again once a connection lasted 30 s.
 6. A device knows the echo of a message that it sent itself by its \`muid\`.
 7. Events come in the order of their positions. Receipts of groups can come together in \`conversation.receipts\`, where each is the frame that it would be alone. Positions have holes for a device: what others alone are told is left out.
 8. Ignore types and fields that you do not know. End typing by yourself after ${realtimeLimits.typingSeconds} s without another \`typing.start\`.

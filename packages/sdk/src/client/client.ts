@@ -2,30 +2,29 @@ import { type Address, readAddress, realtimeUrl } from '../address.ts'
 import { type Message, Operations, type User } from '../operations.gen.ts'
 import type { EventPayload, EventType } from '../protocol.gen.ts'
 import { newKey, type SendOptions, Transport } from '../transport.ts'
-import { Connection, type ConnectionState, type Frame } from './connection.ts'
+import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
 import { tell } from './held.ts'
 import { Presence, type Watched } from './presence.ts'
 import { Reads } from './reads.ts'
 import { Sends } from './sends.ts'
-import type { ChatMessage, ChatState, Target } from './state.ts'
+import { type ChatMessage, type ChatState, lowered, type Target } from './state.ts'
 import { Store, threadKey } from './store.ts'
+import { Token, type TokenOptions } from './token.ts'
 import { Typing } from './typing.ts'
 
 /** Who signs in, and where. */
 export type ClientOptions = Address &
-  SendOptions & {
+  SendOptions &
+  TokenOptions & {
     appId: string
     /** Whose token it is. */
     uid: string
-    /** An auth token of the user; a server application issues it. */
-    authToken: string
-    /** Called when the token is refused; gives another one, or undefined where there is none. */
-    renewToken?: (() => Promise<string | undefined>) | undefined
     /** Whose presence is told in `state.presence`; nobody's unless given. */
     presence?: Watched | undefined
     /** Where the gateway is, unless at the same address. */
     realtimeUrl?: string | undefined
-    WebSocket?: typeof WebSocket | undefined
+    /** Instead of the global one. */
+    WebSocket?: (new (url: string) => Socket) | undefined
   }
 
 /** What a message says: a text, or any content that POST /messages takes. */
@@ -79,22 +78,19 @@ export class LoquatClient {
   readonly #sends: Sends
   readonly #typedAt = new Map<string, number>()
   readonly #hurry = () => this.#connection.hurry()
-  #token: string
-  #renewing: Promise<boolean> | undefined
 
   constructor(options: ClientOptions) {
     this.#options = options
-    this.#token = options.authToken
     this.uid = options.uid.toLowerCase()
-    const renew = () => this.#renew()
+    const token = new Token(options, () => this.#connection.signOut())
     const { origin, headers } = readAddress(options.appId, options)
-    const token = () => this.#token
     const target = {
       origin,
       get headers() {
-        return { ...headers, authtoken: token() }
+        return { ...headers, authtoken: token.current }
       },
     }
+    const renew = ({ authtoken = '' }: Record<string, string>) => token.renew(authtoken)
     const { maxRetries = RETRIES, retryForMs = RETRY_FOR_MS } = options
     const patient = { ...options, maxRetries, retryForMs }
     this.api = new Operations(new Transport(target, patient, renew))
@@ -106,8 +102,8 @@ export class LoquatClient {
     this.#connection = new Connection({
       url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
       WebSocket: options.WebSocket,
-      token,
-      renew,
+      token: () => token.current,
+      renew: (refused) => token.renew(refused),
       onState: (state) => this.#onState(state),
       onFrame: (frame) => this.#onFrame(frame),
       onGap: () => this.#store.reload(),
@@ -160,7 +156,7 @@ export class LoquatClient {
   /** Shows the messages of a conversation, or of the thread of one, in `state.rooms`; returns their name. */
   open(target: Target, parentId?: string): string {
     const key = this.#keyOf(target, parentId)
-    this.#store.open(key, target, parentId)
+    this.#store.open(key, lowered(target), parentId)
     return key
   }
 
@@ -186,7 +182,8 @@ export class LoquatClient {
   }
 
   /** Marks a conversation as read, up to its newest message or a given one. */
-  async markRead({ type, id }: Target, messageId?: string): Promise<void> {
+  async markRead(target: Target, messageId?: string): Promise<void> {
+    const { type, id } = lowered(target)
     const body = messageId === undefined ? {} : { messageId }
     const { conversations } = this.api
     await (type === 'user'
@@ -203,8 +200,9 @@ export class LoquatClient {
   }
 
   /** Tells the others that the user types, or no longer does: call it with each key. */
-  typing({ type, id }: Target, now = true): void {
-    const key = this.idOf({ type, id })
+  typing(target: Target, now = true): void {
+    const { type, id } = lowered(target)
+    const key = this.idOf(target)
     const last = this.#typedAt.get(key)
     if (now ? last !== undefined && Date.now() - last < TYPING_EVERY_MS : last === undefined) return
     if (now) this.#typedAt.set(key, Date.now())
@@ -231,7 +229,7 @@ export class LoquatClient {
       conversationId: this.idOf(target),
       sender: this.uid,
       receiverType: target.type,
-      receiver: target.id,
+      receiver: lowered(target).id,
       sentAt: at,
       updatedAt: at,
       ...(parentId !== undefined && { parentId }),
@@ -279,24 +277,5 @@ export class LoquatClient {
       this.#store.hear(frame)
     }
     for (const listener of this.#listeners.get(type) ?? []) tell(() => listener(body as never))
-  }
-
-  /** One renewal for all who were refused with the same token. */
-  #renew(): Promise<boolean> {
-    this.#renewing ??= this.#newToken().finally(() => {
-      this.#renewing = undefined
-    })
-    return this.#renewing
-  }
-
-  async #newToken(): Promise<boolean> {
-    const token = await this.#options.renewToken?.().catch(() => undefined)
-    if (token === undefined) {
-      this.#connection.stop()
-      this.#onState('signedOut')
-      return false
-    }
-    this.#token = token
-    return true
   }
 }

@@ -1,4 +1,4 @@
-import { pauseBefore } from '../retry.ts'
+import { pauseBeforeReturn } from '../retry.ts'
 
 /** `offline`: it comes back by itself. `signedOut`: the token is refused, and there is no other. */
 export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 'signedOut'
@@ -12,22 +12,39 @@ export interface Frame {
   body?: any
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the events of each platform are types of its own
+type Listener = ((event: any) => void) | null
+
+/** What is used of a WebSocket: that of the platform has it, and that of packages such as `ws`. */
+export interface Socket {
+  readonly readyState: number
+  onopen: Listener
+  onmessage: Listener
+  onclose: Listener
+  onerror: Listener
+  send(text: string): void
+  close(): void
+}
+
 /** What the connection needs to know of whoever uses it. */
 export interface ConnectionOptions {
   url: string
   token(): string
-  renew(): Promise<boolean>
+  /** Whether there is another token; rejects when that is not known now. */
+  renew(refused: string): Promise<boolean>
   onState(state: ConnectionState): void
   /** What happened, in order and once. */
   onFrame(frame: Frame): void
   /** What happened before is not known: everything has to be read anew. */
   onGap(): void
   /** Instead of the global one. */
-  WebSocket?: typeof WebSocket | undefined
+  WebSocket?: (new (url: string) => Socket) | undefined
 }
 
 const PING_MS = 25_000
 const SILENCE_MS = 60_000
+/** A connection that lasted this long did not fail. */
+const STEADY_MS = 30_000
 const UNAUTHORIZED = 4401
 /** Faults of ours that come from the WebSocket protocol itself. */
 const FAULTS = [1002, 1003, 1007, 1008, 1009]
@@ -37,8 +54,13 @@ const mayReturn = (code: number) => !(code >= 4400 && code < 4500) && !FAULTS.in
 /** One connection to the gateway, made again whenever it ends, from the last position on. */
 export class Connection {
   readonly #options: ConnectionOptions
-  #socket: WebSocket | undefined
+  #socket: Socket | undefined
   #position: number | undefined
+  /** The token of this connection. */
+  #token = ''
+  /** Since when it is online. */
+  #onlineAt: number | undefined
+  /** How many in a row did not last. */
   #failures = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #beat: ReturnType<typeof setInterval> | undefined
@@ -58,9 +80,12 @@ export class Connection {
   }
 
   stop(): void {
-    this.#running = false
-    this.#drop()
-    this.#options.onState('stopped')
+    this.#end('stopped')
+  }
+
+  /** There is no token to come back with. */
+  signOut(): void {
+    this.#end('signedOut')
   }
 
   /** Sends a frame, if there is a connection now: none of them is worth waiting for. */
@@ -80,22 +105,24 @@ export class Connection {
   #open(): void {
     clearTimeout(this.#retry)
     this.#options.onState('connecting')
-    const Socket = this.#options.WebSocket ?? WebSocket
-    const socket = new Socket(this.#options.url)
+    const socket: Socket = new (this.#options.WebSocket ?? WebSocket)(this.#options.url)
     this.#socket = socket
     this.#heardAt = Date.now()
     this.#beat = setInterval(() => this.#check(), 5_000)
     socket.onopen = () => {
       const position = this.#position
       const known = position === undefined ? {} : { position }
-      this.send('auth', { authToken: this.#options.token(), ...known })
+      this.#token = this.#options.token()
+      this.send('auth', { authToken: this.#token, ...known })
     }
-    socket.onmessage = ({ data }) => {
+    socket.onmessage = ({ data }: { data: unknown }) => {
       if (socket === this.#socket) this.#hear(JSON.parse(String(data)))
     }
-    socket.onclose = ({ code }) => {
+    socket.onclose = ({ code }: { code: number }) => {
       if (socket === this.#socket) void this.#closed(code)
     }
+    // It closes too. Without a listener the package `ws` would end the process.
+    socket.onerror = () => {}
   }
 
   #hear(frame: Frame): void {
@@ -104,7 +131,7 @@ export class Connection {
     if (type === 'session.ready' || type === 'session.reload') {
       const resumed = type === 'session.ready' && body.resumed === true
       if (!resumed) this.#position = body.position
-      this.#failures = 0
+      this.#onlineAt ??= Date.now()
       this.#options.onState('online')
       if (!resumed) this.#options.onGap()
       return
@@ -124,20 +151,25 @@ export class Connection {
   }
 
   async #closed(code: number): Promise<void> {
+    const since = this.#onlineAt
+    if (since !== undefined && Date.now() - since >= STEADY_MS) this.#failures = 0
     this.#drop()
     if (!this.#running) return
     this.#options.onState('offline')
-    if (code === UNAUTHORIZED && !(await this.#options.renew())) return this.#end()
-    if (code !== UNAUTHORIZED && !mayReturn(code)) return this.#end()
+    const { renew } = this.#options
+    // As long as nobody can say whether there is another token, the next connection asks again.
+    const returns =
+      code === UNAUTHORIZED ? await renew(this.#token).catch(() => true) : mayReturn(code)
     if (!this.#running || this.#socket) return
-    const pause = this.#failures === 0 ? Math.random() * 500 : pauseBefore(this.#failures + 1)
-    this.#failures++
-    this.#retry = setTimeout(() => this.#open(), pause)
+    if (!returns) return this.signOut()
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.#open(), pauseBeforeReturn(this.#failures++))
   }
 
-  #end(): void {
+  #end(state: ConnectionState): void {
     this.#running = false
-    this.#options.onState('signedOut')
+    this.#drop()
+    this.#options.onState(state)
   }
 
   #drop(): void {
@@ -145,6 +177,7 @@ export class Connection {
     clearInterval(this.#beat)
     const socket = this.#socket
     this.#socket = undefined
+    this.#onlineAt = undefined
     if (socket && socket.readyState < 2) socket.close()
   }
 }

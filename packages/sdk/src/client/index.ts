@@ -4,7 +4,7 @@ export type * from '../operations.gen.ts'
 export type { ErrorCode, EventPayload, EventType, Region } from '../protocol.gen.ts'
 export type { CallOptions } from '../transport.ts'
 export { type ClientOptions, type Draft, LoquatClient } from './client.ts'
-export type { ConnectionState } from './connection.ts'
+export type { ConnectionState, Socket } from './connection.ts'
 export type { Watched } from './presence.ts'
 export {
   type ChatMessage,
@@ -14,3 +14,4 @@ export {
   type Target,
   targetOf,
 } from './state.ts'
+export type { TokenOptions } from './token.ts'

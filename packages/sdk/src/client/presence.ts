@@ -6,7 +6,7 @@ type Statuses = Readonly<Record<string, Status>>
 /** Whose presence is told: of all users that the own one may see, or of friends. */
 export type Watched = 'all' | 'friends'
 
-/** Of more than this many users only changes are known. */
+/** Of more users online than this only changes are known. */
 const MOST = 1_000
 const PAGE = 100
 
@@ -41,7 +41,9 @@ export class Presence {
     const online = await this.#online(watched).catch(() => undefined)
     // The next connection reads it again.
     if (!online || told !== this.#told) return
-    const gone = Object.keys(this.#known).map((uid) => [uid, 'offline'] as const)
+    // Of those beyond a list that was cut, nothing is known.
+    const known = online.length < MOST ? Object.keys(this.#known) : []
+    const gone = known.map((uid) => [uid, 'offline'] as const)
     const here = online.map(({ uid }) => [uid, 'online'] as const)
     this.#set({ ...Object.fromEntries([...gone, ...here]), ...told })
   }

@@ -3,6 +3,11 @@ import type { Message, MessagesMethods, SendMessageBody } from '../operations.ge
 import { isPassing } from '../retry.ts'
 import type { ChatMessage } from './state.ts'
 
+/** Nobody answers, or there is no token now: others can fare no better. */
+const isShared = (error: unknown) =>
+  isPassing(error) ||
+  (error instanceof LoquatError && error.code === 'CLIENT_ERR_TOKEN_NOT_RENEWED')
+
 /** Shows a message of ours on its way, or what became of it. */
 type Note = (room: string, message: ChatMessage) => void
 
@@ -28,7 +33,7 @@ export class Sends {
     )
     const ended = sent.then(
       () => undefined,
-      (error: unknown) => (isPassing(error) ? error : undefined),
+      (error: unknown) => (isShared(error) ? error : undefined),
     )
     this.#last.set(room, ended)
     void ended.then(() => this.#last.get(room) === ended && this.#last.delete(room))

@@ -12,6 +12,9 @@ export interface Target {
   id: string
 }
 
+/** As the server names it: ids are the same whatever their case. */
+export const lowered = ({ type, id }: Target): Target => ({ type, id: id.toLowerCase() })
+
 /** A message, or one on its way: it has no id of the server yet. */
 export interface ChatMessage extends Message {
   /** `sending`: no answer yet. `failed`: it was refused, or nobody answered for long. */

@@ -9,6 +9,7 @@ import {
   type Conversation,
   isOwn,
   isShown,
+  lowered,
   marked,
   oldestOf,
   ordered,
@@ -32,6 +33,9 @@ export class Store {
   #gaps = 0
   readonly #gapsBefore = new Map<string, number>()
 
+  /** For each page of older messages on its way, what was told since it was asked for. */
+  readonly #meanwhile = new Set<Frame[]>()
+
   constructor(me: string, reads: Reads) {
     this.#me = me
     this.#reads = reads
@@ -50,7 +54,8 @@ export class Store {
     this.#held.set(changes)
   }
 
-  idOf({ type, id }: Target): string {
+  idOf(target: Target): string {
+    const { type, id } = lowered(target)
     return type === 'group' ? `group_${id}` : [this.#me, id].sort().join('_user_')
   }
 
@@ -79,6 +84,9 @@ export class Store {
     const oldest = room && oldestOf(room)
     if (!room?.more || room.loading || !oldest) return
     this.#held.change(key, () => ({ loading: true }))
+    const told: Frame[] = []
+    const gaps = this.#gaps
+    this.#meanwhile.add(told)
     try {
       const { messages, more } = await this.#reads.messages(room, { before: oldest.id })
       this.#held.change(key, (now) =>
@@ -86,8 +94,12 @@ export class Store {
         oldestOf(now)?.id === oldest.id ? { messages: [...messages, ...now.messages], more } : {},
       )
     } finally {
+      this.#meanwhile.delete(told)
       this.#held.change(key, () => ({ loading: false }))
     }
+    // The page may be older than that, and was not there to take it in.
+    for (const frame of told) this.hear(frame)
+    if (gaps !== this.#gaps) this.fresh.room(key)
   }
 
   /** A message of ours on its way, or what became of it. */
@@ -109,7 +121,12 @@ export class Store {
   }
 
   /** Takes an event in. */
-  hear({ type, body }: Frame): void {
+  hear(frame: Frame): void {
+    const { type, body } = frame
+    // New messages change no older ones, other than by a reply.
+    if (type !== 'message.sent' || body.message.parentId !== undefined) {
+      for (const told of this.#meanwhile) told.push(frame)
+    }
     if (type.startsWith('message.')) this.#hearMessage(type, body)
     else if (type.startsWith('conversation.')) this.#hearMark(type, body)
     else if (type.startsWith('group.')) this.#hearGroup(type, body)
