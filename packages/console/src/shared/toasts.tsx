@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from 'react'
 import { IconButton } from './button.tsx'
-import { Icon, type IconName } from './icons.tsx'
+import { Icon } from './icons.tsx'
 
 interface Toast {
   id: number
   text: string
-  icon: IconName
+  icon: 'check' | 'warn'
 }
 
 let shown: Toast[] = []
@@ -20,7 +20,7 @@ function show(toasts: Toast[]) {
 const close = (id: number) => show(shown.filter((toast) => toast.id !== id))
 
 /** Tells what was done, or could not be, for six seconds. */
-export function toast(text: string, icon: IconName = 'check') {
+export function toast(text: string, icon: Toast['icon'] = 'check') {
   const id = ++last
   show([...shown.slice(-2), { id, text, icon }])
   setTimeout(() => close(id), 6_000)
@@ -36,7 +36,7 @@ export function Toasts() {
   return (
     <div className="toasts" role="status" aria-live="polite">
       {toasts.map(({ id, text, icon }) => (
-        <div key={id} className="toast">
+        <div key={id} className={`toast ${icon}`}>
           <Icon name={icon} />
           <span>{text}</span>
           <IconButton icon="close" label="Close" onPress={() => close(id)} />

@@ -39,18 +39,18 @@ export function AppHome() {
           {role !== 'moderator' && (
             <Panel
               title="Try it"
-              about="Paste this into a terminal: it lists the users of this app."
+              about={
+                keys.data && !key
+                  ? 'A call needs a key with full access, and none is left.'
+                  : 'Paste this into a terminal: it lists the users of this app.'
+              }
             >
               {key && <CodeBlock label="Command" code={curl('/users')} />}
               {keys.isPending && <Skeleton lines={1} />}
               {keys.data && !key && (
-                <p>
-                  No key with full access is left:{' '}
-                  <Link to="/apps/$appId/keys" params={{ appId }}>
-                    create one
-                  </Link>
-                  .
-                </p>
+                <Link to="/apps/$appId/keys" params={{ appId }}>
+                  Create a key
+                </Link>
               )}
             </Panel>
           )}
