@@ -102,6 +102,9 @@ suite('the audit', () => {
     const now = Math.floor(Date.now() / 1000)
     assert.deepEqual(await actions({ to: now - 3600 }), [])
     assert.equal((await actions({ from: now - 3600, to: now + 3600 })).length, 5)
+    const far = 999_999_999_999_999
+    assert.deepEqual(await actions({ from: far }), [])
+    assert.equal((await actions({ to: far })).length, 5)
     const first = await rui.client.auditEntries.listApp(id, { limit: 4 })
     assert.equal(first.data.length, 4)
     const before = first.meta.next ?? 0

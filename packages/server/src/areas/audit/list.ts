@@ -1,6 +1,7 @@
 import type { DirectoryRows } from '../../../db/rows.gen.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, sql } from '../../platform/db/sql.ts'
+import { storable } from '../users/record.ts'
 import type { AppAuditQuery, AuditEntry } from './schema.ts'
 
 type Row = Omit<DirectoryRows['audit'], 'app_no'> & { status: number | null }
@@ -16,8 +17,8 @@ export async function listAudit(db: Executor, whose: Whose, query: AppAuditQuery
     ...(operator === undefined ? [] : [sql`operator_no = ${operator}`]),
     ...(action === undefined ? [] : [sql`action = ${action}`]),
     ...(before === undefined ? [] : [sql`a.id < ${before}`]),
-    ...(from === undefined ? [] : [sql`at >= to_timestamp(${from})`]),
-    ...(to === undefined ? [] : [sql`at < to_timestamp(${to})`]),
+    ...(from === undefined ? [] : [sql`at >= to_timestamp(${storable(from)})`]),
+    ...(to === undefined ? [] : [sql`at < to_timestamp(${storable(to)})`]),
   ]
   const rows = await runSql<Row>(
     db,

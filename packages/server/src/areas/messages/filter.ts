@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../../platform/db/sql.ts'
+import { storable } from '../users/record.ts'
 import type { MessageFilters } from './list.schema.ts'
 
 /** What a message must pass, apart from where it is looked for. */
@@ -150,13 +151,9 @@ interface Window {
   to?: number | undefined
 }
 
-/** Beyond what PostgreSQL has times for. */
-const LAST_SECOND = 9_000_000_000_000
-const second = (value = 0) => Math.min(value, LAST_SECOND)
-
 const within = (column: Sql, { from, to }: Window): Sql[] => [
-  ...when(from !== undefined, sql`${column} >= to_timestamp(${second(from)})`),
-  ...when(to !== undefined, sql`${column} < to_timestamp(${second(to)}) + interval '1 second'`),
+  ...when(from !== undefined, sql`${column} >= to_timestamp(${storable(from)})`),
+  ...when(to !== undefined, sql`${column} < to_timestamp(${storable(to)}) + interval '1 second'`),
 ]
 
 /** The text anywhere, as it is: nothing in it stands for something else. */
@@ -165,7 +162,8 @@ const holds = (searchKey: string): Sql =>
 
 /** Nothing that is gone, though not yet swept: purged, or of removed users or groups. */
 const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
-  and not array[m.sender, h.one, h.other] && array(
+  and not (
+    case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
     select uid from users where app_no = ${appNo} and removed_at is not null)
   and not (h.kind = 'group' and h.one = any (array(
     select guid from groups where app_no = ${appNo} and removed_at is not null)))`

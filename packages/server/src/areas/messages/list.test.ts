@@ -282,6 +282,16 @@ suite('who sees what', () => {
     assert.equal((await list(app, {}, 'nobody')).body.error.code, 'ERR_UID_NOT_FOUND')
   })
 
+  test('a group is not the user of its name, who is being swept', async () => {
+    const app = await appWithUsers('a', 'g')
+    await addGroup(app, 'g', 'a')
+    const id = await send(app, 'a', 'g', 'secret')
+    const text = `update users set removed_at = now() where app_no = $1 and uid = 'g'`
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    assert.deepEqual(await idsOf(list(app, { searchKey: 'secret' }, 'a')), [id])
+    assert.equal((await app.call('GET', `/v3/messages/${id}`, as('a'))).status, 200)
+  })
+
   test('another app has nothing of it', async () => {
     const [app, other] = [await appWithUsers('a', 'b'), await appWithUsers('a', 'b')]
     await send(app, 'a', 'b', 'https://x.example mine')

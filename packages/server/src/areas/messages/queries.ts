@@ -43,7 +43,9 @@ export const MESSAGE_COLUMNS = `
 export const SENDER_IS_THERE = `m.sender <> all (array(
   select uid from users where app_no = :appNo and removed_at is not null))`
 
-export const PARTIES_ARE_THERE = `not array[m.sender, h.one, h.other] && array(
+/** Of two users both, too. A guid may be what a removed user was called. */
+export const PARTIES_ARE_THERE = `not (
+  case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
   select uid from users where app_no = :appNo and removed_at is not null)`
 
 /** So are removed groups. */

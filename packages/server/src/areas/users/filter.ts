@@ -1,4 +1,5 @@
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
+import { storable } from './record.ts'
 import type { UserListQuery } from './schema.ts'
 
 /** Place in the order of the list: folded name, then uid. */
@@ -136,9 +137,13 @@ function times(query: Filters): Condition[] {
     const column = field === 'createdAt' ? 'created_at' : 'updated_at'
     const value = new Sql([column], [])
     const [from, to] = [query[`${field}[from]`], query[`${field}[to]`]]
-    if (from !== undefined) found.push({ is: sql`${value} >= to_timestamp(${from})`, column })
+    if (from !== undefined)
+      found.push({ is: sql`${value} >= to_timestamp(${storable(from)})`, column })
     if (to !== undefined)
-      found.push({ is: sql`${value} < to_timestamp(${to}) + interval '1 second'`, column })
+      found.push({
+        is: sql`${value} < to_timestamp(${storable(to)}) + interval '1 second'`,
+        column,
+      })
   }
   return found
 }

@@ -249,6 +249,9 @@ suite('listUsers', () => {
     const thisMinute = { 'createdAt[from]': now - 60, 'createdAt[to]': now + 60 }
     assert.deepEqual(await uids(app, thisMinute), everyone)
     assert.deepEqual(await uids(app, { 'createdAt[to]': now - 60 }), [])
+    const far = 999_999_999_999_999
+    assert.deepEqual(await uids(app, { 'createdAt[from]': far }), [])
+    assert.deepEqual(await uids(app, { 'createdAt[to]': far }), everyone)
     await users.update('d', { name: 'd2' })
     assert.deepEqual(await uids(app, { 'updatedAt[from]': now - 60 }), ['d'])
     const [tagged] = (await users.list({ uids: ['a'], withTags: true })).data
