@@ -832,10 +832,12 @@ begin
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
-    -- What was read was delivered.
-    if v_seq > coalesce((select max(k.seq) from marks k
-      where k.app_no = p_app_no and k.conversation = h.no and k.uid = p_uid
-        and k.kind in ('read', p_what)), 0)
+    -- What was read was delivered. Each from the end of the index: of both together all would be read.
+    if v_seq > coalesce(greatest(
+      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+        and k.uid = p_uid and k.kind = 'read'),
+      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+        and k.uid = p_uid and k.kind = p_what)), 0)
     then
       insert into marks (app_no, conversation, uid, kind, seq, at)
       values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);

@@ -81,6 +81,13 @@ suite('leases', () => {
     await process.holds('upkeep')
     assert.equal(await newWorker().take('sequencer'), undefined)
     assert.equal((await process.end()).code, 0)
+    // Not only with the worker's own end, which calls of webhooks can delay.
+    const nobody = '00000000-0000-0000-0000-000000000000'
+    const held = await rows(cellDb(), 'select job from leases where worker_id <> $1', [nobody])
+    assert.deepEqual(
+      held.filter(({ job }) => job === 'sequencer' || job === 'upkeep'),
+      [],
+    )
     assert.ok(await newWorker().take('sequencer'))
     assert.ok(await newWorker().take('upkeep'))
   })

@@ -14,11 +14,11 @@ import { until } from './until.ts'
 const { postgres } = findBinaries(process.env.PATH ?? '')
 const tool = (name: string) => join(dirname(postgres), name)
 
-function copyDatabase(from: string, cluster: string): string {
+function copyDatabase(from: string, cluster: string, name: string): string {
   const options = { maxBuffer: 1e8 }
   const dump = execFileSync(tool('pg_dump'), [from], options)
-  execFileSync(tool('psql'), [`${cluster}/postgres`, '-qc', 'create database restored'], options)
-  const url = `${cluster}/restored`
+  execFileSync(tool('psql'), [`${cluster}/postgres`, '-qc', `create database ${name}`], options)
+  const url = `${cluster}/${name}`
   execFileSync(tool('psql'), [url, '-qv', 'ON_ERROR_STOP=1'], { ...options, input: dump })
   return url
 }
@@ -43,7 +43,7 @@ suite('a cell restored into another cluster', () => {
     // Transaction ids begin anew there.
     const cluster = await startPrivate('postgres')
     t.after(() => cluster.remove())
-    const url = copyDatabase(app.cell.url, cluster.url)
+    const url = copyDatabase(app.cell.url, cluster.url, 'restored')
     await moveCell(url)
     const cell = server.deps.directory.cell('us-1')
     t.after(() => cell.db.close())
@@ -55,6 +55,11 @@ suite('a cell restored into another cluster', () => {
     assert.deepEqual(await loggedNumbers(app, 5, cell), [1, 2, 3, 4, 5])
     await commit(6)
     assert.deepEqual(await loggedNumbers(app, 6, cell), [1, 2, 3, 4, 5, 6])
+
+    // Moved while all goes on, and the old database too.
+    await moveCell(copyDatabase(url, cluster.url, 'moved'))
+    await commit(7)
+    assert.deepEqual(await loggedNumbers(app, 7, cell), [1, 2, 3, 4, 5, 6, 7])
 
     await say('After')
     assert.deepEqual(await verify(cell, talking.no), [])

@@ -79,13 +79,17 @@ interface Attempt {
 
 async function tryJob({ deps, cell, worker, job, signal }: Attempt): Promise<void> {
   const log = deps.log.child({ job, cell: cell.id })
+  let lease: Lease | undefined
   try {
-    const lease = await worker.take(job)
+    lease = await worker.take(job)
     if (!lease) return
     log.info({ epoch: lease.epoch }, 'job taken')
     await jobs[job]?.({ deps, cell, lease, signal })
   } catch (error) {
     if (isLeaseLost(error)) log.warn('job lost to another worker')
     else log.error({ err: error }, 'job failed, will be tried again')
+  } finally {
+    // At once: calls of webhooks that are under way may keep this worker for seconds.
+    if (lease) await worker.release(lease).catch(() => {})
   }
 }

@@ -52,7 +52,8 @@ const sequenceEvents = query<StepParams, LiveStep>(
  */
 export async function runSequencer(context: JobContext): Promise<void> {
   const { deps, cell, signal } = context
-  const client = new pg.Client({ ...connectionConfig(cell.url), query_timeout: 10_000 })
+  const { url } = cell
+  const client = new pg.Client({ ...connectionConfig(url), query_timeout: 10_000 })
   // Without a listener a broken connection would end the process; the next query reports it.
   client.on('error', () => {})
   const wakes = new Wakes()
@@ -61,7 +62,8 @@ export async function runSequencer(context: JobContext): Promise<void> {
   signal.addEventListener('abort', wake)
   try {
     await client.connect()
-    while (!signal.aborted) await sequence(client, context, wakes)
+    // The old database may go on after the cell has moved, and never complain.
+    while (!signal.aborted && cell.url === url) await sequence(client, context, wakes)
   } finally {
     unsubscribe()
     signal.removeEventListener('abort', wake)
@@ -72,9 +74,10 @@ export async function runSequencer(context: JobContext): Promise<void> {
 /** Sequences until its memory of the outbox is due for renewal. */
 async function sequence(client: pg.Client, context: JobContext, wakes: Wakes) {
   const { deps, cell, lease, signal } = context
+  const { url } = cell
   const progress = await startProgress(client)
   const deadline = Date.now() + START_OVER_MS
-  while (!signal.aborted && Date.now() < deadline) {
+  while (!signal.aborted && cell.url === url && Date.now() < deadline) {
     const step = await sequenceStep(client, lease, progress)
     if (step.live) publishEvents(deps, cell.id, step.live)
     deps.metrics.events.add(step.taken.length, { cell: cell.id })

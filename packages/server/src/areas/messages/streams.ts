@@ -131,6 +131,8 @@ export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilter
   }
 }
 
-const DELIVERED = sql`coalesce((
-  select max(k.seq) from marks k
-  where k.app_no = i.app_no and k.conversation = i.conversation and k.uid = i.uid), 0)`
+const DELIVERED = sql`coalesce(greatest(
+  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+    and k.uid = i.uid and k.kind = 'read'),
+  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+    and k.uid = i.uid and k.kind = 'delivered')), 0)`

@@ -10,6 +10,7 @@ import { originOf } from '../access/operators.ts'
 import { countAttempt, forgiveAttempts } from './attempts.ts'
 import {
   getOperator,
+  type InvitedRow,
   insertInvited,
   insertOperator,
   type OperatorRow,
@@ -49,26 +50,40 @@ export async function signUp(
   await countAttempt(deps, `sign-up ${email}`, origin.address)
   const passwordHash = await hashPassword(password)
   return deps.directory.db.tx(async (tx) => {
+    // First: only whoever was invited is told that there is an account already.
+    const invited = invitation && (await takeInvited(deps, tx, email, invitation))
     const row = await addOperator(tx, { email, name, passwordHash })
     const operator: Caller = { no: row.operator_no, email, name, via: 'session', ...origin }
     const account = toOperator(row)
     await recordAudit(tx, operator, { action: 'createOperator', after: account })
-    if (invitation !== undefined) await joinInvited(deps, tx, operator, invitation)
+    if (invited) await join(tx, operator, invited)
     return account
   })
 }
 
 /** Lets an operator into the app of an invitation. */
 export async function joinInvited(
-  { secrets }: Pick<Deps, 'secrets'>,
+  deps: Pick<Deps, 'secrets'>,
   tx: Tx,
   operator: Caller,
   invitation: string,
 ): Promise<{ appId: string; role: string }> {
-  const tokenHash = secrets.hash(invitation)
-  const taken = await takeInvitation.maybeOne(tx, { tokenHash, email: operator.email })
+  return join(tx, operator, await takeInvited(deps, tx, operator.email, invitation))
+}
+
+async function takeInvited(
+  { secrets }: Pick<Deps, 'secrets'>,
+  tx: Tx,
+  email: string,
+  invitation: string,
+): Promise<InvitedRow> {
+  const taken = await takeInvitation.maybeOne(tx, { tokenHash: secrets.hash(invitation), email })
   if (!taken) throw fail('ERR_INVITATION_NOT_FOUND')
-  const { app_no: appNo, app_id: appId, role } = taken
+  return taken
+}
+
+async function join(tx: Tx, operator: Caller, invited: InvitedRow) {
+  const { app_no: appNo, app_id: appId, role } = invited
   await insertInvited.many(tx, { appNo, operatorNo: operator.no, role })
   const app = { no: appNo, id: appId }
   await recordAudit(tx, operator, { action: 'acceptInvitation', app, after: { role } })

@@ -10,7 +10,9 @@ const PER_ADDRESS = 50
 const SPAN_SECONDS = 900
 
 /** Of IPv6 the network: whoever has one address has 2^64. */
-function networkOf(address: string): string {
+export function networkOf(given: string): string {
+  // An address of IPv4, as a socket for both kinds shows it.
+  const address = given.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('::')
   const left = head.split(':').filter(Boolean)

@@ -77,6 +77,9 @@ suite('invitations', () => {
     const wrong = await signUp(server, { ...newAccount(), invitation })
     assert.equal(wrong.body.error.code, 'ERR_INVITATION_NOT_FOUND')
     assert.equal((await signUp(server, { ...account, invitation })).status, 200)
+    // Who has an account is nobody's business.
+    const asked = await signUp(server, { ...account, invitation: 'made-up' })
+    assert.equal(asked.body.error.code, 'ERR_INVITATION_NOT_FOUND')
     const cookie = cookieOf(await signIn(server, account))
     const { data } = (await rui.call('GET', '/apps', { cookie })).body
     assert.deepEqual([data[0].id, data[0].role], [app.id, 'admin'])

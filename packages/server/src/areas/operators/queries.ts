@@ -66,11 +66,15 @@ export const giveBackAttempt = directoryQuery<{ subject: string }>(
   'update attempts set count = count - 1 where subject = :subject and count > 0',
 )
 
+/** What an invitation leads to. */
+export interface InvitedRow {
+  app_no: number
+  app_id: string
+  role: string
+}
+
 /** An invitation works once, until it expires, for its own address. */
-export const takeInvitation = directoryQuery<
-  { tokenHash: Buffer; email: string },
-  { app_no: number; app_id: string; role: string }
->(
+export const takeInvitation = directoryQuery<{ tokenHash: Buffer; email: string }, InvitedRow>(
   'operators.takeInvitation',
   `delete from invitations i using apps a
    where a.app_no = i.app_no and token_hash = :tokenHash and email = :email and expires_at > now()

@@ -45,6 +45,8 @@ export async function keepPartitions(
   log: Log = 'events',
 ) {
   const client = new pg.Client(connectionConfig(url))
+  // Without a listener a broken connection would end the process; the query reports it.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query(`set lock_timeout = '2s'`)

@@ -6,6 +6,11 @@ const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
 const MAX_DEPTH = 100
 const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
 
+/** PostgreSQL writes numbers out: `1e308` is 5 bytes as JSON, and 309 where limits no longer count. */
+const LARGEST = 1e21
+const SMALLEST = 1e-21
+const TOO_LONG = 'must not contain numbers of more than 21 places'
+
 interface Unfit {
   field: string
   text: string
@@ -14,6 +19,10 @@ interface Unfit {
 /** The first field of what a client sent that cannot be stored as it is, and why, if there is one. */
 export function findUnfit(value: unknown, field = '', depth = 0): Unfit | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
+  if (typeof value === 'number' && value !== 0) {
+    const size = Math.abs(value)
+    return size < LARGEST && size > SMALLEST ? undefined : { field, text: TOO_LONG }
+  }
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > MAX_DEPTH) return { field: field.split('.')[0] ?? '', text: TOO_DEEP }
   for (const [key, inner] of Object.entries(value)) {

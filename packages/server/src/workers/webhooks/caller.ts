@@ -83,6 +83,11 @@ export class Caller {
           sent = this.#request(url, headers, signal)
           sent.once('error', reject)
           sent.once('response', (response) => void read(response).then(resolve))
+          // 101: without a listener there would be neither an answer nor an error.
+          sent.once('upgrade', ({ statusCode }, socket) => {
+            socket.destroy()
+            resolve({ status: statusCode ?? 0, answer: '' })
+          })
           sent.end(body)
         })
       } catch (error) {

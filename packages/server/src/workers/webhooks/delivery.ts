@@ -167,7 +167,8 @@ export class Delivery {
   get #unwritten(): boolean {
     if (this.#dropped) return false
     const { empty, drained } = this.#news
-    return !empty || drained.size > 0 || this.#cursor - this.#position >= STRIDE
+    const passed = this.#cursor - this.#position
+    return !empty || drained.size > 0 || passed >= (this.#stopped ? 1 : STRIDE)
   }
 
   /** Reads some events past those that were read, and starts to send them. */

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { test } from 'node:test'
+import { openMetrics } from '../../platform/metrics/metrics.ts'
+import { Targets } from '../../platform/net/targets.ts'
+import { Caller } from './caller.ts'
+
+test('a receiver that wants to speak another protocol has refused', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: x\r\n\r\n'),
+    )
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const metrics = openMetrics()
+  const caller = new Caller({
+    targets: new Targets({ privateTargets: true, nameServers: [] }),
+    metrics,
+  })
+  t.after(async () => {
+    caller.close()
+    server.close()
+    await metrics.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const { status, error } = await caller.post(`http://127.0.0.1:${port}/`, {}, '{}')
+  assert.deepEqual([status, error], [101, null])
+})
