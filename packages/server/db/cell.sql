@@ -615,9 +615,12 @@ declare
   v_uids text[] := array(select jsonb_object_keys(p_mentions));
 begin
   update messages set
-    data = with_mentions(p_data, small_records(p_mentions)), tags = p_tags,
+    data = with_mentions(p_data, case when p_mentions is null then data -> 'mentions'
+      else small_records(p_mentions) end), tags = p_tags,
     edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
   where app_no = p_app_no and id = p_id;
+  -- Among those as they were may be users who are gone.
+  if p_mentions is null then return; end if;
   delete from mentions
   where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
   return query select add_mentions(p_app_no, p_id, v_uids);
@@ -820,9 +823,13 @@ begin
     into v_seq, v_counted, v_conversation, mark_conversation.message_id
     from messages m where m.app_no = p_app_no and m.id = p_message_id;
     if not found or v_conversation <> h.no or v_seq <= i.cleared_seq then
+      -- Whether the user takes part there decides what a device is told.
       perform refuse(
         case when v_conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
-        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.'));
+        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
+          'unseen', not exists (select from inbox o
+            where o.app_no = p_app_no and o.conversation = v_conversation and o.uid = p_uid
+              and (o.kind = 'user' or o.scope is not null))));
     end if;
     -- It was sent after the head was read: the mark goes no further than that.
     v_seq := least(v_seq, h.last_seq);
@@ -1656,10 +1663,12 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  -- Both views of two users go at once, with the head: who removes one of them finds it by that view.
   for i in
     delete from inbox where ctid = any (array(
       select ctid from inbox
-      where app_no = p_app_no and conversation = p_conversation order by uid limit p_limit - v_done))
+      where app_no = p_app_no and conversation = p_conversation
+      order by uid limit greatest(p_limit - v_done, 2)))
     returning *
   loop
     v_done := v_done + 1;
@@ -1674,7 +1683,9 @@ begin
     end if;
   end loop;
   perform add_app_views(p_app_no, -v_gone, -v_free);
-  if v_done >= p_limit then return p_limit; end if;
+  if exists (select from inbox where app_no = p_app_no and conversation = p_conversation) then
+    return p_limit;
+  end if;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;
 end $$;

@@ -883,9 +883,13 @@ begin
     into v_seq, v_counted, v_conversation, mark_conversation.message_id
     from messages m where m.app_no = p_app_no and m.id = p_message_id;
     if not found or v_conversation <> h.no or v_seq <= i.cleared_seq then
+      -- Whether the user takes part there decides what a device is told.
       perform refuse(
         case when v_conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
-        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.'));
+        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
+          'unseen', not exists (select from inbox o
+            where o.app_no = p_app_no and o.conversation = v_conversation and o.uid = p_uid
+              and (o.kind = 'user' or o.scope is not null))));
     end if;
     -- It was sent after the head was read: the mark goes no further than that.
     v_seq := least(v_seq, h.last_seq);
@@ -1024,8 +1028,8 @@ begin
 end $$;
 
 /*
- * Removes at most p_limit rows of a conversation whose head is locked, the head last, and returns
- * how many; fewer than p_limit: it is gone.
+ * Removes at most about p_limit rows of a conversation whose head is locked, the head last, and
+ * returns how many; fewer than p_limit: it is gone.
  */
 create function sweep_conversation(p_app_no int, p_conversation bigint, p_limit int) returns int
 language plpgsql as $$
@@ -1055,10 +1059,12 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  -- Both views of two users go at once, with the head: who removes one of them finds it by that view.
   for i in
     delete from inbox where ctid = any (array(
       select ctid from inbox
-      where app_no = p_app_no and conversation = p_conversation order by uid limit p_limit - v_done))
+      where app_no = p_app_no and conversation = p_conversation
+      order by uid limit greatest(p_limit - v_done, 2)))
     returning *
   loop
     v_done := v_done + 1;
@@ -1073,7 +1079,9 @@ begin
     end if;
   end loop;
   perform add_app_views(p_app_no, -v_gone, -v_free);
-  if v_done >= p_limit then return p_limit; end if;
+  if exists (select from inbox where app_no = p_app_no and conversation = p_conversation) then
+    return p_limit;
+  end if;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;
 end $$;

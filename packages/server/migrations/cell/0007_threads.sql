@@ -203,7 +203,7 @@ end $$;
 
 /*
  * Changes what a message of a conversation whose head is locked says. p_mentions are records of those
- * whom it mentions now; returns those whom it did not mention before.
+ * whom it mentions now, or null where they are as they were; returns those whom it did not mention before.
  */
 create function edit_message(
   p_app_no int, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb
@@ -213,9 +213,12 @@ declare
   v_uids text[] := array(select jsonb_object_keys(p_mentions));
 begin
   update messages set
-    data = with_mentions(p_data, small_records(p_mentions)), tags = p_tags,
+    data = with_mentions(p_data, case when p_mentions is null then data -> 'mentions'
+      else small_records(p_mentions) end), tags = p_tags,
     edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
   where app_no = p_app_no and id = p_id;
+  -- Among those as they were may be users who are gone.
+  if p_mentions is null then return; end if;
   delete from mentions
   where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
   return query select add_mentions(p_app_no, p_id, v_uids);

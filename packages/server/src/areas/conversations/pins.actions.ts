@@ -9,7 +9,14 @@ import { lockSettings } from '../settings/queries.ts'
 import { lockUsers } from '../users/queries.ts'
 import { seconds } from '../users/record.ts'
 import { idOf, type Place } from './actions.ts'
-import { findPin, listAppPins, type PinRow, replaceAppPins, updatePin } from './pins.queries.ts'
+import {
+  findPin,
+  holdPinned,
+  listAppPins,
+  type PinRow,
+  replaceAppPins,
+  updatePin,
+} from './pins.queries.ts'
 import type { Pin, PinRecord } from './schema.ts'
 
 /** Pinned conversations of a user, and of the app. */
@@ -48,9 +55,12 @@ export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRec
   const idsOf = (kind: string) => once.filter((pin) => pin.kind === kind).map(({ id }) => id)
   return write(deps, actor, async (tx) => {
     await lockSettings.one(tx, { appNo })
-    const sought = { appNo, uids: idsOf('user'), guids: idsOf('group'), system: false }
+    const sought = { appNo, uids: idsOf('user'), guids: idsOf('group') }
+    await holdPinned.many(tx, sought)
     const known = new Set(
-      (await findEntities.many(tx, sought)).map(({ kind, id }) => `${kind}:${id}`),
+      (await findEntities.many(tx, { ...sought, system: false })).map(
+        ({ kind, id }) => `${kind}:${id}`,
+      ),
     )
     for (const { kind, id } of once) {
       if (known.has(`${kind}:${id}`)) continue

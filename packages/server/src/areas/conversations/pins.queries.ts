@@ -36,6 +36,19 @@ export const listAppPins = query<{ appNo: number }, PinRow>(
   'select kind, id, pinned_at from app_pins where app_no = :appNo order by place',
 )
 
+/** Whoever removes a user locks it, or the head of a group: none of these goes while it is pinned. */
+export const holdPinned = query<{ appNo: number; uids: string[]; guids: string[] }>(
+  'pins.hold',
+  `select from (
+     select from users where app_no = :appNo and uid = any(:uids::text[])
+     order by uid for key share) held_users
+   union all
+   select from (
+     select from conversations
+     where app_no = :appNo and kind = 'group' and one = any(:guids::text[]) and other = ''
+     order by one for share) held_groups`,
+)
+
 /** Those that stay keep their time. */
 export const replaceAppPins = query<{ appNo: number; kinds: string[]; ids: string[] }>(
   'pins.replaceOfApp',

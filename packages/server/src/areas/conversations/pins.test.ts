@@ -72,6 +72,31 @@ suite('pins', () => {
     assert.equal(await codeOf(set(...many)), over)
     assert.deepEqual((await set()).body.data, [])
   })
+
+  test('of the app go with what is removed, and do not come back with its id', async () => {
+    const app = await talkative('a', 'b')
+    const pinnedConversations = [{ guid: 'g' }, { uid: 'a' }, { uid: 'b' }]
+    await app.call('PUT', '/v3/conversations/pinned', { body: { pinnedConversations } })
+    await app.call('DELETE', '/v3/groups/g')
+    await app.call('DELETE', '/v3/users/a', { body: { permanent: true } })
+    await app.call('DELETE', '/v3/users/b')
+    await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'Another', owner: 'me' } })
+    await app.call('POST', '/v3/users', { body: { uid: 'a', name: 'Another' } })
+    const { body } = await app.call('GET', '/v3/conversations/pinned')
+    const left = body.data.map((row: { conversationId: string }) => row.conversationId)
+    assert.deepEqual(left, ['user_b'], 'who is deactivated stays')
+  })
+
+  test('of the app: removed at the same moment, none is left', async () => {
+    const app = await talkative('a')
+    const body = { pinnedConversations: [{ guid: 'g' }, { uid: 'a' }] }
+    await Promise.all([
+      app.call('PUT', '/v3/conversations/pinned', { body }),
+      app.call('DELETE', '/v3/groups/g'),
+      app.call('DELETE', '/v3/users/a', { body: { permanent: true } }),
+    ])
+    assert.deepEqual((await app.call('GET', '/v3/conversations/pinned')).body.data, [])
+  })
 })
 
 suite('by printed id', () => {

@@ -126,9 +126,13 @@ export const updateOwner = query<OneGroup & { owner: string; by: string | null }
    where app_no = :appNo and guid = :guid`,
 )
 
+/** It is pinned no more, nor is what takes the guid next. */
 export const markGroupRemoved = query<OneGroup>(
   'groups.markRemoved',
-  'update groups set removed_at = now() where app_no = :appNo and guid = :guid',
+  `with unpinned as (
+     delete from app_pins where app_no = :appNo and kind = 'group' and id = :guid
+   )
+   update groups set removed_at = now() where app_no = :appNo and guid = :guid`,
 )
 
 /** Removes up to :limit rows of a removed group; the group itself goes when nothing of it is left. */

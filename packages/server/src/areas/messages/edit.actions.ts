@@ -33,7 +33,7 @@ export function changeMessage(
     checkEdit(actor, row)
     const { data } = edited(row, edit)
     // Where the text is not touched, those whom it mentions are as they were.
-    const mentions = textOf(edit) === undefined ? (row.data.mentions ?? null) : records
+    const mentions = textOf(edit) === undefined ? null : (records ?? {})
     const added = await editMessage.many(tx, {
       ...{ appNo, id: row.id, by, tags: edit.tags ?? row.tags },
       ...{ data: JSON.stringify(data), mentions: JSON.stringify(mentions) },

@@ -154,6 +154,20 @@ suite('editing', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
+  test('of tags alone mentions nobody again who is gone', async () => {
+    const app = await newApp()
+    const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
+    await app.call('DELETE', '/v3/users/other', { body: { permanent: true } })
+    assert.equal((await edit(app, 'sender', id, { tags: ['x'] })).status, 200)
+    assert.equal((await app.announced()).at(-1), 'message.edited')
+    const text = 'select uid from mentions where app_no = $1'
+    const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })
+    assert.deepEqual(rows, [{ uid: 'mod' }])
+    const { data, tags } = await get(app, id)
+    assert.deepEqual([Object.keys(data.mentions), tags], [['mod', 'other'], ['x']])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
   test('two at once: both keys are there, one after the other', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })

@@ -149,9 +149,13 @@ export const updateDeactivated = query<
    returning ${USER_COLUMNS}`,
 )
 
+/** Nothing is pinned with it any more, nor with whoever takes the uid next. */
 export const markRemoved = query<{ appNo: number; uid: string }>(
   'users.markRemoved',
-  'update users set removed_at = now() where app_no = :appNo and uid = :uid',
+  `with unpinned as (
+     delete from app_pins where app_no = :appNo and kind = 'user' and id = :uid
+   )
+   update users set removed_at = now() where app_no = :appNo and uid = :uid`,
 )
 
 /**
