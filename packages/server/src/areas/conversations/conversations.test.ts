@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
 
@@ -257,6 +258,20 @@ suite('in a group', () => {
     assert.deepEqual((await receipts(second)).told, both)
     assert.deepEqual(await receipts(first, 'limit=1'), { told: both.slice(0, 1), next: 'b' })
     assert.deepEqual((await receipts(first, 'limit=1&id=b')).told, both.slice(1))
+    // Between the two stand many who have read nothing.
+    await rows(
+      app.cell.db,
+      `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
+       select app_no, 'bx' || n, kind, with_id, conversation, scope, joined_at
+       from inbox, generate_series(1, 2500) n where app_no = $1 and uid = 'b' and with_id = 'g'`,
+      [app.no],
+    )
+    const near = await receipts(first)
+    assert.deepEqual(near.told, both.slice(0, 1))
+    assert.deepEqual(await receipts(first, `id=${near.next}`), {
+      told: both.slice(1),
+      next: undefined,
+    })
     const { readAt, receipts: listed } = (await app.call('GET', `/v3/messages/${first}`)).body.data
     assert.deepEqual([readAt, listed], [undefined, { data: [] }])
   })

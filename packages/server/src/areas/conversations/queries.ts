@@ -35,9 +35,11 @@ export const markConversation = query<
        select distinct sender from (
          select s.sender from messages s
          where s.app_no = :appNo and s.conversation = k.conversation and s.seq <= m.seq
-           and s.seq > coalesce((select max(before.seq) from marks before
-             where before.app_no = :appNo and before.conversation = k.conversation
-               and before.uid = :uid and before.kind in ('read', :what) and before.seq < m.seq), 0)
+           and s.seq > coalesce(greatest(
+             (select max(b.seq) from marks b where b.app_no = :appNo and b.uid = :uid
+               and b.conversation = k.conversation and b.kind = 'read' and b.seq < m.seq),
+             (select max(b.seq) from marks b where b.app_no = :appNo and b.uid = :uid
+               and b.conversation = k.conversation and b.kind = :what and b.seq < m.seq)), 0)
          order by s.seq desc limit 100
        ) covered where sender not in (:uid, 'app_system')) end as senders
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k

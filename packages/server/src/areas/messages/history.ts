@@ -95,6 +95,9 @@ async function pageOfSender(actor: Actor, sender: string, given: UserHistoryQuer
   return toAnswer(actor, query, rows)
 }
 
+/** Members that are looked at for their receipts, in one request. */
+const WALK = 2_000
+
 /** Who received and read a message, by uid. */
 export async function receiptsOf(
   actor: Actor,
@@ -105,14 +108,16 @@ export async function receiptsOf(
   const { no: appNo, cell } = actor.app
   const { conversation, seq, sender } = row
   const message = { appNo, conversation, seq, sender }
-  const rows = await listReceipts.many(cell.db, { ...message, after, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
+  const walk = Math.max(WALK, limit)
+  const rows = await listReceipts.many(cell.db, { ...message, after, walk, limit: limit + 1 })
+  const found = rows.flatMap(({ uid, ...row }) => (uid === null ? [] : [{ ...row, uid }]))
+  const shown = found.slice(0, limit)
+  const next = found.length > limit ? shown.at(-1)?.uid : rows[0]?.looked_to
   return {
     data: shown.map(toReceipt),
     meta: {
       current: { limit, count: shown.length },
-      ...(rows.length > limit && last && { next: { affix: 'append', id: last.uid } }),
+      ...(next && { next: { affix: 'append', id: next } }),
     },
   }
 }

@@ -363,7 +363,19 @@ export const appendMessageAction = query<
   `select append_action(:appNo, :conversation, :sender, 'message', :data::jsonb, :moves) as message`,
 )
 
-/** Who received a message, by uid; the first mark at or past it tells when. */
+/** Who received a message: no uid where nobody did, of those that were looked at. */
+export interface ReceiptRow {
+  uid: string | null
+  delivered_at: Date | null
+  read_at: Date | null
+  /** Up to whom it was looked, if there are more. */
+  looked_to: string | null
+}
+
+/**
+ * By uid; the first mark at or past the message tells when. Looks at so many members at a time: in a large
+ * group nobody may have read it.
+ */
 export const listReceipts = query<
   {
     appNo: number
@@ -371,22 +383,31 @@ export const listReceipts = query<
     seq: number
     sender: string
     after: string
+    walk: number
     limit: number
   },
-  { uid: string; delivered_at: Date | null; read_at: Date | null }
+  ReceiptRow
 >(
   'messages.listReceipts',
-  `select i.uid, d.at as delivered_at, r.at as read_at
-   from inbox i
-     left join lateral (select k.at from marks k
-       where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
-         and k.kind = 'delivered' and k.seq >= :seq order by k.seq limit 1) d on true
-     left join lateral (select k.at from marks k
-       where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
-         and k.kind = 'read' and k.seq >= :seq order by k.seq limit 1) r on true
-   where i.app_no = :appNo and i.conversation = :conversation and i.uid > :after
-     and i.uid <> :sender and (d.at is not null or r.at is not null)
-     and i.uid <> all (array(
-       select uid from users where app_no = :appNo and removed_at is not null))
-   order by i.uid limit :limit`,
+  `with looked as materialized (
+     select uid from inbox where app_no = :appNo and conversation = :conversation and uid > :after
+     order by uid limit :walk
+   )
+   select f.uid, f.delivered_at, f.read_at, w.looked_to
+   from (select case when count(*) = :walk then max(uid) end as looked_to from looked) w
+     left join lateral (
+       select i.uid, d.at as delivered_at, r.at as read_at
+       from looked i
+         left join lateral (select k.at from marks k
+           where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+             and k.kind = 'delivered' and k.seq >= :seq order by k.seq limit 1) d on true
+         left join lateral (select k.at from marks k
+           where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+             and k.kind = 'read' and k.seq >= :seq order by k.seq limit 1) r on true
+       where i.uid <> :sender and (d.at is not null or r.at is not null)
+         and i.uid <> all (array(
+           select uid from users where app_no = :appNo and removed_at is not null))
+       order by i.uid limit :limit
+     ) f on true
+   order by f.uid`,
 )
