@@ -74,6 +74,24 @@ suite('a view', () => {
     await app.call('POST', '/v3/users', { body: { uid: 'b', name: 'Another' } })
     assert.equal((await view(app, 'a', 'b')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
   })
+
+  // With a message and two views there are batches that end before, between and after the views.
+  for (const limit of [1, 2, 3]) {
+    test(`of a removed user goes for both, swept ${limit} at a time`, async () => {
+      const app = await appWithUsers('a', 'b')
+      await say(app, 'a', 'b')
+      const run = async (text: string) =>
+        (await app.cell.db.query({ name: '', text, values: [app.no] })).rows
+      await run(`update users set removed_at = now() where app_no = $1 and uid = 'a'`)
+      const sweep = () => run(`select sweep_user($1, 'a', ${limit}) as gone`)
+      while (!(await sweep())[0]?.gone);
+      for (const table of ['inbox', 'conversations', 'messages']) {
+        assert.deepEqual(await run(`select from ${table} where app_no = $1`), [], table)
+      }
+      const { status, body } = await app.call('GET', '/v3/conversations', as('b'))
+      assert.deepEqual([status, body.data, body.meta.pagination.total], [200, [], 0])
+    })
+  }
 })
 
 suite('tags', () => {
@@ -201,12 +219,22 @@ suite('marks', () => {
   })
 
   test('at messages that are not of the conversation', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+    const app = await appWithUsers('a', 'b', 'c', 'd')
     await say(app, 'a', 'b')
     const elsewhere = await say(app, 'a', 'c')
+    const own = await say(app, 'b', 'd')
     const code = async (id: string) => (await mark(app, 'b', 'a', 'read', id)).body.error.code
     assert.equal(await code(elsewhere), 'ERR_BAD_REQUEST')
     assert.equal(await code('999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const token = await app.call('POST', '/v3/users/b/auth_tokens', { body: {} })
+    const device = { apiKey: null, headers: { authtoken: token.body.data.authToken } }
+    const told = async (messageId: string) => {
+      const sent = { ...device, body: { messageId } }
+      const { status, body } = await app.call('POST', '/v3/users/a/conversation/read', sent)
+      return [status, JSON.stringify(body.error).replaceAll(`${messageId}`, 'N')]
+    }
+    assert.equal((await told(own))[0], 400)
+    assert.deepEqual(await told(elsewhere), await told('999999'), 'as if it were not there')
     const nothing = await mark(app, 'b', 'c', 'read')
     assert.equal(nothing.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     assert.equal((await mark(app, 'b', 'a', 'unread')).status, 400)
