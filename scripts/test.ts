@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
 /** No test may take longer than this: the longest take minutes, and several times that on a busy machine. */
 const SHORT_MS = 1_800_000
 const LONG_MS = 7_200_000
+const PROGRESS_MS = 30_000
 
 /** These take longest: begun first, none of them is left to run alone at the end. */
 const LONGEST = [
@@ -68,14 +69,22 @@ function isTimed(file: string): boolean {
 async function passes(part: string[], concurrency: number): Promise<boolean> {
   if (part.length === 0) return true
   let failed = false
+  let done = 0
   const results = run({
     files: part.map((file) => resolve(file)),
     concurrency,
     timeout: values.long ? LONG_MS : SHORT_MS,
     ...(values.only && { testNamePatterns: values.only }),
-  }).on('test:fail', () => {
-    failed = true
   })
+    .on('test:fail', () => {
+      failed = true
+    })
+    .on('test:complete', ({ nesting }) => {
+      if (nesting === 0) done++
+    })
+  // Results are shown in the order of the files, so the first minutes would be silent.
+  const progress = setInterval(() => console.error(`… ${done} suites have ended`), PROGRESS_MS)
   for await (const text of results.compose(new spec())) process.stdout.write(text)
+  clearInterval(progress)
   return !failed
 }
