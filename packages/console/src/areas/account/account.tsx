@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { NewPassword } from '../../shared/account-fields.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { manage, useSession } from '../../shared/manage.ts'
 import { Page, Panel } from '../../shared/page.tsx'
@@ -70,15 +71,7 @@ function Password() {
           value={currentPassword}
           onChange={setCurrent}
         />
-        <Field
-          label="New password"
-          hint="At least 10 characters."
-          type="password"
-          autoComplete="new-password"
-          minLength={10}
-          value={password}
-          onChange={setPassword}
-        />
+        <NewPassword label="New password" value={password} onChange={setPassword} />
       </Form>
     </Panel>
   )

@@ -2,6 +2,7 @@ import { LoquatError } from '@loquat/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Email } from '../../shared/account-fields.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { beginSession, manage } from '../../shared/manage.ts'
 import { bare } from '../../shared/texts.ts'
@@ -35,13 +36,7 @@ export function SignIn() {
   return (
     <Gate title="Sign in" below={below}>
       <Form sends={sends} submit="Sign in">
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={setEmail}
-        />
+        <Email value={email} onChange={setEmail} />
         <Field
           label="Password"
           type="password"

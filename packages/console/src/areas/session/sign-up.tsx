@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Email, NewPassword } from '../../shared/account-fields.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { beginSession, manage } from '../../shared/manage.ts'
 import { Gate } from './gate.tsx'
@@ -33,22 +34,8 @@ export function SignUp() {
     <Gate title="Sign up" below={below}>
       <Form sends={signUp} submit="Create account">
         <Field label="Your name" autoComplete="name" value={name} onChange={setName} autoFocus />
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={setEmail}
-        />
-        <Field
-          label="Password"
-          hint="At least 10 characters."
-          type="password"
-          autoComplete="new-password"
-          minLength={10}
-          value={password}
-          onChange={setPassword}
-        />
+        <Email value={email} onChange={setEmail} />
+        <NewPassword label="Password" value={password} onChange={setPassword} />
         <Field
           label="Invitation"
           hint="If somebody gave you one. Some installations ask for it."
