@@ -23,6 +23,8 @@ const GROUPS = 20
 const MEMBERS = 50
 /** One message in so many goes to a group. */
 const TO_GROUP = 5
+/** With how many others a user talks: conversations go on, so that they have an order. */
+const PARTNERS = 5
 const SENDERS = 24
 
 const engines: Record<string, string> = {}
@@ -103,10 +105,10 @@ class Senders {
   }
 
   #send(nth: number): Promise<boolean> {
-    const group = nth % TO_GROUP === 0 ? Math.floor(Math.random() * GROUPS) : undefined
-    const from =
-      group === undefined ? any(DEVICES) : group * MEMBERS + Math.floor(Math.random() * MEMBERS)
-    const to = group === undefined ? `u${any(DEVICES)}` : `g${group}`
+    const group = nth % TO_GROUP === 0 ? any(GROUPS) : undefined
+    const from = group === undefined ? any(DEVICES) : group * MEMBERS + any(MEMBERS)
+    const partner = (from + 1 + any(PARTNERS)) % DEVICES
+    const to = group === undefined ? `u${partner}` : `g${group}`
     const body = JSON.stringify({
       ...{ receiver: to, receiverType: group === undefined ? 'user' : 'group', muid: `m${nth}` },
       ...{ category: 'message', type: 'text', data: { text: String(nth) } },
@@ -245,7 +247,7 @@ async function wreck(gateways: Serving[], cutter: Cutter): Promise<Record<string
     const [name, strike] = faults[nth % faults.length] as (typeof faults)[number]
     await strike()
     struck[name] = (struck[name] ?? 0) + 1
-    await sleep(1_000 + Math.random() * 1_000)
+    await sleep(3_000 + Math.random() * 2_000)
   }
   return struck
 }

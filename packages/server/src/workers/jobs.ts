@@ -6,6 +6,7 @@ import { runApps } from './apps.ts'
 import { runPresence } from './presence.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
+import { runStatistics } from './statistics.ts'
 import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
 import { runUsage } from './usage.ts'
@@ -23,6 +24,7 @@ export interface JobContext {
 const jobs: Record<string, (context: JobContext) => Promise<void>> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
+  statistics: runStatistics,
   sweeps: runSweeps,
   search: runSearchIndex,
   presence: runPresence,

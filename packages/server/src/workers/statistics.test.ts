@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { addCrowd } from '../../test/crowd.ts'
+import { useServer } from '../../test/harness.ts'
+import { rows } from '../../test/log-writers.ts'
+import { until } from '../../test/until.ts'
+import { renewStatistics } from './statistics.ts'
+
+const server = useServer({ roles: ['api'] })
+
+suite('statistics', () => {
+  test('of a table that grew are renewed, once for a doubling', async () => {
+    const app = await server.newApp()
+    const { db } = app.cell
+    const known = async () =>
+      (await rows(db, `select reltuples from pg_class where oid = 'users'::regclass`))[0]?.reltuples
+    const renewed = async () => (await renewStatistics(db)).includes('users')
+
+    await addCrowd(server.deps, app, 1_000)
+    // A connection tells of its changes a second later.
+    await until('users have been read', renewed)
+    assert.equal(await known(), 1_000)
+    assert.equal(await renewed(), false)
+
+    const more = `insert into users (app_no, uid, name, role)
+      select $1, 'v' || n, '', 'default' from generate_series(1, $2::int) n`
+    await rows(db, more, [app.no, 1_100])
+    await until('users have been read again', renewed)
+    assert.equal(await known(), 2_100)
+  })
+})
