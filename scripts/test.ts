@@ -1,8 +1,8 @@
 /**
- * npm test: every test, on private engines. `npm test -- FILE…` runs some of them;
+ * npm test: every test, on private engines. `npm test -- FILE…` runs those of some files or folders;
  * `npm run test:long` the long forms.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -35,7 +35,7 @@ const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only
 const files =
   positionals.length > 0
-    ? positionals
+    ? positionals.flatMap(testsIn)
     : globSync('packages/*/{src,test}/**/*.test.ts')
         .filter((file) => file !== COVERAGE)
         .sort((one, other) => rank(one) - rank(other))
@@ -56,6 +56,15 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1
 })
+
+function testsIn(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    ? globSync(join(path, '**/*.test.ts'))
+    : globSync(path)
+  if (found.length > 0) return found
+  console.error(`There are no tests at ${path}.`)
+  process.exit(2)
+}
 
 function rank(file: string): number {
   return LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length
