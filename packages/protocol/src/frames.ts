@@ -55,7 +55,7 @@ const Watch = Type.Object({
   roles: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       maxItems: 25,
-      description: 'With `roles`: users who have one of these.',
+      description: 'With `roles`, and required there: users who have one of these.',
     }),
   ),
 })
@@ -133,7 +133,9 @@ export const serverFrames = {
     summary: 'A frame was refused, with a code of docs/errors.md.',
     body: Failure,
   },
-  'session.throttled': { summary: 'Too many frames: those of this second are left out.' },
+  'session.throttled': {
+    summary: 'Too many frames: those beyond the limit are left out. Told once a second.',
+  },
   pong: { summary: 'The answer to `ping`.' },
   'conversation.receipts': {
     summary:

@@ -15,7 +15,7 @@ const LIMITS: Record<keyof typeof realtimeLimits, string> = {
   authSeconds: 'Seconds until the first frame, `auth`, must have come.',
   frameBytes: 'Bytes of a frame of a client; a larger one closes the connection with 1009.',
   framesPerSecond:
-    'Frames of a client a second, twice as many at once. More are left out, with `session.throttled`; 200 more close the connection with 4529.',
+    'Frames of a client a second, twice as many at once. More are left out, with `session.throttled`; who goes on with more than twice as many is closed with 4529, once 200 came beyond that.',
   heartbeatSeconds: 'A client that has nothing to say sends `ping` this often, in seconds.',
   silenceSeconds: 'Seconds without a sign of life after which either side drops the connection.',
   typingSeconds: 'Seconds after which typing has ended unless it was told again.',
@@ -28,7 +28,7 @@ const LIMITS: Record<keyof typeof realtimeLimits, string> = {
 
 const INTRO = `Devices connect to \`wss://{appId}.realtime-{region}.<host>/v3/realtime\`, or to \`/v3/realtime?appId={appId}\` of the bare host, and are told what
 concerns their user as it happens. Frames are JSON texts: \`{"type", "id"?, "body"}\` from the client, \`{"type", "position"?, "at"?, "id"?, "body"}\` from the gateway. A frame with an
-\`id\` is answered with \`session.ok\` or \`session.error\` and the same \`id\`.`
+\`id\` is answered with \`session.ok\` or \`session.error\` and the same \`id\`: a text of up to 100 characters; a frame with any other is refused, by a \`session.error\` without one.`
 
 const RULES = `1. Send \`auth\` first, with the position of the last event that was dealt with, if there is one. Keep the largest \`position\` that came, with what it told, in one step.
 2. \`session.ready\`: go on. With \`resumed\`, what was missed follows first, in order, each event once. Take \`body.position\` for the own one only if \`resumed\` is false.
@@ -53,7 +53,7 @@ export function realtimePage(note: string): string {
     'Beside these, each event of [events.md](events.md) that somebody is told of is a frame of its type, with the payload as body, without what `metadata` keeps in `@private`.',
     table(serverFrames),
     '## Who is told what',
-    'Members, users and blocks as they were at the position of the event.',
+    'Members and users as they were at the position of the event. Blocks too, of what is told as it happens; what is sent again when a client resumes goes by the blocks of then.',
     ['| event | who |', '| --- | --- |', ...told()].join('\n'),
     '## Close codes',
     codes(),

@@ -1,8 +1,9 @@
 import type { ClientFrame } from '@loquat/protocol'
 import type { Actor } from '../areas/access/actor.ts'
+import { toldTo } from '../areas/access/unseen.ts'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import type { Deps } from '../deps.ts'
-import { fail } from '../platform/http/fail.ts'
+import { badRequest, fail } from '../platform/http/fail.ts'
 import type { AppHub, HubUser } from './hub.ts'
 import { checkReach } from './queries.ts'
 import type { Session } from './session.ts'
@@ -17,10 +18,18 @@ type Present = Session & { hub: AppHub; user: HubUser }
 const isPresent = (session: Session): session is Present =>
   session.hub !== undefined && session.user !== undefined
 
-/** Does what a device asks for. */
+/** Does what a device asks for. What it may not see is refused as by REST: like what is not there. */
 export async function carryOut(deps: Deps, session: Session, frame: ClientFrame): Promise<void> {
   // Whoever was refused is about to be closed.
   if (!isPresent(session)) return
+  try {
+    await obey(deps, session, frame)
+  } catch (error) {
+    throw await toldTo(actorOf(session), error, { guid: guidOf(frame) })
+  }
+}
+
+async function obey(deps: Deps, session: Present, frame: ClientFrame): Promise<void> {
   switch (frame.type) {
     case 'ping':
       session.send('pong')
@@ -32,13 +41,15 @@ export async function carryOut(deps: Deps, session: Session, frame: ClientFrame)
       await markAs('read', deps, session, frame.body)
       break
     case 'presence.subscribe':
+      if (frame.body.users === 'roles' && !frame.body.roles?.length)
+        throw badRequest({ roles: ['roles must name some, with users: roles'] })
       await session.hub.watch(session, frame.body)
       break
     case 'typing.start':
       await startTyping(session, frame.body)
       break
     case 'typing.end':
-      session.typing?.end(keyOf(frame.body))
+      session.typing?.end(keyOf(frame.body), frame.body.metadata)
       break
     case 'message.transient': {
       const { data } = frame.body
@@ -49,17 +60,28 @@ export async function carryOut(deps: Deps, session: Session, frame: ClientFrame)
   }
 }
 
+const actorOf = ({ app, settings, credential, user: { uid } }: Present): Actor => ({
+  app,
+  settings,
+  credential: Buffer.from(credential, 'hex'),
+  kind: 'user',
+  uid,
+})
+
+const guidOf = ({ body }: ClientFrame) =>
+  'receiver' in body && body.receiverType === 'group' ? body.receiver.toLowerCase() : undefined
+
 type Receiver = Pick<ClientFrame<'typing.start'>['body'], 'receiver' | 'receiverType'>
 
 /** The same action as by REST. */
 async function markAs(
   what: 'delivered' | 'read',
   deps: Deps,
-  { app, settings, credential, user: { uid } }: Present,
+  session: Present,
   { receiver, receiverType, messageId }: ClientFrame<'receipt.read'>['body'],
 ): Promise<void> {
-  const hash = Buffer.from(credential, 'hex')
-  const actor: Actor = { app, settings, credential: hash, kind: 'user', uid }
+  const actor = actorOf(session)
+  const { uid } = session.user
   const place = { uid, kind: receiverType, withId: receiver.toLowerCase() }
   await checkCounterpart(actor, place)
   await mark(deps, actor, place, what, messageId)
@@ -67,12 +89,10 @@ async function markAs(
 
 async function startTyping(session: Present, body: ClientFrame<'typing.start'>['body']) {
   const { tell } = await reach(session, body)
-  const { metadata } = body
-  const more = metadata && { metadata }
   session.typing ??= new Typings()
   session.typing.start(keyOf(body), {
-    tell: () => tell('typing.start', { ...more }),
-    end: () => tell('typing.end', { ...more }),
+    tell: () => tell('typing.start', { metadata: body.metadata }),
+    end: (metadata = body.metadata) => tell('typing.end', { metadata }),
   })
 }
 

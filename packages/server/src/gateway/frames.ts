@@ -12,23 +12,27 @@ const checks = Object.fromEntries(
   ]),
 )
 
-/** Longer ids are not repeated. */
 const ID = 100
 
+/** A frame whose id can't be repeated has none, and is refused. */
+export type Heard = ClientFrame & { badId?: true }
+
 /** What a client sent, not looked at any further; undefined: no frame at all. */
-export function readFrame(text: string): ClientFrame | undefined {
+export function readFrame(text: string): Heard | undefined {
   try {
     const { type, id, body = {} } = JSON.parse(text)
     if (typeof type !== 'string' || !Object.hasOwn(checks, type)) return undefined
-    const known = typeof id === 'string' && id.length <= ID
-    return { type, ...(known && { id }), body } as ClientFrame
+    if (id === undefined) return { type, body } as Heard
+    const fits = typeof id === 'string' && id.length <= ID
+    return { type, ...(fits ? { id } : { badId: true }), body } as Heard
   } catch {
     return undefined
   }
 }
 
 /** Fails unless its body is as the protocol says. */
-export function checkFrame({ type, body }: ClientFrame): void {
+export function checkFrame({ type, body, badId }: Heard): void {
+  if (badId) throw badRequest({ id: [`id must be a text of up to ${ID} characters`] })
   const unfit = findUnfit(body, 'body')
   if (unfit) throw badRequest({ [unfit.field]: [`${unfit.field} ${unfit.text}`] })
   if (!checks[type]?.Check(body)) throw badRequest({ body: [`body is none of a frame ${type}`] })

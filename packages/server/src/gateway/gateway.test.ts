@@ -34,7 +34,7 @@ suite('a connection', () => {
     await device.got('session.ready')
     await device.close()
     const elsewhere = new Device(port(), '', { host: `${app.id}.realtime-eu.localhost` })
-    assert.equal((await elsewhere.closed).code, 4404)
+    assert.deepEqual(await elsewhere.closed, { code: 4404, reason: 'The app lives in region us.' })
   })
 
   test('that is none, but a request that offers HTTP/2, is answered as any other', async () => {
@@ -177,7 +177,7 @@ suite('frames of devices', () => {
     const { body } = await ben.got('typing.start')
     assert.equal(body.sender.uid, 'amira')
     assert.deepEqual(body.metadata, { mood: 'good' })
-    await ben.got('typing.end')
+    assert.deepEqual((await ben.got('typing.end')).body.metadata, { mood: 'good' })
     amira.send('typing.start', { receiverType: 'user', receiver: 'dana' })
     await dana.got('typing.start')
     await amira.close()
@@ -191,6 +191,59 @@ suite('frames of devices', () => {
     const refused = await dana.got('session.error')
     assert.deepEqual([refused.id, refused.body.code], ['stranger', 'ERR_GROUP_NOT_JOINED'])
     for (const device of devices) await device.close()
+  })
+
+  test('the end of typing has its own metadata, where it has some', async () => {
+    const app = await newUsers('amira', 'ben')
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    const toBen = { receiverType: 'user', receiver: 'ben' }
+    amira.send('typing.start', { ...toBen, metadata: { mood: 'good' } })
+    amira.send('typing.end', { ...toBen, metadata: { mood: 'bad' } })
+    assert.deepEqual((await ben.got('typing.end')).body.metadata, { mood: 'bad' })
+    for (const device of [amira, ben]) await device.close()
+  })
+
+  test('what a user may not see is refused as what is not there', async () => {
+    const app = await newUsers('amira', 'ben', 'stranger')
+    const group = { name: 'Team', type: 'private' as const, owner: 'amira' }
+    await app.client.groups.create({ ...group, guid: 'secret' })
+    const { id: messageId } = (await send(app, 'amira', 'ben', 'hi')).body.data
+    await send(app, 'amira', 'stranger', 'hello')
+    const stranger = await connect(app, 'stranger')
+    let nth = 0
+    const refusal = async (type: string, body: object) => {
+      const id = `r${++nth}`
+      stranger.send(type, body, id)
+      return (await stranger.got('session.error', (frame) => frame.id === id)).body
+    }
+    for (const type of ['typing.start', 'message.transient', 'receipt.read']) {
+      const to = (receiver: string) => ({ receiverType: 'group', receiver, data: {} })
+      const hidden = await refusal(type, to('secret'))
+      const unknown = await refusal(type, to('absent'))
+      assert.equal(hidden.code, 'ERR_GUID_NOT_FOUND', type)
+      const renamed = unknown.message.replaceAll('absent', 'secret')
+      assert.deepEqual(hidden, { code: unknown.code, message: renamed })
+    }
+    const about = (id: string) => ({ receiverType: 'user', receiver: 'amira', messageId: id })
+    const hidden = await refusal('receipt.read', about(messageId))
+    const unknown = await refusal('receipt.read', about('999'))
+    assert.equal(hidden.code, 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.equal(hidden.message, unknown.message.replaceAll('999', messageId))
+    assert.equal(unknown.code, hidden.code)
+    await stranger.close()
+  })
+
+  test('an id that cannot be repeated is refused', async () => {
+    const app = await newUsers('amira')
+    const amira = await connect(app, 'amira')
+    for (const id of [7, 'x'.repeat(101), null]) {
+      amira.frames.length = 0
+      amira.ws.send(JSON.stringify({ type: 'ping', id }))
+      const { body, ...frame } = await amira.got('session.error')
+      assert.deepEqual([body.code, frame], ['ERR_BAD_REQUEST', { type: 'session.error' }])
+    }
+    await amira.close()
   })
 
   test('a transient message reaches those who are connected, unless there is a block', async () => {

@@ -103,7 +103,10 @@ export class Gateway {
       void appOfSocket(this.#deps.directory, this.#serviceHost, name)
         .then(
           (app) => this.#open(ws, app, request.headers['user-agent']),
-          (error) => ws.close(codeOf[error instanceof ApiError ? 'noApp' : 'fault']),
+          (error) =>
+            error instanceof ApiError
+              ? ws.close(codeOf.noApp, error.devMessage ?? 'noApp')
+              : ws.close(codeOf.fault, 'fault'),
         )
         .finally(() => ws.resume())
     })

@@ -25,10 +25,10 @@ export interface HubGroup {
   readonly users: Set<HubUser>
 }
 
-/** Hears of users that come and go in this process: the first socket opened, the last one closed. */
+/** Hears of the devices of users that come to this process, and leave it. */
 export interface HubListener {
-  opened?(app: ServedApp, user: HubUser): void
-  closed?(app: ServedApp, user: HubUser): void
+  opened?(app: ServedApp, uid: string, session: Session): void
+  closed?(session: Session): void
 }
 
 /** What the apps of a process share. */
@@ -87,7 +87,7 @@ export class AppHub {
       if (this.users.get(uid) !== user) continue
       user.sessions.add(session)
       session.user = user
-      if (user.sessions.size === 1) this.#listener.opened?.(this.app, user)
+      this.#listener.opened?.(this.app, uid, session)
       return
     }
   }
@@ -131,10 +131,11 @@ export class AppHub {
   leave(session: Session): void {
     this.watchers.remove(session)
     const { user } = session
-    if (!user?.sessions.delete(session) || user.sessions.size > 0) return
+    if (!user?.sessions.delete(session)) return
+    this.#listener.closed?.(session)
+    if (user.sessions.size > 0) return
     this.users.delete(user.uid)
     for (const group of user.groups) this.#remove(group, user)
-    this.#listener.closed?.(this.app, user)
   }
 
   /** Those of an audience who have sockets here. */

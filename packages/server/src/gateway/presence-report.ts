@@ -1,25 +1,24 @@
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Presence } from '../areas/presence/presence.ts'
-import type { HubListener, HubUser } from './hub.ts'
+import type { HubListener } from './hub.ts'
+import type { Session } from './session.ts'
 
-/** Reports which users have sockets in this process. */
+/** Reports the devices that come to this process and leave it. */
 export class PresenceReport implements HubListener {
   readonly #presence: Presence
-  readonly #leaving = new Map<HubUser, () => void>()
+  readonly #leaving = new WeakMap<Session, () => void>()
 
   constructor(presence: Presence) {
     this.#presence = presence
   }
 
-  opened(app: ServedApp, user: HubUser): void {
-    const [session] = user.sessions
-    const userAgent = session?.userAgent !== undefined && { userAgent: session.userAgent }
-    const connection = { connectedAt: Date.now(), ...userAgent }
-    this.#leaving.set(user, this.#presence.connect(app, user.uid, connection))
+  opened(app: ServedApp, uid: string, session: Session): void {
+    const { userAgent } = session
+    const connection = { connectedAt: Date.now(), ...(userAgent !== undefined && { userAgent }) }
+    this.#leaving.set(session, this.#presence.connect(app, uid, connection))
   }
 
-  closed(_app: ServedApp, user: HubUser): void {
-    this.#leaving.get(user)?.()
-    this.#leaving.delete(user)
+  closed(session: Session): void {
+    this.#leaving.get(session)?.()
   }
 }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { WebSocket } from 'ws'
 import { Device, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
 import { until } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
+import { Hubs } from './hubs.ts'
+import { PresenceReport } from './presence-report.ts'
+import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
@@ -123,7 +127,11 @@ suite('presence.subscribe', () => {
   test('is refused where it makes no sense', async () => {
     const app = await newUsers('ann')
     const device = await watch(app, 'ann', { users: 'none' })
-    for (const body of [{}, { users: 'everyone' }, { users: 'roles', roles: 'crew' }]) {
+    const noRoles = [
+      { users: 'roles', roles: 'crew' },
+      { users: 'roles', roles: [] },
+    ]
+    for (const body of [{}, { users: 'everyone' }, { users: 'roles' }, ...noRoles]) {
       const id = JSON.stringify(body)
       device.send('presence.subscribe', body, id)
       const { body: failure } = await device.got('session.error', (frame) => frame.id === id)
@@ -131,4 +139,38 @@ suite('presence.subscribe', () => {
     }
     await device.close()
   })
+})
+
+test('a change tells of the device that came first, or left last', async () => {
+  const app = await newUsers('ann')
+  const presence = new Presence(server.deps, { graceMs: 0 })
+  const hubs = new Hubs(server.deps, new PresenceReport(presence))
+  const hub = hubs.get(app)
+  const [phone, tablet] = ['phone', 'tablet'].map(
+    // Nothing is sent to them.
+    (userAgent) => new Session({} as WebSocket, app, userAgent),
+  )
+  assert.ok(phone && tablet)
+  for (const session of [phone, tablet]) await hub.enter(session, 'ann')
+  await presence.beat()
+  hub.leave(phone)
+  await presence.beat()
+  hub.leave(tablet)
+  await presence.beat()
+  await presence.close()
+  hubs.close()
+  const changes = await until('both are logged', async () => {
+    const { data } = await app.client.events.list({ types: ['user.connection.changed'] })
+    return data.length === 2 && data
+  })
+  assert.deepEqual(
+    changes.map(({ payload }) => [
+      (payload as { status: string }).status,
+      (payload as { connection: { userAgent: string } }).connection.userAgent,
+    ]),
+    [
+      ['online', 'phone'],
+      ['offline', 'tablet'],
+    ],
+  )
 })

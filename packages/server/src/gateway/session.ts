@@ -9,6 +9,7 @@ import {
 import type { WebSocket } from 'ws'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Settings } from '../areas/settings/settings.ts'
+import { Allowance } from './allowance.ts'
 import type { Entry } from './entry.ts'
 import type { AppHub, HubUser } from './hub.ts'
 import type { Typings } from './typing.ts'
@@ -26,8 +27,6 @@ const HELD = 5_000
 
 /** Receipts in one frame, at most. */
 const GATHERED = 100
-/** Frames beyond those allowed, before a connection is closed. */
-const FLOOD = 200
 
 /** Frames that came and are not carried out yet; one that sends on while the database is slow is closed. */
 const WAITING = 60
@@ -63,8 +62,7 @@ export class Session {
   #waiting = 0
   /** Rounds that a frame of what is sent again has taken so far. */
   #stalled: number | undefined
-  #allowance: number = 2 * realtimeLimits.framesPerSecond
-  #allowedAt = performance.now()
+  readonly #allowance = new Allowance(performance.now())
   #throttledAt = Number.NEGATIVE_INFINITY
 
   constructor(ws: WebSocket, app: ServedApp, userAgent?: string) {
@@ -179,16 +177,13 @@ export class Session {
   /** Counts a frame that came. Some more than allowed are left out; whoever goes on is closed. */
   admit(): boolean {
     const now = performance.now()
-    const { framesPerSecond } = realtimeLimits
-    const earned = ((now - this.#allowedAt) / 1000) * framesPerSecond
-    this.#allowance = Math.min(2 * framesPerSecond, this.#allowance + earned) - 1
-    this.#allowedAt = now
-    if (this.#allowance < -FLOOD) this.close('tooMany')
-    else if (this.#allowance < 0 && this.#throttledAt < now - 1_000) {
+    const outcome = this.#allowance.take(now)
+    if (outcome === 'flood') this.close('tooMany')
+    else if (outcome === 'leftOut' && this.#throttledAt < now - 1_000) {
       this.#throttledAt = now
       this.send('session.throttled')
     }
-    return this.#allowance >= 0
+    return outcome === 'allowed'
   }
 
   close(name: CloseName): void {

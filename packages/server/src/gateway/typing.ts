@@ -3,7 +3,8 @@ import { realtimeLimits } from '@loquat/protocol'
 /** Whom it is told to that a user types. */
 export interface Typing {
   tell(): void
-  end(): void
+  /** With what the device said of its end, if it did. */
+  end(metadata?: object): void
 }
 
 /** It is told again at most this often, in rounds of the gateway's clock. */
@@ -22,10 +23,10 @@ export class Typings {
     this.#tell(key, current)
   }
 
-  end(key: string): void {
+  end(key: string, metadata?: object): void {
     const current = this.#current.get(key)
     this.#current.delete(key)
-    if (current?.told) current.end()
+    if (current?.told) current.end(metadata)
   }
 
   /** Once a second. */

@@ -31,7 +31,7 @@ interface Present {
   devices: number
   /** When the last device left, by the monotonic clock. */
   leftAt: number
-  /** The device that came or left last. */
+  /** The device that came first, or left last. */
   connection: Connection
 }
 
@@ -128,15 +128,17 @@ class CellPresence {
       this.#present.set(key, user)
     }
     // Told again if there was none: the user may have been removed and made anew meanwhile.
-    if (user.devices++ === 0) this.#coming.add(user)
+    if (user.devices++ === 0) {
+      this.#coming.add(user)
+      user.connection = connection
+    }
     this.#idle.delete(user)
-    user.connection = connection
     return () => this.#disconnect(user, connection)
   }
 
   #disconnect(user: Present, connection: Connection): void {
-    user.connection = connection
     if (--user.devices > 0) return
+    user.connection = connection
     user.leftAt = performance.now()
     this.#idle.add(user)
   }
