@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { commands } from '../src/cli/program.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
+import { freePort } from '../src/engines/process.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
 import { databaseUrl } from './engines.ts'
 import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './harness.ts'
@@ -181,11 +182,11 @@ suite('operators create', () => {
   })
 })
 
+/** A program of the PostgreSQL that the tests run on. */
+const tool = (name: string) => join(dirname(findBinaries(process.env.PATH ?? '').postgres), name)
+
 /** Everything in a database, as text. */
-function dump(url: string): string {
-  const { postgres } = findBinaries(process.env.PATH ?? '')
-  return execFileSync(join(dirname(postgres), 'pg_dump'), [url], { encoding: 'utf8' })
-}
+const dump = (url: string): string => execFileSync(tool('pg_dump'), [url], { encoding: 'utf8' })
 
 suite('apps set', () => {
   let appId: string
@@ -261,6 +262,47 @@ suite('migrate and cells add', () => {
     assert.equal(region, 'eu')
     const { rows } = await queryAt(url, 'select app_id from apps')
     assert.deepEqual(rows, [{ app_id: appId }])
+  })
+
+  test('a cell is moved to a database with its apps, and to no other unasked', async () => {
+    await createApp()
+    const copy = await newDatabase('copy')
+    execFileSync(tool('psql'), [copy, '-qv', 'ON_ERROR_STOP=1'], { input: dump(cellUrl) })
+    const { appId: younger } = await createApp()
+    const empty = await newDatabase('empty')
+    const directory = await newDatabase('directory_copy')
+    execFileSync(tool('psql'), [directory, '-qv', 'ON_ERROR_STOP=1'], { input: dump(directoryUrl) })
+    const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
+    const move = (url: string, ...flags: string[]) =>
+      loquat(['cells', 'add', '--id', 'us-1', '--region', 'us', '--url', url, ...flags], own)
+    const address = async () => (await queryAt(directory, 'select url_sealed from cells')).rows
+    const before = await address()
+
+    const refused = await move(empty)
+    assertRefused(refused, /Nothing was changed/, /another --id/, /--despite-missing-apps/)
+    const [, lost] = /and (\d+) of its apps are not in that database/.exec(refused.stderr) ?? []
+    assert.ok(Number(lost) >= 2)
+    assert.deepEqual(
+      (await queryAt(empty, 'select from pg_tables where tablename = $1', ['apps'])).rows,
+      [],
+    )
+    assertRefused(await move(copy), new RegExp(`1 of its apps .*: ${younger}\\.`))
+    assert.deepEqual(await address(), before)
+
+    const moved = await move(copy, '--despite-missing-apps')
+    assert.equal(moved.stdout, 'Cell us-1 is ready.\n', moved.stderr)
+    assert.notDeepEqual(await address(), before)
+    const same = await move(cellUrl)
+    assert.equal(same.stdout, 'Cell us-1 is ready.\n', same.stderr)
+  })
+
+  test('dev keeps off an installation that it did not make', async () => {
+    const cells = async () =>
+      (await queryAt(directoryUrl, 'select cell_id, url_sealed from cells')).rows
+    const before = await cells()
+    const outcome = await loquat(['dev', '--port', String(await freePort())], env)
+    assertRefused(outcome, /the cell us-1, which loquat dev did not make/, /loquat serve/)
+    assert.deepEqual(await cells(), before)
   })
 
   test('a cell is not added where it cannot be', async () => {

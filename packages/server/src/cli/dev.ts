@@ -4,15 +4,18 @@ import { closeDeps, openDeps } from '../deps.ts'
 import { runningEngines, setPublicUrl, startEngines, stopEngines } from '../engines/engines.ts'
 import { enginesDir } from '../engines/folder.ts'
 import { freePort } from '../engines/process.ts'
+import type { Cell } from '../platform/cells/directory.ts'
 import { upsertCell } from '../platform/cells/queries.ts'
+import { sqlState } from '../platform/db/db.ts'
 import { ensureDatabase, migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
 import { roles, serve } from '../serve.ts'
+import { sameDatabase } from './cells-add.ts'
 import type { Command, Context } from './command.ts'
 import { buildConsole } from './console-build.ts'
 import { type DemoApp, type DemoOperator, demoApp, demoOperator } from './demo.ts'
 import { PATIENT_MS } from './deps.ts'
-import { explained } from './explain.ts'
+import { explained, UNDEFINED_TABLE } from './explain.ts'
 import { migrateAll } from './migrate.ts'
 
 export const dev: Command = {
@@ -20,7 +23,7 @@ export const dev: Command = {
   summary: 'Start everything on this machine, with a demo app: the first command to try.',
   flags: [{ flag: '--port <number>', description: 'port of the REST interface', default: '3000' }],
   details:
-    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app, and how to sign in to the console. Ctrl-C ends it, and the engines if this command started them.',
+    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app, and how to sign in to the console. Ctrl-C ends it, and the engines if this command started them. With LOQUAT_DIRECTORY_URL it uses engines that run elsewhere, if no other installation is there.',
   examples: ['loquat dev', 'loquat dev --port 4000'],
   async run(context, flags) {
     const port = Number(flags.port)
@@ -30,6 +33,7 @@ export const dev: Command = {
     if ((await freePort(port)) !== port) {
       throw new UserError(`Port ${port} is in use. Choose another: loquat dev --port ${port + 1}`)
     }
+    if (context.env.LOQUAT_DIRECTORY_URL) await refuseForeign(context)
     // From here on: a Ctrl-C while things start must not leave the engines behind.
     const stopped = context.stopped()
     const built = buildConsole(context.note)
@@ -83,6 +87,45 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Bes
   await service.drain()
 }
 
+/**
+ * Where the environment of another installation is loaded, this command would lead its processes to
+ * other databases, and call its webhooks wherever they point.
+ */
+async function refuseForeign(context: Context) {
+  const config = context.config({ LOQUAT_REGIONS: regions.join(',') })
+  const { directoryUrl } = config.engines
+  const cells = await explained(config, async () => {
+    await ensureDatabase(directoryUrl)
+    return knownCells(config)
+  })
+  const foreign = cells.find(({ id, url }) => !sameDatabase(url, cellUrl(directoryUrl, id)))
+  if (!foreign) return
+  const { host, pathname } = new URL(directoryUrl)
+  throw new UserError(
+    `The directory at ${host}${pathname} has the cell ${foreign.id}, which loquat dev did not make: that is another installation. Nothing was changed.\nTo serve it: loquat serve. To try things on this machine: unset LOQUAT_DIRECTORY_URL.`,
+  )
+}
+
+/** None of a directory that was not migrated yet. */
+async function knownCells(config: Config): Promise<Cell[]> {
+  const deps = openDeps(config)
+  try {
+    await deps.directory.start()
+    return deps.directory.cells()
+  } catch (error) {
+    if (sqlState(error) === UNDEFINED_TABLE) return []
+    throw error
+  } finally {
+    await closeDeps(deps)
+  }
+}
+
+function cellUrl(directoryUrl: string, cellId: string): string {
+  const url = new URL(directoryUrl)
+  url.pathname = `/${cellId}`
+  return url.href
+}
+
 /** One cell a region, all on the one PostgreSQL server. */
 async function prepareDatabases(config: Config) {
   const { directoryUrl } = config.engines
@@ -92,10 +135,9 @@ async function prepareDatabases(config: Config) {
   try {
     for (const region of regions) {
       const cellId = `${region}-1`
-      const url = new URL(directoryUrl)
-      url.pathname = `/${cellId}`
-      await ensureDatabase(url.href)
-      const urlSealed = secrets.seal(url.href)
+      const url = cellUrl(directoryUrl, cellId)
+      await ensureDatabase(url)
+      const urlSealed = secrets.seal(url)
       await upsertCell.many(directory.db, { cellId, region, urlSealed })
     }
   } finally {

@@ -5,7 +5,7 @@ import { connectionConfig, sqlState } from '../platform/db/db.ts'
 import { UserError } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets/secrets.ts'
 
-const UNDEFINED_TABLE = '42P01'
+export const UNDEFINED_TABLE = '42P01'
 
 /** Runs `work`; where it fails because a database is out of reach, says which and what to do. */
 export async function explained<T>(config: Config, work: () => Promise<T>): Promise<T> {

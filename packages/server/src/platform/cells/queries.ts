@@ -25,3 +25,12 @@ export const listPlacements = directoryQuery<{ appIds: string[] }, PlacementRow>
    from apps join cells using (cell_id)
    where app_id = any(:appIds::text[]) and state = 'active'`,
 )
+
+export type PlacedRow = Pick<DirectoryRows['apps'], 'app_no' | 'app_id'>
+
+/** The apps whose data a cell has to hold. */
+export const listPlaced = directoryQuery<{ cellId: string }, PlacedRow>(
+  'directory.listPlaced',
+  `select app_no, app_id from apps
+   where cell_id = :cellId and state in ('active', 'archived') order by app_no`,
+)
