@@ -73,6 +73,8 @@ suite('configuration', () => {
       LOQUAT_DRAIN_SECONDS: '-1',
       LOQUAT_LOG_LEVEL: 'loud',
       LOQUAT_PUBLIC_URL: 'localhost:3000',
+      LOQUAT_TRUSTED_PROXIES: '10.0.0.1, balancer.example.org,10.0.0.0/33,::1/0',
+      LOQUAT_WEBHOOK_NAME_SERVERS: 'ns.example.org,10.0.0.1:70000',
     })
     for (const fault of [
       /LOQUAT_DIRECTORY_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\//,
@@ -84,6 +86,8 @@ suite('configuration', () => {
       /LOQUAT_DRAIN_SECONDS must be an integer/,
       /LOQUAT_LOG_LEVEL must be one of trace/,
       /LOQUAT_PUBLIC_URL must be a URL that begins with http/,
+      /LOQUAT_TRUSTED_PROXIES must be a list of IP .*, not "balancer\.example\.org", "10\.0\.0\.0\/33", "::1\/0"/,
+      /LOQUAT_WEBHOOK_NAME_SERVERS must be a list of IP .*, not "ns\.example\.org", "10\.0\.0\.1:70000"/,
     ]) {
       assert.match(message, fault)
     }
@@ -98,6 +102,18 @@ suite('configuration', () => {
   test('a list of regions is read with and without blanks', () => {
     const config = readConfig({ ...REQUIRED, LOQUAT_REGIONS: 'us, eu,in' })
     assert.deepEqual(config.service.regions, ['us', 'eu', 'in'])
+  })
+
+  test('lists of addresses are taken in every form that they have', () => {
+    const proxies = ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32', '0.0.0.0/1', '::/128']
+    const servers = ['10.0.0.1', '10.0.0.1:53', '::1', '[::1]:5353']
+    const { http, webhooks } = readConfig({
+      ...REQUIRED,
+      LOQUAT_TRUSTED_PROXIES: proxies.join(', '),
+      LOQUAT_WEBHOOK_NAME_SERVERS: servers.join(','),
+    })
+    assert.deepEqual(http.trustedProxies, proxies)
+    assert.deepEqual(webhooks.nameServers, servers)
   })
 
   test('nothing in it can be changed', () => {

@@ -1,3 +1,5 @@
+import { Resolver } from 'node:dns'
+import { isIP } from 'node:net'
 import { type Region, regions } from '@loquat/protocol'
 import { UserError } from './platform/errors.ts'
 
@@ -96,6 +98,41 @@ const optional = (option: Option<string>): Option<string> => ({
   parse: (value) => value && option.parse(value),
 })
 
+/** Parts separated by commas; none if empty. */
+const list = (
+  env: string,
+  type: string,
+  isPart: (part: string) => boolean,
+  details: Details,
+): Option<readonly string[]> => ({
+  env,
+  type: `list of ${type}`,
+  default: '',
+  ...details,
+  parse(value) {
+    const parts = value.split(',').map((part) => part.trim())
+    const given = parts.filter(Boolean)
+    const wrong = given.filter((part) => !isPart(part))
+    if (wrong.length > 0) throw new Error(`must be a list of ${type}, not "${wrong.join('", "')}"`)
+    return given
+  },
+})
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
+  const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  return Number(bits ?? 1) <= most
+}
+
+function isNameServer(text: string): boolean {
+  try {
+    new Resolver().setServers([text])
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The whole configuration of the service, in the groups of docs/config.md. */
 export const options = {
   engines: {
@@ -184,17 +221,15 @@ export const options = {
       description:
         'Lets webhooks call private addresses, and `http://`: for development and tests. `loquat dev` sets it.',
     }),
-    nameServers: {
-      env: 'LOQUAT_WEBHOOK_NAME_SERVERS',
-      type: 'list of addresses, with or without port',
-      default: '',
-      description:
-        "Who resolves the host names of webhooks; those of the system if empty. The system's hosts file is not read.",
-      parse(value: string): readonly string[] {
-        const servers = value.split(',').map((server) => server.trim())
-        return servers.filter(Boolean)
+    nameServers: list(
+      'LOQUAT_WEBHOOK_NAME_SERVERS',
+      'IP addresses, with or without port',
+      isNameServer,
+      {
+        description:
+          "Who resolves the host names of webhooks; those of the system if empty. The system's hosts file is not read.",
       },
-    },
+    ),
   },
   http: {
     host: text('LOQUAT_HOST', {
@@ -205,17 +240,15 @@ export const options = {
       default: '127.0.0.1',
       description: 'The address of the internal port: metrics are for the operator alone.',
     }),
-    trustedProxies: {
-      env: 'LOQUAT_TRUSTED_PROXIES',
-      type: 'list of addresses and networks',
-      default: '',
-      description:
-        'Whose header `X-Forwarded-For` tells where a request comes from: load balancers. Nobody if empty.',
-      parse(value: string): readonly string[] {
-        const proxies = value.split(',').map((proxy) => proxy.trim())
-        return proxies.filter(Boolean)
+    trustedProxies: list(
+      'LOQUAT_TRUSTED_PROXIES',
+      'IP addresses and networks (10.0.0.0/8)',
+      isNetwork,
+      {
+        description:
+          'Whose header `X-Forwarded-For` tells where a request comes from: load balancers. Nobody if empty.',
       },
-    },
+    ),
     port: integer('LOQUAT_PORT', 0, 65535, {
       default: '3000',
       description: 'The port of the REST interface; 0 lets the system choose.',
