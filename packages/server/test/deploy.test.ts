@@ -169,6 +169,11 @@ suite('the commands of compose.yaml, without containers', () => {
         const { internalPort } = await running.logged('ready', ({ msg }) => msg === 'ready')
         const health = await fetch(`http://127.0.0.1:${internalPort}/health/ready`)
         assert.equal(health.status, 200)
+        // LoquatNoWorker stands on it.
+        const metrics = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text()
+        const cells = metrics.match(/^loquat_outbox_oldest_seconds\{cell="us-1"\}/gm) ?? []
+        assert.equal(cells.length, service === 'worker' ? 1 : 0)
+        assert.match(metrics, /^loquat_db_connections\{.*db="us-1"/m)
         return running
       }),
     )
