@@ -1,3 +1,5 @@
+import { type EventType, events } from '@loquat/protocol'
+
 /** What an operator can be in an app. */
 export const ROLES = ['owner', 'admin', 'moderator', 'developer'] as const
 export type Role = (typeof ROLES)[number]
@@ -43,6 +45,22 @@ const SECTION_OF_TAG: Record<string, Section> = {
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
+
+/** What an event tells of is for those who may see it elsewhere too. By the beginning of its type. */
+const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
+  ['apikey.', 'integration'],
+  ['user.token', 'integration'],
+  ['webhook.', 'integration'],
+  ['app.settings.', 'settings'],
+]
+
+/** The types of events in the log that a role sees. */
+export const visibleEvents = (role: Role): EventType[] =>
+  (Object.keys(events) as EventType[]).filter((type) => {
+    const [, section = 'data'] =
+      SECTIONS_OF_EVENTS.find(([prefix]) => type.startsWith(prefix)) ?? []
+    return mayUse(role, section)
+  })
 
 /** Who manages: a person with a session, or a program with key and secret. */
 export interface Operator {

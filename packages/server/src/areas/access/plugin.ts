@@ -13,7 +13,7 @@ import { letPagesRead } from './cors.ts'
 import type { Credentials, KnownKey, KnownUser } from './credentials.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
 import { managedAppId } from './managed.ts'
-import { mayUse, type Operator, sectionOfTag } from './operator.ts'
+import { mayUse, type Operator, type Role, sectionOfTag } from './operator.ts'
 import { beginAudit, endAudit } from './operator-audit.ts'
 import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
@@ -37,7 +37,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor
     /** Set where an operator calls, through the management interface. */
-    managed: { operator: Operator; audit?: number } | undefined
+    managed: { operator: Operator; role: Role; audit?: number } | undefined
   }
   interface FastifyContextConfig extends Partial<Access> {}
 }
@@ -114,7 +114,7 @@ async function appOfOperator(
   const { tags = [] } = request.routeOptions.schema ?? {}
   if (!mayUse(role, sectionOfTag(tags[0] ?? ''))) throw fail('AUTH_ERR_NO_ACCESS')
   if (archived) throw unknownApp(appId)
-  request.managed = { operator }
+  request.managed = { operator, role }
   return servedApp(await deps.directory.find(appId), appId, undefined)
 }
 

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { type EventType, events } from '@loquat/protocol'
 import { type TestApp, useServer } from '../../../test/harness.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { startServing } from '../../../test/loquat.ts'
+import { join, newOperator } from '../../../test/operators.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { until } from '../../../test/until.ts'
 import { appSubject } from '../../platform/events/live.ts'
 import { keepPartitions } from '../../platform/events/partitions.ts'
+import { type Role, visibleEvents } from '../access/operator.ts'
+import { setSettings } from '../settings/actions.ts'
 
 const DAY_MS = 86_400_000
 
@@ -64,6 +68,61 @@ suite('listEvents', () => {
     assert.deepEqual([positions(first.data), first.meta.next.after], [[1], 1])
     const rest = await app.client.events.list({ types: ['role.created'], after: 2 })
     assert.deepEqual([rest.data, rest.meta.next.after], [[], 4])
+  })
+
+  test('an operator sees the events of what its role may see, and passes the others', async () => {
+    const app = await server.newApp()
+    await app.client.users.create({ uid: 'amira', name: 'Amira' })
+    await app.client.authTokens.create('amira')
+    await app.client.apiKeys.create({ name: 'Second', scope: 'authOnly' })
+    await app.client.webhooks.create({
+      id: 'hook',
+      name: 'Hook',
+      webhookURL: 'https://93.184.216.34/secret-path',
+    })
+    await setSettings(server.deps, app, { 'rate.core': 5 })
+    const types = await until('all is logged', async () => {
+      const { data } = await app.client.events.list()
+      return data.length === 6 && data.map(({ type }) => type)
+    })
+    const hidden: Record<Role, string[]> = {
+      owner: [],
+      admin: [],
+      developer: ['app.settings.updated'],
+      moderator: [
+        'user.token.created',
+        'apikey.created',
+        'webhook.created',
+        'app.settings.updated',
+      ],
+    }
+    for (const [role, left] of Object.entries(hidden)) {
+      const operator = await newOperator(server)
+      await join(server, app, operator, role as Role)
+      const log = operator.client.app(app.id).events
+      const { data, meta } = await log.list()
+      assert.deepEqual(
+        data.map(({ type }) => type),
+        types.filter((type) => !left.includes(type)),
+        role,
+      )
+      assert.deepEqual(meta, { next: { after: 6 }, last: 6 })
+      const asked = await log.list({ types: ['webhook.created', 'app.settings.updated'] })
+      assert.equal(asked.data.length, 2 - left.filter((type) => /^(webhook|app)/.test(type)).length)
+    }
+  })
+
+  test('every type of event is for everyone, or was thought of', () => {
+    const seen = new Set(visibleEvents('moderator'))
+    assert.deepEqual(
+      Object.keys(events).filter((type) => !seen.has(type as EventType)),
+      [
+        'app.settings.updated',
+        ...['apikey.created', 'apikey.updated', 'apikey.deleted'],
+        ...['user.token.created', 'user.token.updated', 'user.tokens.revoked'],
+        ...['webhook.created', 'webhook.updated', 'webhook.deleted', 'webhook.disabled'],
+      ],
+    )
   })
 
   test('a type that there is not, and a position that nothing has', async () => {

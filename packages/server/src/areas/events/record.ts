@@ -1,17 +1,23 @@
 import type { Executor } from '../../platform/db/query.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { findOldestEvent, findPosition, type LogRow, listEvents } from './queries.ts'
-import type { EventList, EventListQuery } from './schema.ts'
+import type { EventList } from './schema.ts'
 
 /** How many positions a request looks at for events of some types. */
 const LOOKED_AT = 10_000
+
+export interface Wanted {
+  limit: number
+  /** Undefined: all. */
+  types?: string[] | undefined
+}
 
 /** What the log of an app holds past a position. */
 export async function readLog(
   db: Executor,
   appNo: number,
   after: number,
-  { limit, types }: Pick<EventListQuery, 'limit' | 'types'>,
+  { limit, types }: Wanted,
 ): Promise<EventList> {
   const upto = after + LOOKED_AT
   const rows = await listEvents.many(db, { appNo, after, upto, types: types ?? null, limit })

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { EventType } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { LogWatch } from '../../platform/events/watch.ts'
 import type { ServedApp } from '../access/actor.ts'
-import { readLog, startOfLog } from './record.ts'
+import { mayUse, type Role, visibleEvents } from '../access/operator.ts'
+import { readLog, startOfLog, type Wanted } from './record.ts'
 import { EventList, EventListQuery } from './schema.ts'
 
 export const eventRoutes =
@@ -31,24 +33,32 @@ export const eventRoutes =
           response: { 200: EventList },
         },
       },
-      async ({ actor, query }, reply) => {
+      async ({ actor, managed, query }, reply) => {
         const { no: appNo, cell } = actor.app
         const after = query.after ?? (await startOfLog(cell.db, appNo))
-        if (query.wait === 0) return readLog(cell.db, appNo, after, query)
+        const wanted = { ...query, after, types: typesFor(managed?.role, query.types) }
+        if (query.wait === 0) return readLog(cell.db, appNo, after, wanted)
         const ended = new AbortController()
         reply.raw.once('close', () => ended.abort())
         const patience = AbortSignal.timeout(query.wait * 1000)
         const signal = AbortSignal.any([ended.signal, closing.signal, patience])
-        return readOrWait(watch, actor.app, { ...query, after }, signal)
+        return readOrWait(watch, actor.app, wanted, signal)
       },
     )
   }
+
+/** Of the types that are asked for, those that an operator of this role may see; undefined: all. */
+function typesFor(role: Role | undefined, asked: EventType[] | undefined) {
+  if (!role || mayUse(role, 'settings')) return asked
+  const visible = visibleEvents(role)
+  return asked?.filter((type) => visible.includes(type)) ?? visible
+}
 
 /** Holds no connection to the database while it waits. The signal is aborted in any case. */
 async function readOrWait(
   watch: LogWatch,
   app: ServedApp,
-  query: EventListQuery & { after: number },
+  query: Wanted & { after: number },
   signal: AbortSignal,
 ): Promise<EventList> {
   for (let { after } = query; ; ) {
