@@ -488,7 +488,7 @@ export const errors = {
     status: 429,
     retry: true,
     message: 'The limit of {limit} requests a minute is reached.',
-    when: 'The app, or the operator, used up its requests of this minute; `Retry-After` says when to come back.',
+    when: 'The app, the user or the operator used up its requests of this minute, or a user its tries at passwords of groups; `Retry-After` says when to come back.',
   },
   AUTH_ERR_EMPTY_AUTH_HEADER: {
     status: 401,

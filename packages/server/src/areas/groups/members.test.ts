@@ -194,6 +194,25 @@ suite('joinGroup, leaveGroup', () => {
   test('a new member has one message to read: the one that tells of it', async () => {
     const app = await withGroup(['amira', 'ben'])
     await add(app, { participants: ['amira'] })
+  test('a password can be tried ten times a minute by each user, not by members', async () => {
+    const app = await withGroup(['amira', 'ben'], { type: 'password', password: 'sesame' })
+    const join = (uid: string, password: string) =>
+      app.call('POST', '/v3/groups/g/join', { ...as(uid), body: { password } })
+    // All at once: they fall into two minutes at most.
+    const tries = (uid: string) =>
+      Promise.all(Array.from({ length: 30 }, (_, n) => join(uid, `guess ${n}`)))
+    const answers = await tries('amira')
+    const refused = answers.filter(({ status }) => status === 429)
+    const wrong = answers.filter(({ body }) => body.error.code === 'ERR_WRONG_GROUP_PASS')
+    assert.equal(refused.length + wrong.length, 30)
+    assert.ok(wrong.length >= 10 && wrong.length <= 20, `${wrong.length} tries`)
+    assert.equal(refused[0]?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+    assert.ok(Number(refused[0]?.headers.get('retry-after')) > 0)
+    assert.equal((await join('ben', 'sesame')).status, 200)
+    const codes = (await tries('ben')).map(({ body }) => body.error.code)
+    assert.deepEqual(new Set(codes), new Set(['ERR_ALREADY_JOINED']))
+  })
+
     await app.call('POST', '/v3/groups/g/join', as('ben'))
     const text = `select i.uid, h.counted - i.read_counted - i.own_since as unread
       from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation

@@ -60,6 +60,18 @@ export const findPasswordHash = query<OneGroup, { password_hash: string | null }
    where app_no = :appNo and guid = :guid and type = 'password' and removed_at is null`,
 )
 
+/** The same for who wants to join; members and banned users are refused whatever they send. */
+export const findHashToProve = query<OneGroup & { uid: string }, { password_hash: string | null }>(
+  'groups.findHashToProve',
+  `select password_hash from groups
+   where app_no = :appNo and guid = :guid and type = 'password' and removed_at is null
+     and not exists (select from bans
+       where app_no = :appNo and guid = :guid and uid = :uid)
+     and not exists (select from inbox
+       where app_no = :appNo and uid = :uid and kind = 'group' and with_id = :guid
+         and scope is not null)`,
+)
+
 /** No row: the guid is taken, or what was there is still being swept. */
 export const insertGroup = query<
   OneGroup & {

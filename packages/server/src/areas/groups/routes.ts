@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type ErrorCode, GroupRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
+import { Limiter } from '../../platform/cache/limiter.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
@@ -42,6 +43,7 @@ export const groupRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const starts = new PageStarts(deps.cache)
+    const joining = { ...deps, tries: new Limiter(deps.cache) }
 
     app.post(
       '/groups',
@@ -173,7 +175,7 @@ export const groupRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await joinGroup(deps, asUser(actor), params.guid, body?.password),
+        data: await joinGroup(joining, asUser(actor), params.guid, body?.password),
       }),
     )
 
