@@ -771,6 +771,7 @@ export type AddFriendsAnswer = {
           | 'ERR_CANNOT_FORM_SELF_RELATION'
           | 'ERR_PLAN_QUOTA_RESTRICTION'
         message: string
+          | 'ERR_PERMISSION_DENIED'
       }
     }
   >

@@ -182,6 +182,80 @@ suite('what users see of each other', () => {
     assert.equal(await codeOf(refused), 'ERR_PERMISSION_DENIED')
   })
 
+  test('a role for friends alone cannot be widened from the other side either', async () => {
+    const app = await server.newApp()
+    const settings = { sendMessagesTo: 'friendsOnly' } as const
+    await app.client.roles.create({ role: 'minor', name: 'Minor', settings })
+    const stranger = await signIn(app, 'stranger')
+    for (const uid of ['ben', 'kim', 'lou']) await app.client.users.create({ uid, name: uid })
+    for (const uid of ['kim', 'lou']) await app.client.users.update(uid, { role: 'minor' })
+    await app.client.friends.add('lou', { accepted: ['stranger'] })
+    const body = { accepted: ['kim', 'lou', 'ben'] }
+    const added = await stranger.call('POST', '/v3/users/stranger/friends', body)
+    const { kim, lou, ben } = added.body.data.accepted
+    assert.equal(kim.error.code, 'ERR_PERMISSION_DENIED')
+    assert.equal(lou.error.code, 'ERR_ALREADY_FRIEND')
+    assert.equal(ben.success, true)
+    const friends = (await app.client.friends.list('stranger')).data.map(({ uid }) => uid)
+    assert.deepEqual(friends, ['ben', 'lou'])
+  })
+
+  test('who blocks, or is blocked, is offline to the other', async () => {
+    const app = await server.newApp()
+    const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
+    await app.call('POST', '/v3/users', { body: { uid: 'cleo', name: 'cleo' } })
+    await app.client.groups.create({
+      ...{ guid: 'g', name: 'G', type: 'public', owner: 'amira' },
+      members: { participants: ['ben', 'cleo'] },
+    })
+    const text = `update users set online = true, last_active_at = now() where app_no = $1`
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    await app.client.blockedUsers.block('amira', { blockedUids: ['ben'] })
+    for (const [by, other] of [
+      [amira, 'ben'],
+      [ben, 'amira'],
+    ] as const) {
+      const lists = ['/v3/users', '/v3/groups/g/members']
+      const found = await Promise.all(lists.map((path) => by.call('GET', path)))
+      const one = await by.call('GET', `/v3/users/${other}`)
+      const users = [one.body.data, ...found.flatMap(({ body }) => body.data)]
+      assert.equal(users.length, 7)
+      for (const { uid, status, lastActiveAt } of users) {
+        assert.equal(status, uid === other ? 'offline' : 'online', uid)
+        assert.equal(lastActiveAt === undefined, uid === other, uid)
+      }
+    }
+    const { data } = (await app.call('GET', '/v3/users')).body
+    assert.deepEqual(
+      new Set(data.map(({ status }: { status: string }) => status)),
+      new Set(['online']),
+    )
+  })
+
+  test('members and banned users show how they stand to the viewer', async () => {
+    const app = await server.newApp()
+    const amira = await signIn(app, 'amira')
+    for (const uid of ['ben', 'cleo']) await app.client.users.create({ uid, name: uid })
+    await app.client.groups.create({
+      ...{ guid: 'g', name: 'G', type: 'public', owner: 'amira' },
+      members: { participants: ['ben'], usersToBan: ['cleo'] },
+    })
+    await app.client.blockedUsers.block('amira', { blockedUids: ['ben', 'cleo'] })
+    const members = (await amira.call('GET', '/v3/groups/g/members')).body.data
+    const [cleo] = (await amira.call('GET', '/v3/groups/g/bannedusers')).body.data
+    const fields = members.map((user: Record<string, unknown>) => [
+      ...[user.uid, user.scope, user.conversationId, user.blockedByMe, user.hasBlockedMe],
+    ])
+    assert.deepEqual(fields, [
+      ['amira', 'admin', undefined, undefined, undefined],
+      ['ben', 'participant', 'amira_user_ben', true, false],
+    ])
+    assert.deepEqual(
+      [cleo.isBanned, cleo.conversationId, cleo.blockedByMe],
+      [true, 'amira_user_cleo', true],
+    )
+  })
+
   test('nobody becomes the friend of one who blocks them', async () => {
     const app = await server.newApp()
     const [amira] = [

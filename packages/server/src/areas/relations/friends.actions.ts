@@ -5,7 +5,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { findRoleOf } from '../roles/queries.ts'
+import { listClosedAmong } from '../roles/queries.ts'
 import { limitOf } from '../settings/settings.ts'
 import { listRelations, lockUsers } from '../users/queries.ts'
 import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
@@ -25,8 +25,9 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
     const known = await lockUsers.many(tx, { appNo, uids: [uid, ...others] })
     const active = new Set(known.map((user) => user.uid))
     if (!active.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-    if (actor.kind === 'user') await checkOpen(tx, appNo, uid)
-    const { added, outcomes } = await newFriends(tx, actor, uid, others, active)
+    const closed = await closedAmong(tx, actor, [uid, ...others])
+    if (closed.has(uid)) throw fail('ERR_PERMISSION_DENIED')
+    const { added, outcomes } = await newFriends(tx, actor, uid, others, { active, closed })
     if (added.length > 0) {
       await insertFriends.many(tx, { appNo, uid, others: added })
       const payload = { uid, friends: added }
@@ -36,12 +37,11 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
   })
 }
 
-/** Whose role is for friends alone could else widen it by a token. */
-async function checkOpen(tx: Tx, appNo: number, uid: string): Promise<void> {
-  const role = await findRoleOf.maybeOne(tx, { appNo, uid })
-  const { listUsers, sendMessagesTo } = role?.settings ?? {}
-  if (listUsers === 'friendsOnly' || sendMessagesTo === 'friendsOnly')
-    throw fail('ERR_PERMISSION_DENIED')
+/** A role that is for friends alone would be widened by a token, from either side. */
+async function closedAmong(tx: Tx, { app, kind }: Actor, uids: string[]) {
+  if (kind !== 'user') return new Set<string>()
+  const rows = await listClosedAmong.many(tx, { appNo: app.no, uids })
+  return new Set(rows.map((row) => row.uid))
 }
 
 /** Those who block the user of a token; the app knows what it does. */
@@ -56,7 +56,7 @@ async function newFriends(
   actor: Actor,
   uid: string,
   others: string[],
-  active: Set<string>,
+  { active, closed }: { active: Set<string>; closed: Set<string> },
 ): Promise<{ added: string[]; outcomes: Outcomes }> {
   const { app, settings } = actor
   const appNo = app.no
@@ -75,6 +75,7 @@ async function newFriends(
     else if (!active.has(other)) outcomes[other] = refusal('ERR_UID_NOT_FOUND', { uid: other })
     else if (blockers.has(other)) outcomes[other] = refusal('ERR_BLOCKED_SENDER', { uid: other })
     else if (already.has(other)) outcomes[other] = refusal('ERR_ALREADY_FRIEND')
+    else if (closed.has(other)) outcomes[other] = refusal('ERR_PERMISSION_DENIED')
     else if (full(uid) || full(other)) {
       outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends of a user' })
     } else {

@@ -15,6 +15,7 @@ const FriendOutcome = Outcome([
   'ERR_ALREADY_FRIEND',
   'ERR_BLOCKED_SENDER',
   'ERR_CANNOT_FORM_SELF_RELATION',
+  'ERR_PERMISSION_DENIED',
   'ERR_PLAN_QUOTA_RESTRICTION',
 ])
 export const FriendOutcomes = Type.Object(

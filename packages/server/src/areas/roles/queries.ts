@@ -40,6 +40,15 @@ export const findRoleOf = query<{ appNo: number; uid: string }, { settings: Role
    where u.app_no = :appNo and u.uid = :uid`,
 )
 
+/** Those among these users whose role is for friends alone. */
+export const listClosedAmong = query<{ appNo: number; uids: string[] }, { uid: string }>(
+  'roles.listClosedAmong',
+  `select u.uid from users u
+   join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
+   where u.app_no = :appNo and u.uid = any(:uids::text[])
+     and 'friendsOnly' in (r.settings ->> 'listUsers', r.settings ->> 'sendMessagesTo')`,
+)
+
 /** By id. There are at most 25 beside the built-in ones, so all are read and paged together. */
 export const listRoles = query<{ appNo: number }, RoleRow>(
   'roles.list',
