@@ -60,6 +60,17 @@ const MEMBERS = {
   }),
 }
 
+/** Of a private group only who was a member has ever known. */
+const BANNED = {
+  who: `${MEMBERS.who}; of a private group only if it was a member`,
+  of: ({ group, members }: EventPayload<'group.member.banned'>): Audience => ({
+    group: group.guid,
+    users: Object.keys(members).filter(
+      (uid) => group.type !== 'private' || members[uid]?.oldScope !== undefined,
+    ),
+  }),
+}
+
 const GROUP = {
   who: 'members',
   of: ({ group }: EventPayload<'group.updated'>): Audience => ({ group: group.guid }),
@@ -142,7 +153,7 @@ export const audiences: Audiences = {
   'group.member.joined': MEMBERS,
   'group.member.left': MEMBERS,
   'group.member.kicked': MEMBERS,
-  'group.member.banned': MEMBERS,
+  'group.member.banned': BANNED,
   'group.member.unbanned': GROUP,
   'group.member.scope.changed': MEMBERS,
   'message.sent': { who: BOTH, of: ({ message }) => ofMessage(message) },

@@ -77,6 +77,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       for (const guid of guids) {
         await app.client.groups.create({ guid, name: guid, type: 'public', owner: 'amira' })
       }
+      await app.client.groups.create({ guid: 'hidden', name: 'hidden', type: 'private' })
       const members = (guid: string) => `/v3/groups/${guid}/members`
       const body = { participants: ['ben'] }
       for (const guid of ['team', 'old']) await app.call('POST', members(guid), { body })
@@ -89,6 +90,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await app.call('POST', members('new'), { body })
       // Somebody who was no member.
       await app.call('POST', '/v3/groups/closed/bannedusers/ben')
+      await app.call('POST', '/v3/groups/hidden/bannedusers/ben')
       await app.call('POST', '/v3/groups/team/bannedusers/ben')
       await say('while away')
       await app.call('DELETE', '/v3/groups/team/bannedusers/ben')

@@ -305,6 +305,35 @@ suite('private groups', () => {
     const { data } = (await ben.call('GET', '/v3/messages?searchKey=hello')).body
     assert.deepEqual(data, [])
   })
+
+  test('that ban somebody who was in them say so; to others they still are nowhere', async () => {
+    const app = await server.newApp()
+    const [was, never] = [await signIn(app, 'was'), await signIn(app, 'never')]
+    const members = { participants: ['was'] }
+    for (const [guid, type] of [
+      ['secret', 'private'],
+      ['open', 'public'],
+    ] as const) {
+      await app.client.groups.create({ guid, name: guid, type, members })
+      for (const uid of ['was', 'never'])
+        await app.call('POST', `/v3/groups/${guid}/bannedusers/${uid}`)
+    }
+    const codes = (by: Device, guid: string) => {
+      const body = { receiver: guid, receiverType: 'group', data: { text: 'Hello' } }
+      const path = `/v3/groups/${guid}`
+      return Promise.all([
+        codeOf(by.call('GET', path)),
+        codeOf(by.call('POST', `${path}/join`)),
+        codeOf(by.call('GET', `${path}/members`)),
+        codeOf(by.call('GET', `${path}/messages`)),
+        codeOf(by.call('POST', '/v3/messages', body)),
+      ])
+    }
+    const banned = Array(5).fill('ERR_BANNED_GROUPMEMBER')
+    assert.deepEqual(await codes(was, 'secret'), banned)
+    assert.deepEqual(await codes(never, 'open'), banned)
+    assert.deepEqual(await codes(never, 'secret'), Array(5).fill('ERR_GUID_NOT_FOUND'))
+  })
 })
 
 suite('pages of other origins', () => {

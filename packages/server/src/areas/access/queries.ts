@@ -35,14 +35,16 @@ export const findTokenUser = query<
      and deactivated_at is null and removed_at is null`,
 )
 
-/** A row: the user knows of the group, because anyone may or because it takes part. */
+/** A row: the user knows of the group, because anyone may, because it takes part, or did until it was banned. */
 export const findVisibleGroup = query<{ appNo: number; guid: string; uid: string }, { seen: true }>(
   'access.findVisibleGroup',
   `select true as seen from groups g
    where g.app_no = :appNo and g.guid = :guid and g.removed_at is null
      and (g.type <> 'private' or exists (select from inbox i
        where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.with_id = :guid
-         and i.scope is not null))`,
+         and i.scope is not null)
+       or exists (select from bans b
+         where b.app_no = :appNo and b.guid = :guid and b.uid = :uid and b.scope is not null))`,
 )
 
 /** Which of these tokens stand for a user that can act. */

@@ -7,6 +7,7 @@ import { findVisibleGroup } from './queries.ts'
 const OF_GROUPS: readonly string[] = [
   'ERR_GROUP_NOT_JOINED',
   'ERR_GROUP_JOIN_NOT_ALLOWED',
+  'ERR_BANNED_GROUPMEMBER',
   'ERR_CONVERSATION_NOT_ACCESSIBLE',
 ]
 
