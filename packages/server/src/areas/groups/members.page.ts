@@ -1,9 +1,13 @@
+import type { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { PageStarts } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
+import type { UserRow } from '../users/queries.ts'
+import { toSharedUser } from '../users/record.ts'
+import { showTo } from '../users/seen.record.ts'
 import {
   type BanRow,
   countBans,
@@ -44,7 +48,7 @@ export async function pageOfMembers(
       : membersByStatus(cell.db, { ...filter, online })),
   }
   const found = await keysetPage<MemberRow>({ secrets, starts }, list, { page, perPage, cursor })
-  return toPage(found, toMember)
+  return toPage(actor, found, toMember)
 }
 
 const allMembers = (db: Executor, filter: MemberFilter, group: GroupRow) => ({
@@ -74,7 +78,7 @@ export async function pageOfBans(
     keyOf,
   }
   const found = await keysetPage<BanRow>({ secrets, starts }, list, { page, perPage, cursor })
-  return toPage(found, toBanned)
+  return toPage(actor, found, toBanned)
 }
 
 /** The group, if its list is the actor's to see: any for the app, for a user as its standing allows. */
@@ -97,7 +101,14 @@ async function getGroup(
 
 type Found<R> = Awaited<ReturnType<typeof keysetPage<R>>>
 
-const toPage = <R, T>({ rows, pagination, next }: Found<R>, show: (row: R) => T) => ({
-  data: rows.map(show),
-  meta: { pagination, ...(next !== undefined && { cursor: { next } }) },
-})
+async function toPage<R extends UserRow, T>(
+  actor: Actor,
+  { rows, pagination, next }: Found<R>,
+  toRecord: (row: R, user: UserRecord) => T,
+) {
+  const show = actor.kind === 'user' ? await showTo(actor, rows) : toSharedUser
+  return {
+    data: rows.map((row) => toRecord(row, show(row))),
+    meta: { pagination, ...(next !== undefined && { cursor: { next } }) },
+  }
+}

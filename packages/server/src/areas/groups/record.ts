@@ -1,5 +1,5 @@
-import type { GroupRecord, Scope } from '@loquat/protocol'
-import { seconds, toSharedUser } from '../users/record.ts'
+import type { GroupRecord, Scope, UserRecord } from '@loquat/protocol'
+import { seconds } from '../users/record.ts'
 import type { BanRow, MemberRow } from './members.list.ts'
 import type { BannedRecord, MemberRecord } from './members.schema.ts'
 import type { GroupRow } from './queries.ts'
@@ -39,15 +39,16 @@ export function asSeenBy(group: GroupRecord, { scope, joined_at: joinedAt }: Mem
   return seen
 }
 
-export const toMember = (row: MemberRow): MemberRecord => ({
-  ...toSharedUser(row),
+/** `user` is the record of the same row, as whoever asks sees it. */
+export const toMember = (row: MemberRow, user: UserRecord): MemberRecord => ({
+  ...user,
   scope: row.scope,
   joinedAt: seconds(row.joined_at),
 })
 
-export function toBanned(row: BanRow): BannedRecord {
+export function toBanned(row: BanRow, user: UserRecord): BannedRecord {
   const bannedAt = seconds(row.banned_at)
-  const banned: BannedRecord = { ...toSharedUser(row), isBanned: true, bannedAt }
+  const banned: BannedRecord = { ...user, isBanned: true, bannedAt }
   if (row.scope !== null) banned.scope = row.scope
   if (row.joined_at) banned.joinedAt = seconds(row.joined_at)
   return banned

@@ -1,4 +1,3 @@
-import type { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
 import { fail } from '../../platform/http/fail.ts'
@@ -8,9 +7,9 @@ import { findRoleOf } from '../roles/queries.ts'
 import { countUsers } from './count.ts'
 import { friendsAmong, toFilter, type UserFilter, type UserKey } from './filter.ts'
 import { type Listed, listUsers, placeOf } from './list.ts'
-import { listRelations, type Relation } from './queries.ts'
-import { asSeenBy, toUser, withTags } from './record.ts'
+import { toUser, withTags } from './record.ts'
 import type { UserListQuery } from './schema.ts'
+import { showTo } from './seen.record.ts'
 import type { ListedUser } from './walk.ts'
 
 /**
@@ -60,13 +59,4 @@ export async function pageOfUsers(
       ...(found.next !== undefined && { cursor: { next: found.next } }),
     },
   }
-}
-
-/** As the user of the token sees them. */
-async function showTo({ app, uid: viewer = '' }: Actor, rows: ListedUser[]) {
-  const uids = rows.map(({ uid }) => uid)
-  const relations = await listRelations.many(app.cell.db, { appNo: app.no, viewer, uids })
-  const known = new Map(relations.map((relation) => [relation.uid, relation]))
-  const none: Relation = { blocked_by_me_at: null, has_blocked_me_at: null }
-  return (row: ListedUser): UserRecord => asSeenBy(viewer, row, known.get(row.uid) ?? none)
 }

@@ -43,10 +43,11 @@ export function toSharedUser(row: UserRow): UserRecord {
   return user
 }
 
-/** The record as another user sees it. */
+/** The record as another user sees it. Between two of whom one blocks the other, nobody sees who is there. */
 export function asSeenBy(viewer: string, row: UserRow, relation: Relation): UserRecord {
   if (viewer === row.uid) return toUser(row)
-  const user = toSharedUser(row)
+  const apart = relation.blocked_by_me_at !== null || relation.has_blocked_me_at !== null
+  const user = toSharedUser(apart ? { ...row, online: false, last_active_at: null } : row)
   user.conversationId = conversationIdOf(viewer, row.uid)
   return { ...user, ...blockFields(relation) }
 }
