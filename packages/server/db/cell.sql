@@ -1554,9 +1554,12 @@ CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[],
 declare
   v_other text;
 begin
+  h conversations;
   for v_other in
     select o from unnest(p_others) o
     order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
+    where p_blocked or exists (select from blocks
+      where app_no = p_app_no and uid = p_uid and blocked_uid = o)
   loop
     perform open_conversation(p_app_no, p_uid, v_other);
     if p_blocked then
@@ -1570,6 +1573,11 @@ begin
       return next v_other;
     end if;
   end loop;
+    if not p_blocked and h.last_seq = 0 and not exists (select from blocks
+      where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+    then
+      delete from conversations where app_no = p_app_no and no = h.no;
+    end if;
 end $$;
 
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
@@ -1929,13 +1937,21 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
 
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
+  -- A block makes a head where there was none, which no inbox leads to.
+  with gone as (
+    delete from blocks where v_left > 0 and ctid = any (array(
+      (select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0))
+      union all
+      (select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid
+       limit greatest(v_left, 0))
+      limit greatest(v_left, 0)))
+    returning least(uid, blocked_uid) as one, greatest(uid, blocked_uid) as other
+  ), heads as (
+    delete from conversations c using gone
+    where c.app_no = p_app_no and c.kind = 'user' and c.one = gone.one and c.other = gone.other
+      and c.last_seq = 0
+  )
+  select count(*) into v_done from gone;
   v_left := v_left - v_done;
 
   if v_left <= 0 then return false; end if;

@@ -1191,13 +1191,21 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
 
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-  delete from blocks where v_left > 0 and ctid = any (array(
-    select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
+  -- A block makes a head where there was none, which no inbox leads to.
+  with gone as (
+    delete from blocks where v_left > 0 and ctid = any (array(
+      (select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0))
+      union all
+      (select ctid from blocks where app_no = p_app_no and blocked_uid = p_uid
+       limit greatest(v_left, 0))
+      limit greatest(v_left, 0)))
+    returning least(uid, blocked_uid) as one, greatest(uid, blocked_uid) as other
+  ), heads as (
+    delete from conversations c using gone
+    where c.app_no = p_app_no and c.kind = 'user' and c.one = gone.one and c.other = gone.other
+      and c.last_seq = 0
+  )
+  select count(*) into v_done from gone;
   v_left := v_left - v_done;
 
   if v_left <= 0 then return false; end if;
@@ -1253,19 +1261,23 @@ end $$;
 
 /*
  * Blocks others, or no longer does, in the order of their conversations' keys; returns those for
- * whom that is new. The heads are locked, so that no message is sent meanwhile.
+ * whom that is new. The heads are locked, so that no message is sent meanwhile; one that a block made
+ * goes with the last block between the two.
  */
 create function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
 returns setof text
 language plpgsql as $$
 declare
   v_other text;
+  h conversations;
 begin
   for v_other in
     select o from unnest(p_others) o
+    where p_blocked or exists (select from blocks
+      where app_no = p_app_no and uid = p_uid and blocked_uid = o)
     order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
   loop
-    perform open_conversation(p_app_no, p_uid, v_other);
+    h := open_conversation(p_app_no, p_uid, v_other);
     if p_blocked then
       insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
       on conflict do nothing;
@@ -1275,6 +1287,11 @@ begin
     if found then
       perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
+    end if;
+    if not p_blocked and h.last_seq = 0 and not exists (select from blocks
+      where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+    then
+      delete from conversations where app_no = p_app_no and no = h.no;
     end if;
   end loop;
 end $$;

@@ -4,67 +4,68 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { holdUsers, type UserRow } from '../users/queries.ts'
+import { holdAnyUsers, holdUsers, type UserRow } from '../users/queries.ts'
 import { toUser } from '../users/record.ts'
 import { refusal } from './friends.actions.ts'
 import { setBlocks } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
-export const blockUsers = (deps: Deps, actor: Actor, uid: string, others: string[]) =>
-  changeBlocks(deps, actor, uid, others, true)
-
-export const unblockUsers = (deps: Deps, actor: Actor, uid: string, others: string[]) =>
-  changeBlocks(deps, actor, uid, others, false)
-
-/** Blocking twice, or releasing somebody who was not blocked, changes nothing, and is told as success. */
-function changeBlocks(
+/** Blocking twice changes nothing, and is told as success. */
+export function blockUsers(
   deps: Deps,
   actor: Actor,
   uid: string,
   given: string[],
-  blocked: boolean,
 ): Promise<Outcomes> {
   const appNo = actor.app.no
   const others = [...new Set(given)]
   return write(deps, actor, async (tx) => {
-    const users = await holdParties(tx, appNo, uid, others)
+    const users = byUid(await holdUsers.many(tx, { appNo, uids: [uid, ...others] }))
+    if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
     const able = others.filter((other) => other !== uid && users.has(other))
-    const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked })
+    const rows = await setBlocks.many(tx, { appNo, uid, others: able, blocked: true })
     const changed = rows.map((row) => row.blocked_uid)
-    await announceBlocks(
-      tx,
-      appNo,
-      blocked ? 'user.blocked' : 'user.unblocked',
-      uid,
-      changed,
-      users,
-    )
-    const text = blocked ? 'now blocks' : 'no longer blocks'
-    return tell(others, uid, users, (other) => `${uid} ${text} ${other}.`)
+    await announceBlocks(tx, appNo, 'user.blocked', uid, changed, users)
+    return outcomes(others, (other) => {
+      if (other === uid) return refusal('ERR_CANNOT_BLOCK_SELF')
+      if (!users.has(other)) return refusal('ERR_UID_NOT_FOUND', { uid: other })
+      return { success: true, message: `${uid} now blocks ${other}.` }
+    })
   })
 }
 
-/** All who take part and are active; none of them can be removed meanwhile. */
-async function holdParties(tx: Tx, appNo: number, uid: string, others: string[]) {
-  const rows = await holdUsers.many(tx, { appNo, uids: [uid, ...others] })
-  const users = new Map(rows.map((row) => [row.uid, row]))
-  if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
-  return users
+/**
+ * Releasing somebody who was not blocked changes nothing, and is told as success. Who was blocked and is deactivated
+ * can be released too, but is else as unknown as everywhere.
+ */
+export function unblockUsers(
+  deps: Deps,
+  actor: Actor,
+  uid: string,
+  given: string[],
+): Promise<Outcomes> {
+  const appNo = actor.app.no
+  const others = [...new Set(given)]
+  return write(deps, actor, async (tx) => {
+    const users = byUid(await holdAnyUsers.many(tx, { appNo, uids: [uid, ...others] }))
+    const isActive = (one: string) => users.get(one)?.deactivated_at === null
+    if (!isActive(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    const rows = await setBlocks.many(tx, { appNo, uid, others, blocked: false })
+    const changed = rows.map((row) => row.blocked_uid)
+    await announceBlocks(tx, appNo, 'user.unblocked', uid, changed, users)
+    return outcomes(others, (other) =>
+      isActive(other) || changed.includes(other)
+        ? { success: true, message: `${uid} no longer blocks ${other}.` }
+        : refusal('ERR_UID_NOT_FOUND', { uid: other }),
+    )
+  })
 }
 
-function tell(
-  others: string[],
-  uid: string,
-  users: Map<string, UserRow>,
-  text: (other: string) => string,
-): Outcomes {
-  const outcomeOf = (other: string) => {
-    if (other === uid) return refusal('ERR_CANNOT_BLOCK_SELF')
-    if (!users.has(other)) return refusal('ERR_UID_NOT_FOUND', { uid: other })
-    return { success: true, message: text(other) }
-  }
-  return Object.fromEntries(others.map((other) => [other, outcomeOf(other)]))
-}
+/** None of them can be removed meanwhile. */
+const byUid = (rows: UserRow[]) => new Map(rows.map((row) => [row.uid, row]))
+
+const outcomes = (others: string[], of: (other: string) => Outcomes[string]): Outcomes =>
+  Object.fromEntries(others.map((other) => [other, of(other)]))
 
 async function announceBlocks(
   tx: Tx,

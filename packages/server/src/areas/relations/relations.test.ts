@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -175,6 +176,50 @@ suite('blocked users', () => {
     assert.deepEqual(await blockedBy(app, 'a', { direction: 'both' }), [])
   })
 
+  test('who is deactivated can be released, once', async () => {
+    const app = await appWithUsers('a', 'b', 'c')
+    await block(app, 'a', 'b')
+    await app.client.users.deactivate({ uidsToDeactivate: ['b', 'c'] })
+    const released = await unblock(app, 'a', 'b', 'c', 'a', 'ghost')
+    assert.deepEqual(
+      Object.entries(released).map(([uid, { success, error }]) => [uid, error?.code ?? success]),
+      [
+        ['b', true],
+        ['c', 'ERR_UID_NOT_FOUND'],
+        ['a', true],
+        ['ghost', 'ERR_UID_NOT_FOUND'],
+      ],
+    )
+    assert.equal((await app.announced()).at(-1), 'user.unblocked')
+    await app.client.users.reactivate({ uidsToActivate: ['b'] })
+    assert.deepEqual(await blockedBy(app, 'a'), [])
+    assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
+  })
+
+  test('leave no conversation behind: not when released, nor when one is removed', async () => {
+    const app = await appWithUsers('a', 'b', 'c', 'd')
+    const heads = async () => {
+      const text = 'select one, other from conversations where app_no = $1 order by one, other'
+      return (await app.cell.db.query({ name: '', text, values: [app.no] })).rows
+    }
+    await unblock(app, 'a', 'b')
+    assert.deepEqual(await heads(), [])
+    await block(app, 'a', 'b')
+    await block(app, 'b', 'a', 'c')
+    await unblock(app, 'a', 'b')
+    assert.deepEqual(await heads(), [
+      { one: 'a', other: 'b' },
+      { one: 'b', other: 'c' },
+    ])
+    await unblock(app, 'b', 'a')
+    assert.deepEqual(await heads(), [{ one: 'b', other: 'c' }])
+    await block(app, 'd', 'b')
+    const message = { receiver: 'd', receiverType: 'user', data: { text: 'Hi' } } as const
+    await app.client.onBehalfOf('c').messages.send(message)
+    await app.client.users.delete('b', { permanent: true })
+    assert.deepEqual(await heads(), [{ one: 'c', other: 'd' }])
+  })
+
   test('blocked and released both ways at once: no deadlock, one row at most', async () => {
     const app = await appWithUsers('a', 'b')
     // One that fails fails the test.
@@ -185,5 +230,6 @@ suite('blocked users', () => {
       }),
     )
     assert.ok((await blockedBy(app, 'a')).length <= 1)
+    assert.deepEqual(await verify(app.cell, app.no), [])
   })
 })

@@ -71,6 +71,14 @@ export const holdUsers = query<{ appNo: number; uids: string[] }, UserRow>(
    order by uid for share`,
 )
 
+/** The same in both states. */
+export const holdAnyUsers = query<{ appNo: number; uids: string[] }, UserRow>(
+  'users.holdAny',
+  `select ${USER_COLUMNS} from users
+   where app_no = :appNo and uid = any(:uids::text[]) and removed_at is null
+   order by uid for share`,
+)
+
 /** No row: the uid is taken. */
 export const insertUser = query<
   {
