@@ -2823,21 +2823,21 @@ export type ReplayWebhookEventsBody = {
 }
 
 export type GetStatsQuery = {
-  /** From when, in Unix seconds or milliseconds. */
+  /** From when, in Unix seconds (10 digits) or milliseconds (13). */
   fromDate: number
   /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
   toDate: number
 }
 
 export type GetDailyStatsQuery = {
-  /** From when, in Unix seconds or milliseconds. */
+  /** From when, in Unix seconds (10 digits) or milliseconds (13). */
   fromDate: number
   /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
   toDate: number
 }
 
 export type GetMessageStatsQuery = {
-  /** From when, in Unix seconds or milliseconds. */
+  /** From when, in Unix seconds (10 digits) or milliseconds (13); within the last seven days. */
   fromDate?: number | undefined
   /** Until when, in Unix seconds or milliseconds; up to 24 hours later. The last hour unless given. */
   toDate?: number | undefined

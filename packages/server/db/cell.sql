@@ -1305,7 +1305,8 @@ begin
   into v_taken, v_active
   from (
     select day, case
-      when type = 'user.connection.changed' then payload #>> '{user,uid}'
+      when type = 'user.connection.changed' then
+        case when payload #>> '{user,role}' is distinct from '@agentic' then payload #>> '{user,uid}' end
       when sender <> 'app_system'
         and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
     end as uid from taken
@@ -1553,15 +1554,15 @@ CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[],
     AS $$
 declare
   v_other text;
-begin
   h conversations;
+begin
   for v_other in
     select o from unnest(p_others) o
-    order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
     where p_blocked or exists (select from blocks
       where app_no = p_app_no and uid = p_uid and blocked_uid = o)
+    order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
   loop
-    perform open_conversation(p_app_no, p_uid, v_other);
+    h := open_conversation(p_app_no, p_uid, v_other);
     if p_blocked then
       insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
       on conflict do nothing;
@@ -1572,12 +1573,12 @@ begin
       perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
-  end loop;
     if not p_blocked and h.last_seq = 0 and not exists (select from blocks
       where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
     then
       delete from conversations where app_no = p_app_no and no = h.no;
     end if;
+  end loop;
 end $$;
 
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb

@@ -143,7 +143,8 @@ begin
   into v_taken, v_active
   from (
     select day, case
-      when type = 'user.connection.changed' then payload #>> '{user,uid}'
+      when type = 'user.connection.changed' then
+        case when payload #>> '{user,role}' is distinct from '@agentic' then payload #>> '{user,uid}' end
       when sender <> 'app_system'
         and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
     end as uid from taken

@@ -104,16 +104,18 @@ export const addCounts = query<{ counts: string }>(
    on conflict (app_no, day, what) do update set count = d.count + excluded.count`,
 )
 
-/** Users whose tokens were used: `{"app_no", "uid"}` each. */
+/** Users whose tokens were used: `{"app_no", "uid"}` each. Agents are no active users. */
 export const addSeen = query<{ users: string }>(
   'stats.addSeen',
   `insert into usage_seen (app_no, day, uid)
    select app_no, utc_day(clock_timestamp()), uid
-   from json_to_recordset(:users::json) as u (app_no int, uid text)
+   from json_to_recordset(:users::json) as seen (app_no int, uid text)
+   where not exists (select from users u
+     where u.app_no = seen.app_no and u.uid = seen.uid and u.role = '@agentic')
    order by app_no, uid collate "C" on conflict do nothing`,
 )
 
-/** More than eight days old: no answer shows more than one. */
+/** More than eight days old: answers show seven. */
 export const removeOldSteps = query<{ limit: number }, { removed: number }>(
   'stats.removeOldSteps',
   `with old as (

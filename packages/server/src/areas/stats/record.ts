@@ -16,8 +16,18 @@ const DAY_MS = 24 * HOUR_MS
 const STEP_MS = 300_000
 const LONGEST_MS = 366 * DAY_MS
 
-/** Ten digits are seconds. */
-const millis = (time: number) => (time < 10_000_000_000 ? time * 1_000 : time)
+/** Steps older than eight days are removed (`removeOldSteps`): a day more than is shown. */
+const STEPS_MS = 7 * DAY_MS
+
+/** Ten digits are seconds, 13 are milliseconds. */
+function millis(name: 'fromDate' | 'toDate', time: number): number {
+  const digits = String(time).length
+  if (digits === 10) return time * 1_000
+  if (digits === 13) return time
+  throw badRequest({
+    [name]: [`${name} must be Unix seconds (10 digits) or milliseconds (13 digits)`],
+  })
+}
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
@@ -31,7 +41,7 @@ function checkWindow(from: number, to: number, longest: number): void {
 
 /** The days that a window touches. One that ends at midnight does not reach into the next day. */
 function daysOf(appNo: number, query: StatsQuery) {
-  const [fromDate, toDate] = [millis(query.fromDate), millis(query.toDate)]
+  const [fromDate, toDate] = [millis('fromDate', query.fromDate), millis('toDate', query.toDate)]
   checkWindow(fromDate, toDate, LONGEST_MS)
   return { fromDate, toDate, days: { appNo, from: dayOf(fromDate), to: dayOf(toDate - 1) } }
 }
@@ -96,9 +106,16 @@ export async function messageStatsOf(
   { no: appNo, id: appId, cell }: ServedApp,
   query: MessageStatsQuery,
 ): Promise<MessageStats> {
-  const end = query.toDate === undefined ? Date.now() : millis(query.toDate)
-  const start = query.fromDate === undefined ? end - HOUR_MS : millis(query.fromDate)
+  const now = Date.now()
+  const end = query.toDate === undefined ? now : millis('toDate', query.toDate)
+  const start = query.fromDate === undefined ? end - HOUR_MS : millis('fromDate', query.fromDate)
   checkWindow(start, end, DAY_MS)
+  if (start < now - STEPS_MS) {
+    const oldest = Math.ceil((now - STEPS_MS) / 1_000)
+    throw badRequest({
+      fromDate: [`fromDate must be ${oldest} or later: steps are kept for a week`],
+    })
+  }
   const [from, to] = [Math.floor(start / STEP_MS), Math.ceil(end / STEP_MS)]
   // Twelve steps for an hour, whenever it is asked.
   const first = query.fromDate === undefined ? to - HOUR_MS / STEP_MS : from

@@ -4,7 +4,7 @@ const Time = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 9_999_999_999_999, description })
 
 export const StatsQuery = Type.Object({
-  fromDate: Time('From when, in Unix seconds or milliseconds.'),
+  fromDate: Time('From when, in Unix seconds (10 digits) or milliseconds (13).'),
   toDate: Time('Until when, in Unix seconds or milliseconds; up to 366 days later.'),
 })
 export type StatsQuery = Static<typeof StatsQuery>
@@ -65,7 +65,11 @@ export const DailyStats = Type.Object(
 export type DailyStats = Static<typeof DailyStats>
 
 export const MessageStatsQuery = Type.Object({
-  fromDate: Type.Optional(Time('From when, in Unix seconds or milliseconds.')),
+  fromDate: Type.Optional(
+    Time(
+      'From when, in Unix seconds (10 digits) or milliseconds (13); within the last seven days.',
+    ),
+  ),
   toDate: Type.Optional(
     Time(
       'Until when, in Unix seconds or milliseconds; up to 24 hours later. The last hour unless given.',

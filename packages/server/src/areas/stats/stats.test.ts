@@ -77,12 +77,21 @@ suite('getStats', () => {
     const app = await newApp('ann')
     await app.client.users.create({ uid: 'ai', name: 'AI', role: '@agentic' })
     await send(app, 'ai', 'ann')
+    const presence = new Presence(server.deps, { graceMs: 0 })
+    presence.connect(app, 'ai', { connectedAt: 0 })
+    await presence.beat()
+    await presence.close()
+    const counters = new Counters(server.deps)
+    counters.saw(app, 'ai')
+    await counters.close()
+    await rows(app.cell.db, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
     await app.call('POST', '/v3/messages', {
       body: { receiver: 'ann', receiverType: 'user', data: { text: 'hi' } },
     })
     await settle(app)
     const { metrics, counts } = await stats(app)
     assert.equal(counts['message.sent'], 2)
+    assert.ok(counts['user.connection.changed'] > 0)
     assert.equal(metrics.active_users, 0)
   })
 
@@ -140,7 +149,11 @@ suite('getStats', () => {
     const app = await newApp()
     for (const query of [
       ...['', '?fromDate=1700000000', '?fromDate=x&toDate=1', '?fromDate=2&toDate=2'],
-      ...['?fromDate=3&toDate=2', `?fromDate=0&toDate=${367 * 86_400}`],
+      ...['?fromDate=1700000001&toDate=1700000000', '?fromDate=1700000000&toDate=1700000000'],
+      `?fromDate=1700000000&toDate=${1_700_000_000 + 367 * 86_400}`,
+      // Neither seconds nor milliseconds.
+      ...['?fromDate=170000000&toDate=1700000000', '?fromDate=1700000000&toDate=17000000000'],
+      '?fromDate=1700000000&toDate=170259200000',
     ]) {
       const { status, body } = await app.call('GET', `/v3/stats${query}`)
       assert.deepEqual([status, body.error.code], [400, 'ERR_BAD_REQUEST'], query)
@@ -206,8 +219,8 @@ suite('getDailyStats', () => {
   test('takes a year at most', async () => {
     const app = await newApp()
     assert.equal((await days(app, '2024-01-01', '2025-01-01')).length, 366)
-    const { status } = await app.call('GET', `/v3/stats/days?fromDate=0&toDate=${367 * 86_400}`)
-    assert.equal(status, 400)
+    const window = `fromDate=1700000000&toDate=${1_700_000_000 + 367 * 86_400}`
+    assert.equal((await app.call('GET', `/v3/stats/days?${window}`)).status, 400)
   })
 })
 
@@ -234,13 +247,19 @@ suite('getMessageStats', () => {
     assert.equal(sum('readReceipts'), 1)
   })
 
-  test('takes a day at most', async () => {
+  test('takes a day at most, of the last seven', async () => {
     const app = await newApp()
     const of = (from: number, to: number) =>
       app.call('GET', `/v3/stats/messages?fromDate=${from}&toDate=${to}`)
-    assert.equal((await of(1_700_000_000, 1_700_000_000 + 86_401)).status, 400)
-    assert.equal((await of(1_700_000_000, 1_700_000_000)).status, 400)
-    const { body } = await of(1_700_000_000, 1_700_000_000 + 86_400)
+    // Not at the beginning of a step: the day then touches one more.
+    const start = Math.floor(Date.now() / DAY_MS - 5) * 86_400 + 20
+    assert.equal((await of(start, start + 86_401)).status, 400)
+    assert.equal((await of(start, start)).status, 400)
+    const { body } = await of(start, start + 86_400)
     assert.equal(body.data.dataPoints.length, 289)
+    const old = await of(start - 3 * 86_400, start - 3 * 86_400 + 60)
+    assert.equal(old.status, 400)
+    const [, oldest = ''] = old.body.error.details.fromDate[0].match(/must be (\d+) or later/)
+    assert.ok(Math.abs(Number(oldest) - (Date.now() / 1_000 - 7 * 86_400)) < 3_600)
   })
 })
