@@ -576,6 +576,8 @@ export type ListUsersQuery = {
 
 export type ListUsersCount = {
   count: number
+  /** There can be more than `count` says: counting ended there. */
+  total_capped?: true
 }
 
 export type ReactivateUsersAnswer = {
@@ -769,9 +771,9 @@ export type AddFriendsAnswer = {
           | 'ERR_ALREADY_FRIEND'
           | 'ERR_BLOCKED_SENDER'
           | 'ERR_CANNOT_FORM_SELF_RELATION'
+          | 'ERR_PERMISSION_DENIED'
           | 'ERR_PLAN_QUOTA_RESTRICTION'
         message: string
-          | 'ERR_PERMISSION_DENIED'
       }
     }
   >

@@ -69,7 +69,8 @@ export const userRoutes =
       async ({ actor, query }) => {
         const filter = await filterFor(actor, query)
         if (!query.count) return pageOfUsers(deps, starts, actor, filter, query)
-        return { data: { count: (await countUsers(actor.app.cell.db, filter)).total } }
+        const { total, capped } = await countUsers(actor.app.cell.db, filter)
+        return { data: { count: total, ...(capped && { total_capped: true as const }) } }
       },
     )
 

@@ -129,4 +129,14 @@ export const UserListQuery = PageQuery({
 })
 export type UserListQuery = Static<typeof UserListQuery>
 
-export const UserCount = Type.Object({ count: Type.Integer() }, { additionalProperties: false })
+export const UserCount = Type.Object(
+  {
+    count: Type.Integer(),
+    total_capped: Type.Optional(
+      Type.Literal(true, {
+        description: 'There can be more than `count` says: counting ended there.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
