@@ -440,7 +440,7 @@ export const errors = {
     status: 403,
     retry: false,
     message: 'How the users stand in the group does not allow that.',
-    when: 'The user that the operation is about is the owner, or not below the acting user. Also: the owner wants to leave, or somebody else to give the group away.',
+    when: 'The user that the operation is about is the owner, or not below the acting user. Also: the owner wants to leave, or somebody else to give the group away. `devMessage` tells which, and what to do.',
   },
   ERR_GROUP_NO_ADMIN_SCOPE: {
     status: 403,

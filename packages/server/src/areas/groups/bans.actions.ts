@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
+import { holdUsers } from '../users/queries.ts'
 import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
 import {
   announceMember,
@@ -26,7 +27,7 @@ export async function banMember(tx: Tx, place: Place, target: Member): Promise<M
 
 export function banUser(deps: Deps, actor: Actor, guid: string, uid: string) {
   return write(deps, actor, async (tx) => {
-    const known = await holdTargets.maybeOne(tx, { appNo: actor.app.no, uids: [uid] })
+    const known = await holdUsers.maybeOne(tx, { appNo: actor.app.no, uids: [uid] })
     const place = await enterGroup(tx, actor, guid, [uid])
     const target = place.standing(uid)
     refuseIf(refuseRemoval(place.acting, target))

@@ -39,11 +39,11 @@ const MOST_AT_ONCE = 25
 
 /** Every id of a call once. */
 export function uidsOf(lists: MemberLists): string[] {
-  const given = LISTS.flatMap((list) => lists[list] ?? [])
-  if (given.length > MOST_AT_ONCE) {
+  const uids = [...new Set(LISTS.flatMap((list) => lists[list] ?? []))]
+  if (uids.length > MOST_AT_ONCE) {
     throw badRequest({ body: [`body must not have more than ${MOST_AT_ONCE} ids in its lists`] })
   }
-  return [...new Set(given)]
+  return uids
 }
 
 export function addMembers(

@@ -121,6 +121,9 @@ suite('addMembers', () => {
     const many = (prefix: string) => Array.from({ length: 13 }, (_, n) => `${prefix}${n}`)
     const answer = add(app, { admins: many('a'), usersToBan: many('b') })
     assert.equal(await codeOf(answer), 'ERR_BAD_REQUEST')
+    // One in two lists counts once.
+    const twice = await add(app, { admins: many('a'), usersToBan: many('a') })
+    assert.deepEqual([twice.status, twice.body.data.usersToBan], [200, {}])
     assert.equal(
       await codeOf(app.call('POST', '/v3/groups/h/members', { body: { admins: ['a'] } })),
       'ERR_GUID_NOT_FOUND',
@@ -191,9 +194,6 @@ suite('joinGroup, leaveGroup', () => {
     assert.equal((await join('p', { password: 'sesame' })).status, 200)
   })
 
-  test('a new member has one message to read: the one that tells of it', async () => {
-    const app = await withGroup(['amira', 'ben'])
-    await add(app, { participants: ['amira'] })
   test('a password can be tried ten times a minute by each user, not by members', async () => {
     const app = await withGroup(['amira', 'ben'], { type: 'password', password: 'sesame' })
     const join = (uid: string, password: string) =>
@@ -213,6 +213,9 @@ suite('joinGroup, leaveGroup', () => {
     assert.deepEqual(new Set(codes), new Set(['ERR_ALREADY_JOINED']))
   })
 
+  test('a new member has one message to read: the one that tells of it', async () => {
+    const app = await withGroup(['amira', 'ben'])
+    await add(app, { participants: ['amira'] })
     await app.call('POST', '/v3/groups/g/join', as('ben'))
     const text = `select i.uid, h.counted - i.read_counted - i.own_since as unread
       from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
@@ -267,6 +270,24 @@ suite('changeScope, kickMember', () => {
     assert.equal((await memberEvents(app)).at(-1)?.type, 'group.member.kicked')
     assert.equal((await list(app)).meta.pagination.total, 0)
   })
+
+  test('who has no clearance is told why, and what to do', async () => {
+    const app = await withGroup(['own', 'admin', 'other'], { owner: 'own' })
+    await add(app, { admins: ['admin', 'other'] })
+    const why = async (method: string, path: string, by: string, body?: object) => {
+      const answer = await app.call(method, `/v3/groups/g${path}`, {
+        ...as(by),
+        ...(body && { body }),
+      })
+      assert.equal(answer.body.error.code, 'ERR_GROUP_NO_CLEARANCE')
+      return answer.body.error.devMessage
+    }
+    assert.match(await why('POST', '/leave', 'own'), /cannot leave.*PUT \/groups\/\{guid\}\/owner/)
+    assert.match(await why('DELETE', '/members/own', 'admin'), /is the owner/)
+    assert.match(await why('PUT', '/members/own', 'admin', { scope: 'admin' }), /is the owner/)
+    assert.match(await why('DELETE', '/members/other', 'admin'), /not below/)
+    assert.match(await why('PUT', '/owner', 'admin', { owner: 'other' }), /Only the owner/)
+  })
 })
 
 suite('bans', () => {
@@ -278,7 +299,7 @@ suite('bans', () => {
     (await app.call('GET', `/v3/groups/g/bannedusers?${query}`)).body
 
   test('keep what the user was, the last first', async () => {
-    const app = await withGroup(['ben', 'cleo'])
+    const app = await withGroup(['ben', 'cleo', 'gone'])
     await add(app, { moderators: ['ben'] })
     assert.equal((await ban(app, 'ben')).body.data.message, 'ben is banned from g.')
     await ban(app, 'cleo')
@@ -296,6 +317,10 @@ suite('bans', () => {
     assert.equal(await codeOf(unban(app, 'ben')), 'ERR_NOT_A_BANNED_USER')
     assert.equal(await codeOf(unban(app, 'nobody')), 'ERR_UID_NOT_FOUND')
     assert.equal(await codeOf(ban(app, 'nobody')), 'ERR_UID_NOT_FOUND')
+    await app.call('DELETE', '/v3/users/gone')
+    assert.equal(await codeOf(ban(app, 'gone')), 'ERR_UID_NOT_FOUND')
+    const { usersToBan } = (await add(app, { usersToBan: ['gone'] })).body.data
+    assert.equal(usersToBan.gone.error.code, 'ERR_UID_NOT_FOUND')
     assert.equal((await list(app)).meta.pagination.total, 0)
     assert.equal((await app.call('POST', '/v3/groups/g/join', as('ben'))).status, 200)
     assert.deepEqual(

@@ -22,6 +22,11 @@ const RANK: Record<Scope, number> = { participant: 1, moderator: 2, admin: 3 }
 const rankOf = ({ scope, owner }: Pick<Standing, 'scope' | 'owner'>): number =>
   owner ? RANK.admin + 1 : scope === null ? 0 : RANK[scope]
 
+const noClearance = (devMessage: string) => fail('ERR_GROUP_NO_CLEARANCE', {}, { devMessage })
+
+const HAND_OVER = 'Give the group away first: PUT /groups/{guid}/owner.'
+const ownerStays = () => noClearance(`The target is the owner. ${HAND_OVER}`)
+
 /** A member, with at least this scope. */
 function refuseBelow(acting: Acting, least: Scope): Refusal {
   if (acting === 'app') return undefined
@@ -64,7 +69,8 @@ export function refuseUnban(acting: Acting, target: Standing): Refusal {
 
 function refuseReach(acting: Acting, target: Standing): Refusal {
   const above = acting === 'app' ? !target.owner : rankOf(acting) > rankOf(target)
-  return above ? undefined : fail('ERR_GROUP_NO_CLEARANCE')
+  if (above) return undefined
+  return target.owner ? ownerStays() : noClearance('The target is not below the acting user.')
 }
 
 /** Outsiders cannot act at all, which goes first. */
@@ -84,7 +90,7 @@ export function refuseScope(acting: Acting, target: Standing, scope: Scope): Ref
   if (self) return self
   const refused = fail('ERR_GROUP_NO_SCOPE_CLEARANCE', { uid: target.uid })
   if (acting !== 'app' && rankOf(acting) < RANK.moderator) return refused
-  if (target.owner) return fail('ERR_GROUP_NO_CLEARANCE')
+  if (target.owner) return ownerStays()
   if (target.scope === null || acting === 'app' || acting.owner) return undefined
   const within =
     acting.scope === 'admin'
@@ -98,7 +104,7 @@ export function refuseTransfer(acting: Acting, target: Standing): Refusal {
   if (acting === 'app') return undefined
   const outside = refuseOutside(acting)
   if (outside) return outside
-  if (!acting.owner) return fail('ERR_GROUP_NO_CLEARANCE')
+  if (!acting.owner) return noClearance('Only the owner can give the group away.')
   return refuseSelf(acting, target)
 }
 
@@ -112,5 +118,5 @@ export function refuseMember({ uid, banned, scope }: Standing): Refusal {
 export function refuseLeaving(acting: Standing): Refusal {
   const outside = refuseOutside(acting)
   if (outside) return outside
-  return acting.owner ? fail('ERR_GROUP_NO_CLEARANCE') : undefined
+  return acting.owner ? noClearance(`The owner cannot leave. ${HAND_OVER}`) : undefined
 }
