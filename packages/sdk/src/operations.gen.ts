@@ -2656,9 +2656,9 @@ export type UpdateWebhookBody = {
   /** Whether to send `username` and `password`. */
   useBasicAuth?: boolean | undefined
   /** Letters and digits. */
-  username?: string | undefined
+  username?: string | null | undefined
   /** Letters and digits. Never shown. */
-  password?: string | undefined
+  password?: string | null | undefined
   /** Whether events are sent; true unless given. */
   enabled?: boolean | undefined
   /** Whether what failed is tried again, for three days; true unless given. */

@@ -1094,7 +1094,7 @@ begin
       'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
 end $$;
 
-CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_news json, OUT hopeless boolean) RETURNS boolean
+CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_news json, OUT hopeless boolean, OUT restarted boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1102,21 +1102,34 @@ declare
   v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
   v_waiting boolean := (p_news ->> 'waiting')::boolean;
   v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
+  v_probes int := coalesce((p_news ->> 'probes')::int, 0);
+  v_failed boolean := exists (
+    select from json_to_recordset(p_news -> 'attempts') as a (status int)
+    where coalesce(a.status, 0) not between 200 and 299);
   v_waited boolean;
 begin
   perform lock_lease(p_job, p_worker, p_epoch);
   select waits_until is not null into v_waited from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
   if not found then return; end if;
+  -- The first failure of a wait comes with probes = 1; any other finds the wait here, unless it was ended.
+  restarted := v_waiting and v_probes > 1 and not v_waited;
+  if restarted then
+    v_waiting := false;
+    v_failures := 0;
+    v_probes := 0;
+  end if;
 
   update webhook_progress set position = greatest(position, p_position),
     failures = v_failures,
     failing_since = case when v_failures = 0 then null
-      when v_succeeded then now() else coalesce(failing_since, now()) end,
-    probes = coalesce((p_news ->> 'probes')::int, 0),
+      when v_failed and (v_succeeded or failed_at < now() - interval '2 days') then now()
+      else coalesce(failing_since, now()) end,
+    failed_at = case when v_failed then now() else failed_at end,
+    probes = v_probes,
     waits_until = case when v_waiting then coalesce(now() + make_interval(secs => v_wait), waits_until) end
   where app_no = p_app_no and webhook_no = p_webhook
-  returning failing_since < now() - interval '5 days' into hopeless;
+  returning v_failed and failing_since < now() - interval '5 days' into hopeless;
 
   insert into webhook_deliveries
     (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
@@ -2414,6 +2427,7 @@ CREATE TABLE public.webhook_progress (
     "position" bigint NOT NULL,
     failures integer DEFAULT 0 NOT NULL,
     failing_since timestamp with time zone,
+    failed_at timestamp with time zone,
     probes integer DEFAULT 0 NOT NULL,
     waits_until timestamp with time zone
 )
@@ -2433,6 +2447,7 @@ CREATE TABLE public.webhooks (
     retry_on_failure boolean NOT NULL,
     triggers text[] DEFAULT '{}'::text[] NOT NULL,
     types text[] DEFAULT '{}'::text[] NOT NULL,
+    since bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     secret_sealed bytea NOT NULL,
     old_secret_sealed bytea,
     old_secret_until timestamp with time zone,

@@ -519,6 +519,7 @@ export interface CellRows {
     position: number
     failures: number
     failing_since: Date | null
+    failed_at: Date | null
     probes: number
     waits_until: Date | null
   }
@@ -536,6 +537,7 @@ export interface CellRows {
     retry_on_failure: boolean
     triggers: string[]
     types: string[]
+    since: string[]
     secret_sealed: Buffer
     old_secret_sealed: Buffer | null
     old_secret_until: Date | null

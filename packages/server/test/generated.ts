@@ -78,6 +78,8 @@ const TYPES: Record<string, string> = {
   timestamptz: 'Date',
   json: 'unknown',
   jsonb: 'unknown',
+  // As the driver reads them.
+  _int8: 'string[]',
   _text: 'string[]',
   _uuid: 'string[]',
 }

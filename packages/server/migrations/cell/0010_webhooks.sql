@@ -19,6 +19,8 @@ create table webhooks (
   triggers text[] not null default '{}',
   -- The types of events that pull them: whoever reads the log goes by what they are then.
   types text[] not null default '{}',
+  -- For each of them: what the log held when it was asked for is not sent, wherever the cursor stands.
+  since bigint[] not null default '{}',
   secret_sealed bytea not null,
   -- The secret before this one, which signs beside it until then.
   old_secret_sealed bytea,
@@ -42,6 +44,7 @@ create table webhook_progress (
   -- Keys that failed one after the other, without a success between them.
   failures int not null default 0,
   failing_since timestamptz,
+  failed_at timestamptz,
   -- After too many failures the whole webhook waits, and is probed now and then.
   probes int not null default 0,
   waits_until timestamptz,
@@ -115,12 +118,14 @@ where coalesce(status, 0) not between 200 and 299;
  *   succeeded whether any did; failures: in a row since then
  *   waiting   whether the whole webhook waits; probes: how often it was probed; waitSeconds: how
  *             long from now on, where that changed
- * Says whether nothing but failure came for so long that the webhook is to be disabled.
+ * `hopeless`: a call failed, as all did for five days, with no day and night between them without one, so the
+ * webhook is to be disabled. A cursor that moves, or a quiet week after a failure, says nothing of the receiver.
+ * `restarted`: the owner mended it while it was probed, and what the probe told is void.
  */
 create function record_deliveries(
   p_job text, p_worker uuid, p_epoch bigint,
   p_app_no int, p_webhook bigint, p_position bigint, p_news json,
-  out hopeless boolean
+  out hopeless boolean, out restarted boolean
 )
 language plpgsql as $$
 declare
@@ -128,21 +133,34 @@ declare
   v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
   v_waiting boolean := (p_news ->> 'waiting')::boolean;
   v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
+  v_probes int := coalesce((p_news ->> 'probes')::int, 0);
+  v_failed boolean := exists (
+    select from json_to_recordset(p_news -> 'attempts') as a (status int)
+    where coalesce(a.status, 0) not between 200 and 299);
   v_waited boolean;
 begin
   perform lock_lease(p_job, p_worker, p_epoch);
   select waits_until is not null into v_waited from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
   if not found then return; end if;
+  -- The first failure of a wait comes with probes = 1; any other finds the wait here, unless it was ended.
+  restarted := v_waiting and v_probes > 1 and not v_waited;
+  if restarted then
+    v_waiting := false;
+    v_failures := 0;
+    v_probes := 0;
+  end if;
 
   update webhook_progress set position = greatest(position, p_position),
     failures = v_failures,
     failing_since = case when v_failures = 0 then null
-      when v_succeeded then now() else coalesce(failing_since, now()) end,
-    probes = coalesce((p_news ->> 'probes')::int, 0),
+      when v_failed and (v_succeeded or failed_at < now() - interval '2 days') then now()
+      else coalesce(failing_since, now()) end,
+    failed_at = case when v_failed then now() else failed_at end,
+    probes = v_probes,
     waits_until = case when v_waiting then coalesce(now() + make_interval(secs => v_wait), waits_until) end
   where app_no = p_app_no and webhook_no = p_webhook
-  returning failing_since < now() - interval '5 days' into hopeless;
+  returning v_failed and failing_since < now() - interval '5 days' into hopeless;
 
   insert into webhook_deliveries
     (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)

@@ -3,6 +3,7 @@ import { type EventType, triggers as known } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
+import { readUnset } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
@@ -50,8 +51,8 @@ export async function createWebhook(
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: WEBHOOKS_PER_APP, what: 'webhooks' })
     }
     const secret = newSecret()
-    const { useBasicAuth = false, username = null, password } = given
-    checkCredentials(useBasicAuth, username !== null, password !== undefined)
+    const { useBasicAuth = false, username = null, password = null } = given
+    checkCredentials(useBasicAuth, username !== null, password !== null)
     const row = await insertWebhook.maybeOne(tx, {
       appNo,
       id,
@@ -76,14 +77,15 @@ export async function editWebhook(
   id: string,
   changes: WebhookChanges,
 ): Promise<Webhook> {
-  const { webhookURL: url = null, password, ...given } = changes
+  const { webhookURL: url = null, username = null, password = null, ...given } = changes
+  const unset = readUnset(changes)
   if (url !== null) await checkTarget(deps, url)
   return change(deps, actor, id, async (tx, before) => {
-    const { useBasicAuth = null, username = null, enabled = null } = given
+    const { useBasicAuth = null, enabled = null } = given
     checkCredentials(
       useBasicAuth ?? before.use_basic_auth,
-      (username ?? before.username) !== null,
-      before.has_password || password !== undefined,
+      !unset.includes('username') && (username ?? before.username) !== null,
+      !unset.includes('password') && (before.has_password || password !== null),
     )
     const row = await updateWebhook.one(tx, {
       appNo: actor.app.no,
@@ -95,8 +97,15 @@ export async function editWebhook(
       passwordSealed: sealed(deps, password),
       enabled,
       retryOnFailure: given.retryOnFailure ?? null,
+      unset,
     })
-    if (enabled && !before.enabled) {
+    // What failed says nothing of where it goes from now on.
+    const moved =
+      row.url !== before.url ||
+      row.use_basic_auth !== before.use_basic_auth ||
+      row.username !== before.username ||
+      password !== null
+    if (moved || (enabled && !before.enabled)) {
       await restartProgress.many(tx, { appNo: actor.app.no, no: before.no })
       await restartParked.many(tx, { appNo: actor.app.no, no: before.no })
     }
@@ -194,8 +203,8 @@ function checkCredentials(used: boolean, username: boolean, password: boolean): 
   )
 }
 
-const sealed = ({ secrets }: Deps, text: string | undefined) =>
-  text === undefined ? null : secrets.seal(text)
+const sealed = ({ secrets }: Deps, text: string | null) =>
+  text === null ? null : secrets.seal(text)
 
 type WebhookEvent = Extract<EventType, `webhook.${string}`>
 

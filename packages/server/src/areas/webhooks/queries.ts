@@ -93,6 +93,7 @@ export const lockWebhook = query<
    for no key update`,
 )
 
+/** null leaves a field as it is; `unset` clears. */
 export const updateWebhook = query<
   {
     appNo: number
@@ -104,14 +105,17 @@ export const updateWebhook = query<
     passwordSealed: Buffer | null
     enabled: boolean | null
     retryOnFailure: boolean | null
+    unset: string[]
   },
   WebhookRow
 >(
   'webhooks.update',
   `update webhooks set name = coalesce(:name, name), url = coalesce(:url, url),
      use_basic_auth = coalesce(:useBasicAuth, use_basic_auth),
-     username = coalesce(:username, username),
-     password_sealed = coalesce(:passwordSealed, password_sealed),
+     username = case when 'username' = any(:unset::text[]) then null
+       else coalesce(:username, username) end,
+     password_sealed = case when 'password' = any(:unset) then null
+       else coalesce(:passwordSealed, password_sealed) end,
      enabled = coalesce(:enabled, enabled),
      retry_on_failure = coalesce(:retryOnFailure, retry_on_failure),
      updated_at = now()
@@ -122,7 +126,7 @@ export const updateWebhook = query<
 /** What failed before counts no more: it is tried at once. In this order, as deliveries lock them. */
 export const restartProgress = query<{ appNo: number; no: number }>(
   'webhooks.restartProgress',
-  `update webhook_progress set failures = 0, failing_since = null, probes = 0, waits_until = null
+  `update webhook_progress set failures = 0, failing_since = null, failed_at = null, probes = 0, waits_until = null
    where app_no = :appNo and webhook_no = :no`,
 )
 
@@ -132,12 +136,20 @@ export const restartParked = query<{ appNo: number; no: number }>(
    where app_no = :appNo and webhook_no = :no`,
 )
 
+/** What is new among them holds for what is logged from now on. */
 export const updateTriggers = query<
   { appNo: number; no: number; triggers: string[]; types: string[] },
   WebhookRow
 >(
   'webhooks.updateTriggers',
-  `update webhooks set triggers = :triggers, types = :types, updated_at = now()
+  `update webhooks w set triggers = :triggers, types = :types, updated_at = now(),
+     since = array(
+       select coalesce(
+         w.since[array_position(w.types, asked.type)],
+         (select position from positions where app_no = :appNo),
+         0)
+       from unnest(:types::text[]) with ordinality as asked (type, nth)
+       order by nth)
    where app_no = :appNo and no = :no
    returning ${COLUMNS}`,
 )

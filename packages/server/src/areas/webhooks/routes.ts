@@ -105,6 +105,8 @@ export const webhookRoutes =
           operationId: 'updateWebhook',
           tags,
           summary: 'Change a webhook; one that is enabled goes on where it stopped',
+          description:
+            'With another address or other credentials, what failed before is tried at once.',
           params: WebhookParams,
           body: WebhookChanges,
           response: { 200: Data(Webhook) },

@@ -1,6 +1,6 @@
 import { WebhookRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
-import { Data, Name, Outcome, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
+import { Data, Name, Nullable, Outcome, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 export const Webhook = WebhookRecord
 export type Webhook = Static<typeof Webhook>
@@ -34,12 +34,18 @@ const fields = {
   }),
 }
 
-export const WebhookChanges = Type.Partial(Type.Object(fields))
+export const WebhookChanges = Type.Partial(
+  Type.Object({
+    ...fields,
+    username: Nullable(fields.username),
+    password: Nullable(fields.password),
+  }),
+)
 export type WebhookChanges = Static<typeof WebhookChanges>
 
 export const NewWebhook = Type.Object({
   id: Plain(50, 'Chosen by the caller; letters and digits, unique within the app.'),
-  ...WebhookChanges.properties,
+  ...Type.Partial(Type.Object(fields)).properties,
   name: fields.name,
   webhookURL: fields.webhookURL,
 })

@@ -80,6 +80,21 @@ suite('webhooks', () => {
     assert.deepEqual(Object.keys(auth.body.error.details), ['username', 'password'])
   })
 
+  test('null clears what need not be there', async () => {
+    const app = await server.newApp()
+    const given = { useBasicAuth: true, username: 'ana', password: 'pass4711' }
+    await app.client.webhooks.create({ ...hook('a'), ...given })
+    const nothing = { username: null, password: null }
+    const still = await app.call('PUT', '/v3/webhooks/a', { body: nothing })
+    assert.deepEqual(Object.keys(still.body.error.details), ['username', 'password'])
+    const changed = await app.client.webhooks.update('a', { useBasicAuth: false, ...nothing })
+    assert.ok(!('username' in changed))
+    const again = await app.call('PUT', '/v3/webhooks/a', { body: { useBasicAuth: true } })
+    assert.deepEqual(Object.keys(again.body.error.details), ['username', 'password'])
+    const required = await app.call('PUT', '/v3/webhooks/a', { body: { name: null } })
+    assert.equal(required.status, 400)
+  })
+
   test('passwords and secrets are sealed, and in no answer or event', async () => {
     const app = await server.newApp()
     const given = { useBasicAuth: true, username: 'ana', password: 'pass4711' }

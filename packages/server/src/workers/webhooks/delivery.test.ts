@@ -71,7 +71,8 @@ async function pass(hook: Hooked, interval: string) {
   const earlier = (column: string) => `${column} = ${column} - interval '${interval}'`
   await sql(
     hook,
-    `update webhook_progress set ${earlier('waits_until')}, ${earlier('failing_since')}
+    `update webhook_progress
+     set ${earlier('waits_until')}, ${earlier('failing_since')}, ${earlier('failed_at')}
      where app_no = $app`,
   )
   await sql(hook, `update webhook_parked set ${earlier('retry_at')} where app_no = $app`)
@@ -87,6 +88,24 @@ const progress = async (hook: Hooked) => {
   assert.ok(row)
   return row
 }
+
+/** How far it has come, as it is written. */
+const cursorOf = async (hook: Hooked) => {
+  const [row] = await sql<{ position: number }>(
+    hook,
+    'select position from webhook_progress where app_no = $app',
+  )
+  return row?.position ?? 0
+}
+
+/** Events of no concern. */
+const foreignEvents = ({ app }: Hooked, count: number) =>
+  rows(
+    app.cell.db,
+    `insert into outbox (app_no, type, key, payload)
+     select ${app.no}, 'app.settings.updated', 'app', '{"settings":{}}'
+     from generate_series(1, ${count})`,
+  )
 
 suite('deliveries', () => {
   test('an event in its envelope, signed as Standard Webhooks says', async () => {
@@ -286,10 +305,14 @@ suite('deliveries', () => {
     respondTo(hook, () => (works ? 200 : 500))
     await groups(hook, 'one', 'two')
     await until('both failed', async () => (await parked(hook)).length === 2)
-    await pass(hook, '4 days')
-    await until('tried again', () => hook.calls().length >= 4)
-    assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
-    await pass(hook, '30 hours')
+    for (const tries of [2, 3]) {
+      await pass(hook, '40 hours')
+      await until('both were tried again', async () =>
+        (await parked(hook)).every((key) => key.tries === tries),
+      )
+      assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
+    }
+    await pass(hook, '42 hours')
     await until('it is off', async () => !(await hook.app.client.webhooks.get('a')).enabled)
     await until('it was announced', async () =>
       (await hook.app.announced()).includes('webhook.disabled'),
@@ -297,6 +320,80 @@ suite('deliveries', () => {
     works = true
     await hook.app.client.webhooks.update('a', { enabled: true })
     await until('all came', () => hook.told().length === 2)
+  })
+
+  test('not disabled for a quiet week after a failure', async () => {
+    const hook = await hooked({ retryOnFailure: false })
+    let works = false
+    respondTo(hook, () => (works ? 200 : 500))
+    const letters = async () => (await hook.app.client.webhooks.listDeadLetters('a')).data.length
+    await groups(hook, 'one')
+    await until('it failed', async () => (await letters()) === 1)
+    await pass(hook, '6 days')
+    await foreignEvents(hook, 1_001)
+    await until('the cursor moved', async () => (await cursorOf(hook)) > 1_000)
+    assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
+    await groups(hook, 'two')
+    await until('it failed again', async () => (await letters()) === 2)
+    works = true
+    await groups(hook, 'three')
+    await until('it is called still', () => hook.told().length === 1)
+    assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
+  })
+
+  test('another address is tried at once, whatever failed at the one before', async () => {
+    const hook = await hooked()
+    respondTo(hook, () => 500)
+    const names = Array.from({ length: 22 }, (_, n) => `g${n}`)
+    await groups(hook, ...names)
+    await until('it waits', async () => (await progress(hook)).waiting)
+    await pass(hook, '6 seconds')
+    await until('it was probed', async () => (await progress(hook)).probes === 2)
+    const path = `/hook${++nth}`
+    await hook.app.client.webhooks.update('a', { webhookURL: receiver.url + path })
+    await until('all came', () => taken(receiver, path).length === 22)
+    assert.equal((await progress(hook)).waiting, false)
+  })
+
+  test('a probe of the old address does not bring its wait back', async () => {
+    const hook = await hooked()
+    await groups(hook, 'one')
+    await until('it was called', () => hook.told().length === 1)
+    // What a worker writes that had begun to probe when the owner mended the webhook.
+    const news = { failures: 20, waiting: true, probes: 3, waitSeconds: 9e4, attempts: [] }
+    const [written] = await sql<{ restarted: boolean }>(
+      hook,
+      `select r.restarted from webhooks w
+       join leases l on l.job = 'webhooks/' || w.shard,
+       record_deliveries(l.job, l.worker_id, l.epoch, $app, w.no, 0, '${JSON.stringify(news)}') r
+       where w.app_no = $app`,
+    )
+    assert.equal(written?.restarted, true)
+    const { waiting, failures, probes } = await progress(hook)
+    assert.deepEqual({ waiting, failures, probes }, { waiting: false, failures: 0, probes: 0 })
+  })
+
+  test('a trigger holds for what comes, also where the cursor lags behind', async () => {
+    const hook = await hooked()
+    const { webhooks, users, blockedUsers, events } = hook.app.client
+    for (const uid of ['ana', 'bo', 'cy']) await users.create({ uid, name: uid })
+    await blockedUsers.block('ana', { blockedUids: ['bo'] })
+    await until('it is logged', async () => {
+      return (await events.list({ types: ['user.blocked'] })).data.length === 1
+    })
+    await webhooks.addTriggers('a', { triggerIds: ['user_blocked'] })
+    // Begun anew, it reads from the cursor as it was written: before all of that.
+    await webhooks.update('a', { enabled: false })
+    const other = await hooked()
+    await groups(other, 'else')
+    await until('others are served', () => other.told().length === 1)
+    await webhooks.update('a', { enabled: true })
+    await blockedUsers.block('ana', { blockedUids: ['cy'] })
+    await until('it was called', () => hook.calls().length > 0)
+    const { last } = (await events.list()).meta
+    await until('all was sent', async () => (await cursorOf(hook)) >= last)
+    const blocked = hook.calls().map(({ json }) => Object.keys(json.data.users))
+    assert.deepEqual(blocked, [['cy']])
   })
 
   test('a connection that is cut, and a redirect, are failures; nobody follows', async () => {

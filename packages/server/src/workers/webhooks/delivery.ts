@@ -386,8 +386,10 @@ export class Delivery {
     const { app_no: appNo, no } = this.#webhook
     if (!news.empty || position > this.#position) {
       const params = { ...lease, appNo, no, position, news: news.toJson(this.#health) }
-      const { hopeless } = await recordDeliveries.one(cell.db, params)
+      const { hopeless, restarted } = await recordDeliveries.one(cell.db, params)
       if (hopeless) await this.#disable()
+      // Begun anew, as the database says.
+      if (restarted) return this.drop()
     }
     this.#position = position
     for (const key of news.drained) this.#draining.delete(key)

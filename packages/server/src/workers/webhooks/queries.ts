@@ -115,6 +115,7 @@ export const listNewEvents = query<
      select position, type, key, payload::text as payload
      from events
      where app_no = :appNo and position > :after and position <= :upto and type = any(w.types)
+       and position > w.since[array_position(w.types, type)]
      order by position
      limit :limit
    ) e on true
@@ -160,10 +161,10 @@ export const recordDeliveries = query<
     position: number
     news: string
   },
-  { hopeless: boolean | null }
+  { hopeless: boolean | null; restarted: boolean | null }
 >(
   'webhooks.record',
-  `select hopeless from record_deliveries(
+  `select hopeless, restarted from record_deliveries(
      :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :position, :news::json)`,
 )
 
