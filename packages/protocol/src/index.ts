@@ -20,6 +20,7 @@ export {
   serverFrames,
 } from './frames.ts'
 export {
+  ByName,
   GROUP_TYPES,
   GroupRecord,
   type GroupType,

@@ -1,4 +1,10 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, type TSchemaOptions, Type } from 'typebox'
+
+const AnyName = Type.String({ pattern: '^[\\s\\S]*$' })
+
+/** Values by names of any kind. The pattern of a plain string knows no line break, and answers would lose such names. */
+export const ByName = <T extends TSchema>(value: T, options: TSchemaOptions = {}) =>
+  Type.Record(AnyName, value, options)
 
 const Seconds = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -12,7 +18,7 @@ export const UserRecord = Type.Object(
     role: Type.String(),
     status: Type.String({ description: '`online` or `offline`.' }),
     statusMessage: Type.Optional(Type.String()),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    metadata: Type.Optional(ByName(Type.Unknown())),
     tags: Type.Optional(Type.Array(Type.String())),
     lastActiveAt: Type.Optional(Seconds('When the last device left, in Unix seconds.')),
     createdAt: Seconds('When it was created, in Unix seconds.'),
@@ -37,7 +43,7 @@ export const RoleRecord = Type.Object(
     role: Type.String({ description: 'Unique within the app.' }),
     name: Type.String(),
     description: Type.Optional(Type.String()),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    metadata: Type.Optional(ByName(Type.Unknown())),
     settings: Type.Optional(
       Type.Object(
         {
@@ -68,7 +74,7 @@ export const GroupRecord = Type.Object(
     description: Type.Optional(Type.String()),
     icon: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     owner: Type.String({ description: 'UID of the owner; `app_system` when it is the app.' }),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    metadata: Type.Optional(ByName(Type.Unknown())),
     tags: Type.Optional(Type.Array(Type.String())),
     membersCount: Type.Integer(),
     conversationId: Type.String(),
@@ -103,7 +109,7 @@ const message = Type.Object(
     receiver: Type.String({ description: 'UID or GUID.' }),
     category: Type.String({ description: '`message`, `custom`, `interactive` or `action`.' }),
     type: Type.String(),
-    data: Type.Record(Type.String(), Type.Unknown(), {
+    data: ByName(Type.Unknown(), {
       description:
         'What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any.',
     }),

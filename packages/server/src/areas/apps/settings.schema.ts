@@ -1,18 +1,17 @@
+import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Data, Outcome } from '../../platform/http/schemas.ts'
 
 const Value = Type.Union([Type.Boolean(), Type.Integer(), Type.String({ maxLength: 5000 })])
 
-export const AppSettings = Data(
-  Type.Record(Type.String(), Value, { description: 'The values in force, by name.' }),
-)
+export const AppSettings = Data(ByName(Value, { description: 'The values in force, by name.' }))
 
 export const NewSettings = Type.Object({
-  settings: Type.Record(Type.String(), Value, { description: 'Values by name.' }),
+  settings: ByName(Value, { description: 'Values by name.' }),
 })
 export type NewSettings = Static<typeof NewSettings>
 
-export const SettingOutcomes = Data(Type.Record(Type.String(), Outcome(['ERR_BAD_REQUEST'])))
+export const SettingOutcomes = Data(ByName(Outcome(['ERR_BAD_REQUEST'])))
 
 export const SettingNames = Type.Object({
   settings: Type.Array(Type.String(), {

@@ -28,7 +28,11 @@ export const ConversationRecord = Type.Object(
 export type ConversationRecord = Static<typeof ConversationRecord>
 
 export const ConversationParams = Type.Object({
-  conversationId: Type.String({ maxLength: 300, description: 'The conversation.' }),
+  conversationId: Type.String({
+    maxLength: 300,
+    'x-lower': true,
+    description: 'The conversation.',
+  }),
 })
 
 const Pin = Type.Union([

@@ -88,7 +88,7 @@ export const MessageListQuery = Type.Object({
     Type.Enum(['user', 'group'], { description: 'Only in conversations of this kind.' }),
   ),
   conversationId: Type.Optional(
-    Type.String({ maxLength: 300, description: 'Only in this conversation.' }),
+    Type.String({ maxLength: 300, 'x-lower': true, description: 'Only in this conversation.' }),
   ),
   count: Flag('How many messages are unread instead, by conversation.'),
 })

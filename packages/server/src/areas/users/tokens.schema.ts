@@ -1,3 +1,4 @@
+import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Id, Metadata, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -8,7 +9,7 @@ export const AuthToken = Type.Object(
     createdAt: Timestamp('When it was issued, in Unix seconds.'),
     platform: Type.Optional(Type.String()),
     userAgent: Type.Optional(Type.String()),
-    appInfo: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    appInfo: Type.Optional(ByName(Type.Unknown())),
   },
   { additionalProperties: false },
 )

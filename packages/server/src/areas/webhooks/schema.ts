@@ -1,4 +1,4 @@
-import { WebhookRecord } from '@loquat/protocol'
+import { ByName, WebhookRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Data, Name, Nullable, Outcome, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -70,7 +70,7 @@ export const TriggerIds = Type.Object({
 export type TriggerIds = Static<typeof TriggerIds>
 
 /** What came of each trigger. */
-export const TriggerOutcomes = Data(Type.Record(Type.String(), Outcome(['ERR_TRIGGER_NOT_FOUND'])))
+export const TriggerOutcomes = Data(ByName(Outcome(['ERR_TRIGGER_NOT_FOUND'])))
 
 export const Trigger = Type.Object(
   { id: Type.String(), description: Type.String() },

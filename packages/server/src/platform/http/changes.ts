@@ -17,4 +17,5 @@ export function readUnset({ unset = [], ...fields }: { unset?: string[] } & obje
 }
 
 /** A change that changes nothing: no time moves, and nobody is told. */
-export const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0
+export const isEmpty = ({ unset = [], ...fields }: { unset?: string[] } & object): boolean =>
+  unset.length === 0 && Object.keys(fields).length === 0

@@ -1,4 +1,4 @@
-import { type ErrorCode, errors } from '@loquat/protocol'
+import { ByName, type ErrorCode, errors } from '@loquat/protocol'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Unix seconds. */
@@ -28,7 +28,7 @@ export const Url = (description: string) =>
 
 /** Free data of the caller's own. */
 export const Metadata = (maxBytes: number, description: string) =>
-  Type.Record(Type.String(), Type.Unknown(), { 'x-maxBytes': maxBytes, description })
+  ByName(Type.Unknown(), { 'x-maxBytes': maxBytes, description })
 
 /** A field that null clears. */
 export const Nullable = <T extends TSchema>(schema: T) =>
@@ -181,7 +181,7 @@ const ErrorBody = (codes: ErrorCode[]) =>
           code: Type.String({ enum: codes }),
           message: Type.String(),
           devMessage: Type.Optional(Type.String()),
-          details: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+          details: Type.Optional(ByName(Type.Array(Type.String()))),
         },
         { additionalProperties: false },
       ),

@@ -57,7 +57,7 @@ function newAjv(): Ajv {
 }
 
 /**
- * Bodies are taken as they are: 123 is no text, null no empty one. Texts of a query or path become
+ * Values of bodies are taken as they are: 123 is no text, null no empty one. Texts of a query or path become
  * what their schema says, in one spelling only; stricter than a general coercion.
  */
 export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
@@ -72,13 +72,22 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
         return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
       }
       // No body reads as null: an operation says whether it may be missing.
-      if (part === 'body') return check(validate(), given ?? null, 'body')
+      if (part === 'body') return check(validate(), declared(schema, given) ?? null, 'body')
       const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
       const { value, faults } = withTypes(schema, given as Record<string, unknown>, spelled)
       if (Object.keys(faults).length > 0) return { error: badRequest(faults) }
       return check(validate(), value, part)
     }
   }
+}
+
+/** What a body has of the fields that its schema names. Unknown ones are ignored: they change nothing. */
+function declared(schema: TSchema, body: unknown): unknown {
+  const { properties } = schema as { properties?: Record<string, unknown> }
+  if (!properties || typeof body !== 'object' || !body || Array.isArray(body)) return body
+  return Object.fromEntries(
+    Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)),
+  )
 }
 
 function check(validate: ValidateFunction, value: unknown, part: string) {
