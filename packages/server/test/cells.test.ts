@@ -16,6 +16,7 @@ import {
   testEnv,
   useServer,
 } from './harness.ts'
+import { newOperator } from './operators.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 
 const directoryOf = (server: TestServer) => server.env.LOQUAT_DIRECTORY_URL ?? ''
@@ -142,6 +143,14 @@ suite('regions not served', () => {
     await queryAt(directoryOf(server), `update apps set cell_id = 'in-1' where app_id = $1`, [id])
     await server.deps.directory.refresh()
     assert.equal((await server.deps.directory.find(id))?.region, 'in')
+  })
+
+  test('an app cannot be made there from here, and the answer says where', async () => {
+    const rui = await newOperator(server)
+    const { status, body } = await rui.call('POST', '/apps', { body: { name: 'X', region: 'eu' } })
+    assert.equal(status, 400)
+    assert.match(body.error.details.region[0], /not served here: ask a server of it/)
+    await assert.rejects(newApp(server.service, 'eu'), /not served here: see LOQUAT_REGIONS/)
   })
 
   test('no connection is made to its cells', () => {

@@ -33,6 +33,21 @@ export function operatorWrite<T>(
   })
 }
 
+/**
+ * The same for a write in a cell, whose transaction the directory does not share: where the process dies between
+ * the two, a retry runs it again, so it must be one that sets what it is told.
+ */
+export async function operatorSets<T>(
+  deps: Pick<Deps, 'directory' | 'secrets'>,
+  request: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  const stored = await storedAnswer<T>(deps, request)
+  if (stored) return stored
+  const answer = await work()
+  return operatorWrite(deps, request, async () => answer)
+}
+
 type Retry = { operatorNo: number; key: string; requestHash: Buffer }
 
 function retryOf(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Region } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
+import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { recordAudit } from '../access/audit.ts'
 import { addApiKey } from '../apikeys/actions.ts'
@@ -39,6 +40,9 @@ export function baseUrl(publicUrl: string, appId: string, region: Region): strin
 /** No cell takes new apps in the region. */
 export class NoCell extends Error {}
 
+/** The cells of the region are for other processes. */
+export class NotServed extends UserError {}
+
 /** An app whose rows stand in its cell, not yet in service. */
 export interface PlacedApp {
   appNo: number
@@ -55,7 +59,8 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
   const { directory, secrets } = deps
   const place = await findCellForApp.maybeOne(directory.db, { region })
   if (!place) throw new NoCell(`No cell takes new apps in region ${region}.`)
-  const cell = await directory.getCell(place.cell_id)
+  const cell = await directory.findCell(place.cell_id)
+  if (!cell) throw new NotServed(`Region ${region} is not served here: see LOQUAT_REGIONS.`)
   const appId = randomBytes(8).toString('hex')
   const placement = { appId, name, cellId: cell.id }
   const { app_no: appNo } = await insertPlacement.one(directory.db, placement)

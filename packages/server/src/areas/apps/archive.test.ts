@@ -101,6 +101,26 @@ suite('an app that was deleted', () => {
     assert.equal(twice.body.error.code, 'ERR_APP_NOT_ARCHIVED')
   })
 
+  test('stays as it is when an older change is repeated', async () => {
+    const { app, rui } = await owned()
+    const remove = () =>
+      rui.call('DELETE', `/apps/${app.id}`, { headers: { 'idempotency-key': 'remove' } })
+    const restore = () =>
+      rui.call('POST', `/apps/${app.id}/restore`, { headers: { 'idempotency-key': 'restore' } })
+    const removed = (await remove()).body
+    const restored = (await restore()).body
+    assert.deepEqual((await remove()).body, removed)
+    await refresh()
+    assert.equal((await app.call('GET', '/v3/users')).status, 200)
+
+    await rui.client.apps.delete(app.id)
+    assert.deepEqual((await restore()).body, restored)
+    await refresh()
+    assert.equal((await app.call('GET', '/v3/users')).status, 404)
+    const told = (await app.announced()).filter((type) => /app.(archived|restored)/.test(type))
+    assert.deepEqual(told, ['app.archived', 'app.restored', 'app.archived'])
+  })
+
   timedTest('is gone for other processes within a second', async (t) => {
     const other = await startServing('api', server.env)
     t.after(() => other.end('SIGKILL'))

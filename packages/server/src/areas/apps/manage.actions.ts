@@ -3,11 +3,12 @@ import type { Deps } from '../../deps.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { recordAudit } from '../access/audit.ts'
 import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
-import { baseUrl, NoCell, type NewApp as PlaceableApp, placeApp } from './actions.ts'
+import { baseUrl, NoCell, NotServed, type NewApp as PlaceableApp, placeApp } from './actions.ts'
 import { followArchive } from './archive.actions.ts'
 import {
   archiveApp,
   countOwnedApps,
+  findArchived,
   getManagedApp,
   lockOwner,
   type ManagedAppRow,
@@ -92,8 +93,12 @@ async function place(deps: Deps, app: PlaceableApp) {
   try {
     return await placeApp(deps, app)
   } catch (error) {
-    if (!(error instanceof NoCell)) throw error
-    throw badRequest({ region: [`region ${app.region} takes no new apps`] })
+    const { region } = app
+    if (error instanceof NoCell)
+      throw badRequest({ region: [`region ${region} takes no new apps`] })
+    if (error instanceof NotServed)
+      throw badRequest({ region: [`region ${region} is not served here: ask a server of it`] })
+    throw error
   }
 }
 
@@ -115,40 +120,40 @@ export function editManagedApp(
 /** Takes an app out of service. All of it goes after the grace, unless it is restored. */
 export async function deleteManagedApp(deps: Deps, request: FastifyRequest) {
   const { operator, managedApp: app } = request
-  const { cellId, ...answer } = await operatorWrite(deps, request, async (tx) => {
+  const answer = await operatorWrite(deps, request, async (tx) => {
     const row = await archiveApp.maybeOne(tx, { appNo: app.no, days: GRACE_DAYS })
     if (!row) throw fail('ERR_APP_ARCHIVED', { appId: app.id })
     const scheduledToDeleteAt = seconds(row.purge_at)
     await recordAudit(tx, operator, { action: 'deleteApp', app, after: { scheduledToDeleteAt } })
-    return { success: true as const, scheduledToDeleteAt, cellId: row.cell_id }
+    return { success: true as const, scheduledToDeleteAt }
   })
-  await follow(deps, cellId, app, true)
+  await follow(deps, app)
   return answer
 }
 
 export async function restoreManagedApp(deps: Deps, request: FastifyRequest): Promise<ManagedApp> {
   const { operator, managedApp: app } = request
-  const { cellId, restored } = await operatorWrite(deps, request, async (tx) => {
+  const restored = await operatorWrite(deps, request, async (tx) => {
     const row = await restoreApp.maybeOne(tx, { appNo: app.no })
     if (!row) throw fail('ERR_APP_NOT_ARCHIVED', { appId: app.id })
     await recordAudit(tx, operator, { action: 'restoreApp', app })
     const own = { operatorNo: operator.no, appNo: app.no }
-    const restored = toManagedApp(deps, await getManagedApp.one(tx, own))
-    return { restored, cellId: row.cell_id }
+    return toManagedApp(deps, await getManagedApp.one(tx, own))
   })
-  await follow(deps, cellId, app, false)
+  await follow(deps, app)
   return restored
 }
 
-/** The directory has decided. Where the cell is out of reach, or served elsewhere, its worker follows. */
-async function follow(
-  deps: Deps,
-  cellId: string,
-  app: { no: number; id: string },
-  archived: boolean,
-): Promise<void> {
+/**
+ * The directory has decided, and is asked what is so now: the answer to a retry tells of the past. Where the cell
+ * is out of reach, or served elsewhere, its worker follows.
+ */
+async function follow(deps: Deps, app: { no: number; id: string }): Promise<void> {
+  const { directory } = deps
   try {
-    await followArchive(deps, await deps.directory.getCell(cellId), app, archived)
+    const state = await findArchived.maybeOne(directory.db, { appNo: app.no })
+    const cell = state && (await directory.findCell(state.cell_id))
+    if (cell) await followArchive(deps, cell, app, state.archived)
   } catch (error) {
     deps.log.warn({ err: error, app: app.id }, 'the cell follows later')
   }

@@ -82,22 +82,29 @@ export const renameApp = directoryQuery<{ appNo: number; name: string }, { befor
    returning old.name as before`,
 )
 
-/** No row: it is marked already. */
-export const archiveApp = directoryQuery<
-  { appNo: number; days: number },
-  { purge_at: Date; cell_id: string }
+/** Where an app is, and whether it is marked for removal; nothing while it is being made or removed. */
+export const findArchived = directoryQuery<
+  { appNo: number },
+  { cell_id: string; archived: boolean }
 >(
+  'apps.findArchived',
+  `select cell_id, state = 'archived' as archived from apps
+   where app_no = :appNo and state in ('active', 'archived')`,
+)
+
+/** No row: it is marked already. */
+export const archiveApp = directoryQuery<{ appNo: number; days: number }, { purge_at: Date }>(
   'apps.archive',
   `update apps set state = 'archived', archived_at = now(),
      purge_at = now() + make_interval(days => :days)
    where app_no = :appNo and state = 'active'
-   returning purge_at, cell_id`,
+   returning purge_at`,
 )
 
 /** No row: it is not marked, or too late. */
-export const restoreApp = directoryQuery<{ appNo: number }, { cell_id: string }>(
+export const restoreApp = directoryQuery<{ appNo: number }, { app_no: number }>(
   'apps.restore',
   `update apps set state = 'active', archived_at = null, purge_at = null
    where app_no = :appNo and state = 'archived' and purge_at > now()
-   returning cell_id`,
+   returning app_no`,
 )

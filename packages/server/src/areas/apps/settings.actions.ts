@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { servedApp, unknownApp } from '../access/app-of-request.ts'
 import { audited } from '../access/operator-audit.ts'
+import { operatorSets } from '../access/operator-write.ts'
 import { type SettingChanges, setSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 import {
@@ -46,8 +47,10 @@ export async function changeSettings(
     changes[name as SettingName] = parseSetting(name as SettingName, String(value))
     return [name, { success: true, message: 'Saved.' }] as const
   })
-  if (Object.keys(changes).length > 0) await save(deps, request, 'setSettings', changes)
-  return Object.fromEntries(outcomes)
+  return operatorSets(deps, request, async () => {
+    if (Object.keys(changes).length > 0) await save(deps, request, 'setSettings', changes)
+    return Object.fromEntries(outcomes)
+  })
 }
 
 /** Puts settings back to their defaults: all of them, or none where one is unknown. */
@@ -57,8 +60,10 @@ export async function resetSettings(deps: Deps, request: FastifyRequest, names: 
     throw badRequest({ settings: unknown.map((name) => `there is no setting "${name}"`) })
   }
   const changes = Object.fromEntries(names.map((name) => [name, undefined]))
-  if (names.length > 0) await save(deps, request, 'resetSettings', changes)
-  return { success: true as const, message: 'Saved.' }
+  return operatorSets(deps, request, async () => {
+    if (names.length > 0) await save(deps, request, 'resetSettings', changes)
+    return { success: true as const, message: 'Saved.' }
+  })
 }
 
 async function save(

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { addUser } from '../users/actions.ts'
+import { addUser, dropUser } from '../users/actions.ts'
 import { findBot, listBots, lockBots } from './queries.ts'
 import type { NewBot } from './schema.ts'
 
@@ -20,6 +20,16 @@ export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRe
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: BOTS_PER_APP, what: 'bots' })
     }
     return addUser(tx, deps, { appNo, user: { ...bot, withAuthToken: false }, bot: true })
+  })
+}
+
+/** Deactivates a bot, or removes it for good. */
+export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: boolean) {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    const bot = await findBot.maybeOne(tx, { appNo, uid })
+    if (!bot) throw fail('ERR_BOT_NOT_FOUND', { uid })
+    return dropUser(tx, appNo, uid, permanent)
   })
 }
 

@@ -1,18 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
-import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, pageOf } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
 import type { Access } from '../access/plugin.ts'
 import { send } from '../messages/actions.ts'
 import { SEND_ERRORS } from '../messages/errors.ts'
 import { MESSAGE_BYTES, NewMessage, SendAnswer } from '../messages/schema.ts'
-import { deleteUser } from '../users/actions.ts'
 import { toUser, withTags } from '../users/record.ts'
 import { Removal, UidParams } from '../users/schema.ts'
-import { asBot, createBot } from './actions.ts'
-import { findBot, listBots } from './queries.ts'
+import { asBot, createBot, deleteBot } from './actions.ts'
+import { listBots } from './queries.ts'
 import { BotListQuery, Bots, NewBot } from './schema.ts'
 
 const access: Access = {
@@ -81,12 +79,9 @@ export const botRoutes =
           response: { 200: Acknowledged },
         },
       },
-      async ({ actor, params: { uid }, body }) => {
-        const { app } = actor
-        const bot = await findBot.maybeOne(app.cell.db, { appNo: app.no, uid })
-        if (!bot) throw fail('ERR_BOT_NOT_FOUND', { uid })
-        return { data: await deleteUser(deps, actor, uid, body?.permanent ?? false) }
-      },
+      async ({ actor, params, body }) => ({
+        data: await deleteBot(deps, actor, params.uid, body?.permanent ?? false),
+      }),
     )
 
     app.post(

@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
@@ -12,17 +13,17 @@ import { findView } from './views.queries.ts'
  * The actor's place in the conversation with a printed id. Two can print alike (`a_user_b` with `c`,
  * `a` with `b_user_c`): the actor's own is meant.
  */
-export async function findByPrintedId(actor: Actor, id: string): Promise<Place> {
-  const { no: appNo, cell } = actor.app
+export async function findByPrintedId(db: Executor, actor: Actor, id: string): Promise<Place> {
+  const appNo = actor.app.no
   const uid = actor.uid ?? ''
   for (const place of placesOf(uid, id)) {
-    if (await findView.maybeOne(cell.db, { appNo, ...place })) return place
+    if (await findView.maybeOne(db, { appNo, ...place })) return place
   }
   const pairs = splitsOf(id)
   const ones = pairs.map(([one]) => one)
   const others = pairs.map(([, other]) => other)
   const guid = id.startsWith('group_') ? id.slice('group_'.length) : ''
-  if (await findHeads.maybeOne(cell.db, { appNo, ones, others, guid })) {
+  if (await findHeads.maybeOne(db, { appNo, ones, others, guid })) {
     throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
   }
   throw fail('ERR_CONVERSATION_NOT_FOUND', { id })
@@ -38,9 +39,10 @@ function placesOf(uid: string, id: string): Place[] {
 }
 
 /** Clears the views of both, or of all members of a group, which takes an admin. */
-export function clearForAll(deps: Deps, actor: Actor, place: Place) {
+export function clearForAll(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
+    const place = await findByPrintedId(tx, actor, id)
     const head = await enterView(tx, appNo, place)
     if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
     await clearViews.many(tx, { appNo, conversation: head.no })

@@ -36,7 +36,11 @@ export const deprecatedConversationRoutes =
         },
       },
       async ({ actor, params }) => {
-        const { uid, kind, withId } = await findByPrintedId(actor, params.conversationId)
+        const { uid, kind, withId } = await findByPrintedId(
+          actor.app.cell.db,
+          actor,
+          params.conversationId,
+        )
         return { data: await readConversation(actor, uid, kind, withId) }
       },
     )
@@ -58,7 +62,7 @@ export const deprecatedConversationRoutes =
         },
       },
       async ({ actor, params }) => ({
-        data: await clearForAll(deps, actor, await findByPrintedId(actor, params.conversationId)),
+        data: await clearForAll(deps, actor, params.conversationId),
       }),
     )
   }

@@ -172,9 +172,13 @@ async function outcomeOf(sending: () => Promise<string>): Promise<Outcome> {
   }
 }
 
-/** Reads a message as the actor may see it. */
-export async function readMessage(actor: Actor, id: string): Promise<MessageRow & Standing> {
-  const row = await findSeen(actor.app.cell.db, actor, id)
+/** Reads a message as the actor may see it. A write does so in its transaction, or a retry would find it gone. */
+export async function readMessage(
+  actor: Actor,
+  id: string,
+  db: Executor = actor.app.cell.db,
+): Promise<MessageRow & Standing> {
+  const row = await findSeen(db, actor, id)
   if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
   return row
 }

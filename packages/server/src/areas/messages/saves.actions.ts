@@ -12,11 +12,11 @@ import { lockHead } from './queries.ts'
 import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './saves.queries.ts'
 
 /** Puts a message on the acting user's own list; one that is there stays as it is. */
-export async function saveMessage(deps: Deps, actor: Actor, id: string) {
+export function saveMessage(deps: Deps, actor: Actor, id: string) {
   const { app, settings, uid = '' } = actor
-  const row = await readMessage(actor, id)
-  if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
   return write(deps, actor, async (tx) => {
+    const row = await readMessage(actor, id, tx)
+    if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
     const message = { appNo: app.no, id: row.id }
     // Whoever saves two at once waits here: both are counted.
     const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })
@@ -36,10 +36,10 @@ export async function saveMessage(deps: Deps, actor: Actor, id: string) {
   })
 }
 
-export async function unsaveMessage(deps: Deps, actor: Actor, id: string) {
+export function unsaveMessage(deps: Deps, actor: Actor, id: string) {
   const { app, uid = '' } = actor
-  const row = await readMessage(actor, id)
   return write(deps, actor, async (tx) => {
+    const row = await readMessage(actor, id, tx)
     if (await removeSave.maybeOne(tx, { appNo: app.no, id: row.id, uid })) {
       await announceSave(tx, app.no, 'message.unsaved', { uid, messageId: String(row.id) })
     }

@@ -40,6 +40,18 @@ const told = async (app: TestApp) =>
   (await app.announced()).filter((type) => /message.(un)?saved/.test(type)).join(' ')
 
 suite('a saved message', () => {
+  test('is saved once, also when the request is repeated after the message was deleted', async () => {
+    const app = await appWithGroup()
+    const id = await say(app, 'p', 'g')
+    const headers = { ...as('q').headers, 'idempotency-key': 'once' }
+    const once = () => app.call('POST', `/v3/messages/${id}/save`, { headers })
+    assert.equal((await once()).status, 200)
+    await app.call('DELETE', `/v3/messages/${id}`, as('p'))
+    const { status, body } = await once()
+    assert.deepEqual([status, body.data.id, body.data.savedAt], [200, id, undefined])
+    assert.equal(await told(app), 'message.saved')
+  })
+
   test("is on the user's list alone, with the time of the first save", async () => {
     const app = await appWithGroup()
     const id = await say(app, 'p', 'g')

@@ -5,7 +5,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
 import { recordAudit } from '../access/audit.ts'
 import type { Operator as Caller } from '../access/operator.ts'
-import { operatorWrite } from '../access/operator-write.ts'
+import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
 import { originOf } from '../access/operators.ts'
 import { countAttempt, forgiveAttempts } from './attempts.ts'
 import {
@@ -101,6 +101,9 @@ export async function editOperator(
   }: { [K in keyof OperatorChanges]: OperatorChanges[K] | null },
 ): Promise<Operator> {
   const { operator } = request
+  const stored = password && (await storedAnswer<Operator>(deps, request))
+  // The password of then is the current one no more.
+  if (stored) return stored
   if (password) await checkPassword(deps, operator, currentPassword ?? '')
   const passwordHash = password ? await hashPassword(password) : null
   return operatorWrite(deps, request, async (tx) => {

@@ -116,15 +116,15 @@ export function reactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promi
   })
 }
 
-export function deleteUser(deps: Deps, actor: Actor, uid: string, permanent: boolean) {
-  const appNo = actor.app.no
-  return write(deps, actor, async (tx) => {
-    const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
-    if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
-    if (permanent) await removeUser(tx, appNo, user)
-    else await switchOff(tx, appNo, [uid])
-    return { success: true as const, message: `User ${uid} removed.` }
-  })
+export const deleteUser = (deps: Deps, actor: Actor, uid: string, permanent: boolean) =>
+  write(deps, actor, (tx) => dropUser(tx, actor.app.no, uid, permanent))
+
+export async function dropUser(tx: Tx, appNo: number, uid: string, permanent: boolean) {
+  const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
+  if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
+  if (permanent) await removeUser(tx, appNo, user)
+  else await switchOff(tx, appNo, [uid])
+  return { success: true as const, message: `User ${uid} removed.` }
 }
 
 /** Invisible at once; what is theirs goes now if it is little, else with the sweep. */

@@ -86,10 +86,10 @@ export class Directory {
     return cell
   }
 
-  /** The same, for a cell that may be newer than the last look at the directory. */
-  async getCell(id: string): Promise<Cell> {
+  /** One that may be newer than the last look at the directory; undefined when it is not served here. */
+  async findCell(id: string): Promise<Cell | undefined> {
     if (!this.#cells.has(id)) await this.#loadCells()
-    return this.cell(id)
+    return this.#cells.get(id)
   }
 
   /** The app with this id; undefined when there is none. Fails only for unknown apps, while the directory is down. */
