@@ -243,7 +243,10 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listBlockedUsers: () => ({ query: { direction: 'both', perPage: '10' } }),
   getStats: () => ({ query: { fromDate: '1700000000', toDate: '1702592000000' } }),
   getDailyStats: () => ({ query: { fromDate: '1700000000', toDate: '1702592000000' } }),
-  getMessageStats: () => ({ query: { fromDate: '1700000000', toDate: '1700003600' } }),
+  getMessageStats: () => {
+    const now = Math.floor(Date.now() / 1_000)
+    return { query: { fromDate: String(now - 3_600), toDate: String(now) } }
+  },
   createAuthToken: () => ({ body: { force: true } }),
   updateAuthToken: () => ({ body: { platform: 'web', userAgent: 'Browser', appInfo: { v: 1 } } }),
   createGroup: async (app) => ({
