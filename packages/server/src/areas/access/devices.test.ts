@@ -4,6 +4,7 @@ import { type TestApp, useServer } from '../../../test/harness.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { timeUntil } from '../../../test/until.ts'
+import { Presence } from '../presence/presence.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -208,7 +209,10 @@ suite('what users see of each other', () => {
       ...{ guid: 'g', name: 'G', type: 'public', owner: 'amira' },
       members: { participants: ['ben', 'cleo'] },
     })
-    const text = `update users set online = true, last_active_at = now() where app_no = $1`
+    const presence = new Presence(server.deps)
+    for (const uid of ['amira', 'ben', 'cleo']) presence.connect(app, uid, { connectedAt: 0 })
+    await presence.beat()
+    const text = 'update users set last_active_at = now() where app_no = $1'
     await app.cell.db.query({ name: '', text, values: [app.no] })
     await app.client.blockedUsers.block('amira', { blockedUids: ['ben'] })
     for (const [by, other] of [
@@ -224,12 +228,26 @@ suite('what users see of each other', () => {
         assert.equal(status, uid === other ? 'offline' : 'online', uid)
         assert.equal(lastActiveAt === undefined, uid === other, uid)
       }
+      for (const path of lists) {
+        const uids = async (status: string) => {
+          const { body } = await by.call('GET', `${path}?status=${status}`)
+          return body.data.map(({ uid }: { uid: string }) => uid).sort()
+        }
+        const own = other === 'ben' ? 'amira' : 'ben'
+        assert.deepEqual(await uids('online'), [own, 'cleo'], path)
+        assert.deepEqual(await uids('offline'), [other], path)
+      }
+      const named = (await by.call('GET', `/v3/users?status=online&uids=${other},cleo`)).body
+      assert.deepEqual([named.data.length, named.meta.pagination.total], [1, 1])
+      const { body } = await by.call('GET', '/v3/users?status=online&count=true')
+      assert.equal(body.data.count, 2)
     }
     const { data } = (await app.call('GET', '/v3/users')).body
     assert.deepEqual(
       new Set(data.map(({ status }: { status: string }) => status)),
       new Set(['online']),
     )
+    await presence.close()
   })
 
   test('members and banned users show how they stand to the viewer', async () => {

@@ -40,12 +40,13 @@ export async function pageOfMembers(
   const { page, perPage, cursor, ...filters } = query
   const filter = toMemberFilter(appNo, guid, filters)
   const online = query.status && query.status !== 'offline'
+  const viewer = actor.kind === 'user' ? actor.uid : undefined
   const list = {
     name: ['members', appNo, guid],
     filters: [actor.credential.toString('base64'), filters],
     ...(online === undefined
       ? allMembers(cell.db, filter, group)
-      : membersByStatus(cell.db, { ...filter, online })),
+      : membersByStatus(cell.db, { ...filter, online, viewer })),
   }
   const found = await keysetPage<MemberRow>({ secrets, starts }, list, { page, perPage, cursor })
   return toPage(actor, found, toMember)

@@ -2,6 +2,7 @@ import type { PageKey } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { runSql, sql } from '../../platform/db/sql.ts'
 import type { Count } from '../../platform/http/keyset.ts'
+import { onlineTo } from '../users/queries.ts'
 import {
   inOrder,
   keyOf,
@@ -17,6 +18,8 @@ const WALK = 10_000
 /** Members who are online, or who are not. */
 export interface StatusFilter extends MemberFilter {
   online: boolean
+  /** The user of a token. */
+  viewer: string | undefined
 }
 
 interface Walk {
@@ -45,7 +48,7 @@ export async function walkMembers(
   filter: StatusFilter,
   { after, offset, limit }: Walk,
 ): Promise<Walked> {
-  const { appNo, online, scopes } = filter
+  const { appNo, online, scopes, viewer } = filter
   if (scopes.length === 0) return { rows: [], count: NONE, stoppedAt: undefined }
   const members = inOrder(filter, sql`i.uid, i.scope, i.joined_at`, WALK, placeAfter(after))
   const found = await runSql<Summary & (MemberRow | { uid: null })>(
@@ -57,7 +60,7 @@ export async function walkMembers(
       ), passing as materialized (
         select w.* from walked w, lateral (
           select from users u where u.app_no = ${appNo} and u.uid = w.uid
-            and u.removed_at is null and u.online = ${online} limit 1) there
+            and u.removed_at is null and ${onlineTo(appNo, viewer)} = ${online} limit 1) there
       ), page as (
         select * from passing order by joined_at, uid offset ${offset} limit ${limit}
       )

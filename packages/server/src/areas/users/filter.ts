@@ -1,4 +1,5 @@
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
+import { onlineTo } from './queries.ts'
 import { storable } from './record.ts'
 import type { UserListQuery } from './schema.ts'
 
@@ -47,7 +48,8 @@ export const STATE: Record<State, Sql> = {
   deactivated: sql`deactivated_at is not null and removed_at is null`,
 }
 
-export function toFilter(appNo: number, query: Filters): UserFilter {
+/** `viewer` is the user of a token. */
+export function toFilter(appNo: number, query: Filters, viewer?: string): UserFilter {
   const both: State[] = ['active', 'deactivated']
   const { searchKey, searchIn = ['name', 'uid'] } = query
   const search = searchKey ? toSearch(searchKey, searchIn) : undefined
@@ -55,8 +57,8 @@ export function toFilter(appNo: number, query: Filters): UserFilter {
   // Who is deactivated has no devices.
   const present = online === true && !query.onlyDeactivated
   const others = conditions(appNo, query)
-  if (online !== undefined && !present)
-    others.push({ is: sql`online = ${online}`, column: 'online' })
+  if (online !== undefined && (viewer !== undefined || !present))
+    others.push({ is: sql`${onlineTo(appNo, viewer)} = ${online}`, column: 'online' })
   const where = [...(search ? [search.matches] : []), ...others.map((condition) => condition.is)]
   return {
     appNo,

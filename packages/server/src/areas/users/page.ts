@@ -18,10 +18,10 @@ import type { ListedUser } from './walk.ts'
  */
 export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
   const { no: appNo, cell } = actor.app
-  const filter = toFilter(appNo, query)
-  if (actor.kind !== 'user') return filter
+  if (actor.kind !== 'user') return toFilter(appNo, query)
   if (query.onlyDeactivated || query.withDeactivated) throw fail('AUTH_ERR_NO_ACCESS')
   const { uid } = actor
+  const filter = toFilter(appNo, query, uid)
   const role = await findRoleOf.maybeOne(cell.db, { appNo, uid })
   return role?.settings?.listUsers === 'friendsOnly' ? friendsAmong(filter, uid) : filter
 }

@@ -1,5 +1,6 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
+import { type Sql, sql } from '../../platform/db/sql.ts'
 
 /** How the viewer and a user stand to each other: since when one blocks the other, or null. */
 export interface Relation {
@@ -52,6 +53,15 @@ export const listRelations = query<
      on theirs.app_no = :appNo and theirs.uid = listed.uid and theirs.blocked_uid = :viewer
    where mine.uid is not null or theirs.uid is not null`,
 )
+
+/** Whether a user is online, in a list for this viewer: nobody is across a block. The blocks are read once for all users. */
+export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>
+  viewer === undefined
+    ? sql`online`
+    : sql`(online and uid not in (
+        select b.blocked_uid from blocks b where b.app_no = ${appNo} and b.uid = ${viewer}
+        union all
+        select b.uid from blocks b where b.app_no = ${appNo} and b.blocked_uid = ${viewer}))`
 
 /** Active users among these, by uid: the order in which users are locked everywhere. */
 export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
