@@ -17,6 +17,7 @@ export interface Place {
 const STATES: Partial<Record<ChatState['connection'], string>> = {
   connecting: 'Connecting …',
   offline: 'No connection. What you write is sent later.',
+  refused: 'The server refuses this app. Sign in again.',
 }
 
 export function Chat({ client, onLeave }: { client: LoquatClient; onLeave: () => void }) {

@@ -102,7 +102,7 @@ const RECEIPT = {
   of: ofReceipt,
 }
 const FRIENDS = {
-  who: 'all of them',
+  who: 'both',
   of: ({ uid, friends }: EventPayload<'user.friends.added'>): Audience => ({
     users: [uid, ...friends],
   }),
@@ -172,7 +172,7 @@ export const audiences: Audiences = {
   'message.reaction.added': REACTION,
   'message.reaction.removed': REACTION,
   'message.pinned': { who: BOTH, of: ({ message }) => ofMessage(message, message.pinnedBy) },
-  'message.unpinned': { who: BOTH, of: ({ message }) => ofMessage(message) },
+  'message.unpinned': { who: BOTH, of: ({ message, by }) => ofMessage(message, by) },
   'message.saved': OWNER,
   'message.unsaved': OWNER,
   'conversation.delivered': RECEIPT,

@@ -171,8 +171,14 @@ export const events = {
     summary: 'Auth tokens of a user were revoked: one, or all.',
     payload: Type.Object({ uid: Type.String(), count: Type.Integer() }),
   },
-  'user.friends.added': { summary: 'Users became friends, both ways.', payload: Friends },
-  'user.friends.removed': { summary: 'Users are no longer friends, both ways.', payload: Friends },
+  'user.friends.added': {
+    summary: 'Two users became friends, both ways: an event for each pair.',
+    payload: Friends,
+  },
+  'user.friends.removed': {
+    summary: 'Two users are no longer friends, both ways: an event for each pair.',
+    payload: Friends,
+  },
   'user.blocked': {
     summary: 'A user blocked others.',
     trigger: 'user_blocked',
@@ -303,8 +309,8 @@ export const events = {
     payload: OneMessage,
   },
   'message.unpinned': {
-    summary: 'A message is no longer pinned.',
-    payload: OneMessage,
+    summary: 'A message is no longer pinned. `by` released it.',
+    payload: Type.Object({ ...OneMessage.properties, by: Type.String() }),
   },
   'message.saved': {
     summary: "A message was put on a user's own list.",

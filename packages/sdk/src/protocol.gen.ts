@@ -453,12 +453,12 @@ export interface EventPayloads {
     uid: string
     count: number
   }
-  /** Users became friends, both ways. */
+  /** Two users became friends, both ways: an event for each pair. */
   'user.friends.added': {
     uid: string
     friends: string[]
   }
-  /** Users are no longer friends, both ways. */
+  /** Two users are no longer friends, both ways: an event for each pair. */
   'user.friends.removed': {
     uid: string
     friends: string[]
@@ -690,9 +690,10 @@ export interface EventPayloads {
   'message.pinned': {
     message: MessageRecord
   }
-  /** A message is no longer pinned. */
+  /** A message is no longer pinned. `by` released it. */
   'message.unpinned': {
     message: MessageRecord
+    by: string
   }
   /** A message was put on a user's own list. */
   'message.saved': {

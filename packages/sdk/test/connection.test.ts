@@ -30,6 +30,7 @@ function connect(t: TestContext, renew = async (_: string) => false) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] })
   const lines: Line[] = []
   const states: ConnectionState[] = []
+  const codes: (number | undefined)[] = []
   class Scripted extends Line {
     constructor(_url: string) {
       super()
@@ -41,7 +42,10 @@ function connect(t: TestContext, renew = async (_: string) => false) {
     WebSocket: Scripted,
     token: () => 'token',
     renew,
-    onState: (state) => states.push(state),
+    onState: (state, code) => {
+      states.push(state)
+      codes.push(code)
+    },
     onFrame: () => {},
     onGap: () => {},
   })
@@ -64,7 +68,7 @@ function connect(t: TestContext, renew = async (_: string) => false) {
     assert.equal(lines.length, before + 1, `after ${ms} ms`)
   }
   const tick = (ms: number) => t.mock.timers.tick(ms)
-  return { connection, lines, states, last, ready, endsFor, tick }
+  return { connection, lines, states, codes, last, ready, endsFor, tick }
 }
 
 suite('a connection that ends', () => {
@@ -88,17 +92,26 @@ suite('a connection that ends', () => {
   })
 
   test('is made again or not, as the code says', (t) => {
-    for (let code = 4400; code < 4600; code++) {
+    const ours = Array.from({ length: 200 }, (_, n) => 4400 + n)
+    for (const code of [1006, 1009, ...ours]) {
       // Another token decides.
       if (code === UNAUTHORIZED) continue
-      const { lines, states, last, ready, tick } = connect(t)
+      const { lines, states, codes, last, ready, tick } = connect(t)
       ready()
       last().onclose({ code })
       tick(1_000)
       assert.equal(lines.length === 2, mayReconnect(code), String(code))
-      assert.equal(states.at(-1), mayReconnect(code) ? 'connecting' : 'signedOut')
+      assert.equal(states.at(-1), mayReconnect(code) ? 'connecting' : 'refused')
+      assert.equal(codes.at(-1), mayReconnect(code) ? undefined : code)
       t.mock.timers.reset()
     }
+  })
+
+  test('is signed out when its token is refused and there is no other', async (t) => {
+    const { last, states } = connect(t)
+    last().onclose({ code: UNAUTHORIZED })
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(states.at(-1), 'signedOut')
   })
 
   test('is made once when another token may come, however often it was refused', async (t) => {

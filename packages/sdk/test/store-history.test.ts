@@ -22,7 +22,7 @@ const TARGETS: Target[] = [
 const KINDS = [
   ...['send', 'send', 'send', 'own', 'own', 'reply', 'quote', 'thread', 'edit', 'delete', 'purge'],
   ...['react', 'read', 'read', 'unread', 'delivered', 'clear', 'leave', 'join', 'kick', 'block'],
-  ...['unblock', 'cut', 'mend', 'pin'],
+  ...['unblock', 'cut', 'mend', 'pin', 'custom', 'quiet'],
 ]
 
 const step = fc.record({ do: fc.constantFrom(...KINDS), by: fc.nat(2), at: fc.nat(50) })
@@ -67,7 +67,11 @@ async function take({ app, client, proxy, sent, sends }: World, { do: what, by: 
   if (what === 'cut') proxy.cut()
   else if (what === 'mend') proxy.mend()
   else if (what === 'send') await post({})
-  else if (what === 'own') {
+  else if (what === 'custom' || what === 'quiet') {
+    const data = { customData: { at } }
+    const loud = what === 'custom' && { updateConversation: true }
+    await post({ category: 'custom', type: 'note', data, updateConversation: false, ...loud })
+  } else if (what === 'own') {
     const own = TARGETS[at % TARGETS.length] as Target
     const note = ({ id }: Message) => void sent.push({ id, sender: 'amira', target: own })
     sends.push(client.send(own, { text: `own${at}` }).then(note, () => undefined))

@@ -104,7 +104,7 @@ export class LoquatClient {
       WebSocket: options.WebSocket,
       token: () => token.current,
       renew: (refused) => token.renew(refused),
-      onState: (state) => this.#onState(state),
+      onState: (state, closeCode) => this.#onState(state, closeCode),
       onFrame: (frame) => this.#onFrame(frame),
       onGap: () => this.#store.reload(),
     })
@@ -243,15 +243,15 @@ export class LoquatClient {
     return this.#sends.send(this.#keyOf({ type, id }, parentId), message)
   }
 
-  #onState(connection: ConnectionState): void {
+  #onState(connection: ConnectionState, closeCode?: number): void {
     if (connection !== 'online') this.#typing.clear()
-    this.#store.set({ connection })
+    this.#store.set({ connection, closeCode })
     const { presence } = this.#options
     if (connection === 'online') {
       this.#store.fresh.start()
       if (presence) this.#connection.send('presence.subscribe', { users: presence }, SUBSCRIBED)
     }
-    if (connection === 'signedOut') this.#store.fresh.stop()
+    if (connection === 'signedOut' || connection === 'refused') this.#store.fresh.stop()
     // Without a gateway there is still something to show.
     if (connection === 'offline' && !this.#store.state.loaded) this.#store.reload()
   }

@@ -1,7 +1,17 @@
 import { pauseBeforeReturn } from '../retry.ts'
 
-/** `offline`: it comes back by itself. `signedOut`: the token is refused, and there is no other. */
-export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 'signedOut'
+/**
+ * `offline`: it comes back by itself. `signedOut`: the token is refused, and there is no other. `refused`: the gateway
+ * does not take it as it is, for what `closeCode` says: a wrong app or address (4404), a frame that is none (4400) or
+ * too large (1009).
+ */
+export type ConnectionState =
+  | 'stopped'
+  | 'connecting'
+  | 'online'
+  | 'offline'
+  | 'signedOut'
+  | 'refused'
 
 /** A frame of the gateway: docs/realtime.md. */
 export interface Frame {
@@ -32,7 +42,7 @@ export interface ConnectionOptions {
   token(): string
   /** Whether there is another token; rejects when that is not known now. */
   renew(refused: string): Promise<boolean>
-  onState(state: ConnectionState): void
+  onState(state: ConnectionState, closeCode?: number): void
   /** What happened, in order and once. */
   onFrame(frame: Frame): void
   /** What happened before is not known: everything has to be read anew. */
@@ -161,15 +171,15 @@ export class Connection {
     const returns =
       code === UNAUTHORIZED ? await renew(this.#token).catch(() => true) : mayReturn(code)
     if (!this.#running || this.#socket) return
-    if (!returns) return this.signOut()
+    if (!returns) return code === UNAUTHORIZED ? this.signOut() : this.#end('refused', code)
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => this.#open(), pauseBeforeReturn(this.#failures++))
   }
 
-  #end(state: ConnectionState): void {
+  #end(state: ConnectionState, closeCode?: number): void {
     this.#running = false
     this.#drop()
-    this.#options.onState(state)
+    this.#options.onState(state, closeCode)
   }
 
   #drop(): void {

@@ -37,6 +37,8 @@ export interface Room {
 /** All that is known. Every change makes a new one: what did not change stays the same object. */
 export interface ChatState {
   connection: ConnectionState
+  /** With `refused`: the code that it was closed with. */
+  closeCode: number | undefined
   /** The newest first. */
   conversations: readonly Conversation[]
   /** Whether the list was read once. */
@@ -52,6 +54,7 @@ export interface ChatState {
 
 export const initialState: ChatState = {
   connection: 'stopped',
+  closeCode: undefined,
   conversations: [],
   loaded: false,
   more: false,

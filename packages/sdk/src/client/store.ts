@@ -161,7 +161,9 @@ export class Store {
     if (parentId !== undefined) this.fresh.message(parentId)
     const known = this.#known(id)
     const mentions = (message.data.mentions ?? {}) as object
-    const plain = known && parentId === undefined && !(this.#me in mentions)
+    // Whether a custom message moves the conversation and counts, its sender and the app decide.
+    const isCustom = message.category === 'custom'
+    const plain = known && parentId === undefined && !isCustom && !(this.#me in mentions)
     if (!plain || this.fresh.isReading(id)) this.#staleTalk(message)
     if (!plain || Number(message.id) <= Number(known.lastMessage?.id ?? 0)) return
     const unread = Number(known.unreadMessageCount) + (message.sender === this.#me ? 0 : 1)

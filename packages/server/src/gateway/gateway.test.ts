@@ -161,6 +161,38 @@ suite('a message', () => {
   })
 })
 
+suite('what is told of others', () => {
+  test('friends learn of no other friends', async () => {
+    const app = await newUsers('amira', 'ben', 'cleo')
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    await app.client.friends.add('amira', { accepted: ['ben', 'cleo'] })
+    await app.client.friends.delete('amira', { friends: ['ben', 'cleo'] })
+    for (const type of ['user.friends.added', 'user.friends.removed'] as const) {
+      await amira.got(type, ({ body }) => body.friends[0] === 'cleo')
+      assert.deepEqual((await ben.got(type)).body, { uid: 'amira', friends: ['ben'] })
+    }
+    await ben.settled()
+    assert.ok(!JSON.stringify(ben.frames).includes('cleo'))
+    for (const device of [amira, ben]) await device.close()
+  })
+
+  test('a pin that is released goes to who did it, not to who blocks that one', async () => {
+    const app = await newUsers('amira', 'ben')
+    const { id } = (await send(app, 'amira', 'ben', 'hi')).body.data
+    await app.call('POST', `/v3/messages/${id}/pin`, { headers: { onbehalfof: 'amira' } })
+    await app.client.blockedUsers.block('amira', { blockedUids: ['ben'] })
+    const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
+    assert.ok(amira && ben)
+    await app.call('DELETE', `/v3/messages/${id}/pin`, { headers: { onbehalfof: 'ben' } })
+    const { body } = await ben.got('message.unpinned')
+    assert.deepEqual([body.by, body.message.id], ['ben', id])
+    await amira.settled()
+    assert.ok(!amira.frames.some(({ type }) => type === 'message.unpinned'))
+    for (const device of [amira, ben]) await device.close()
+  })
+})
+
 suite('frames of devices', () => {
   test('typing is told to the others, ends by itself, and is told to nobody who blocks', async () => {
     const app = await newUsers('amira', 'ben', 'cleo', 'dana')

@@ -22,12 +22,9 @@ export function pinMessage(deps: Deps, actor: Actor, id: string, pinned: boolean
     if (changed) {
       const [shown] = await toMessages(tx, app.no, [{ ...row, ...changed }])
       const { receipts: _receipts, ...message } = shown as MessageRecord
-      await announce(tx, {
-        appNo: app.no,
-        type: pinned ? 'message.pinned' : 'message.unpinned',
-        key: `conversation:${row.conversation}`,
-        payload: { message },
-      })
+      const event = { appNo: app.no, key: `conversation:${row.conversation}` }
+      if (pinned) await announce(tx, { ...event, type: 'message.pinned', payload: { message } })
+      else await announce(tx, { ...event, type: 'message.unpinned', payload: { message, by } })
     }
     return null
   })

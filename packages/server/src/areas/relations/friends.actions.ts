@@ -30,11 +30,24 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
     const { added, outcomes } = await newFriends(tx, actor, uid, others, { active, closed })
     if (added.length > 0) {
       await insertFriends.many(tx, { appNo, uid, others: added })
-      const payload = { uid, friends: added }
-      await announce(tx, { appNo, type: 'user.friends.added', key: `user:${uid}`, payload })
+      await announcePairs(tx, appNo, 'user.friends.added', uid, added)
     }
     return { accepted: outcomes }
   })
+}
+
+/** Each pair by itself: a friend is not told whom else the user made or lost as one. */
+async function announcePairs(
+  tx: Tx,
+  appNo: number,
+  type: 'user.friends.added' | 'user.friends.removed',
+  uid: string,
+  friends: string[],
+): Promise<void> {
+  for (const friend of friends) {
+    const payload = { uid, friends: [friend] }
+    await announce(tx, { appNo, type, key: `user:${uid}`, payload })
+  }
 }
 
 /** A role that is for friends alone would be widened by a token, from either side. */
@@ -96,8 +109,8 @@ export function deleteFriends(deps: Deps, actor: Actor, uid: string, given: stri
     if (!known.some((user) => user.uid === uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
     const removed = await removeFriends.many(tx, { appNo, uid, others })
     if (removed.length === 0) throw fail('ERR_NOT_A_FRIEND', { uid })
-    const payload = { uid, friends: removed.map((row) => row.friend_uid) }
-    await announce(tx, { appNo, type: 'user.friends.removed', key: `user:${uid}`, payload })
+    const friends = removed.map((row) => row.friend_uid)
+    await announcePairs(tx, appNo, 'user.friends.removed', uid, friends)
     return { success: true as const, message: 'Relations removed.' }
   })
 }
