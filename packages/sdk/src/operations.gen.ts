@@ -2412,7 +2412,7 @@ export type ListConversationsQuery = {
   useCursoredIndex?: 0 | 1 | undefined
   /** Each conversation once. For the app itself, without `onBehalfOf`. */
   unique?: 0 | 1 | undefined
-  /** From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. */
+  /** From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. A `page` that lies beyond those is refused, unless the one before was read within the last minute. */
   cursor?: string | undefined
   /** Records per request. */
   perPage?: number | undefined
@@ -2583,6 +2583,7 @@ export type ListEventsQuery = {
         | 'conversation.delivered'
         | 'conversation.read'
         | 'conversation.unread'
+        | 'conversation.mark.moved'
         | 'conversation.tags.updated'
         | 'conversation.pinned'
         | 'app.conversations.pinned'

@@ -340,6 +340,17 @@ suite('parameters', () => {
     const whose = new Map(after.data.map((row: Listed) => [row.conversationId, row.uid]))
     assert.deepEqual([whose.get('ann_user_me'), whose.get('group_reds')], ['me', 'me'])
     assert.equal(after.meta.pagination.total, 6)
+    // Nor is one shown by a user who is being swept.
+    await say(own, 'me', 'reds', 'group')
+    const text = `update users set removed_at = now() where app_no = $1 and uid = 'ann'`
+    await own.cell.db.query({ name: '', text, values: [own.no] })
+    const swept = (await list(own, undefined, 'unique=1')).body.data
+    assert.deepEqual(
+      swept
+        .filter((row: Listed) => row.conversationId === 'group_reds')
+        .map(({ uid }: Listed) => uid),
+      ['me'],
+    )
   })
 
   test('a view that was cleared is in no list, until something new comes', async () => {
@@ -452,6 +463,16 @@ suite('pages', () => {
       await list(app, undefined, 'searchKey=needle&page=2'),
     ]
     assert.deepEqual([first.body.data.length, second.body.data.length], [0, 1])
+    // Nobody comes from the page before: counted from the top, each page would begin at the same user.
+    for (const page of [2, 3]) {
+      const query = `searchKey=needle&useCursoredIndex=0&page=${page}`
+      const { status, body } = await list(app, undefined, query)
+      assert.equal(status, 400, String(page))
+      assert.match(body.error.details.page[0], /meta\.cursor\.next/)
+    }
+    const jump = await list(app, undefined, 'hideAgentic=true&perPage=10&page=500')
+    const crawled = (await list(app, undefined, 'hideAgentic=true&perPage=1000&page=5')).body.data
+    assert.deepEqual(jump.body.data, crawled.slice(-10))
   })
 
   test('exact at once after each send, for every member', async () => {

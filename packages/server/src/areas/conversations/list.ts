@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { getTotal } from '../../platform/db/totals.ts'
+import { badRequest } from '../../platform/http/fail.ts'
 import type { Count } from '../../platform/http/keyset.ts'
 import {
   countAllFilteredViews,
@@ -8,6 +9,7 @@ import {
   type Filters,
   findPlace,
   findPlaceOfAll,
+  findPlaceOfAllFiltered,
   listAllFilteredViews,
   listAllViews,
   listFilteredViews,
@@ -119,26 +121,27 @@ async function* walk(db: Db, appNo: number, from: OwnedPlace) {
   }
 }
 
-/** The place of the last of the first `count` views of the app. */
+/**
+ * The place of the last of the first `count` views of the app. Counting to it ends where a page would:
+ * from there on, the same views would be shown for every page.
+ */
 export async function placeOfAll(
   db: Db,
   filter: ViewFilter & { unique: boolean },
   count: number,
 ): Promise<OwnedPlace | undefined> {
-  if (filter.filtered) {
-    const { rows, stoppedAt } = await listAll(db, filter, BEGINNING, count)
-    const row = rows[count - 1]
-    return row ? { ...toPlace(row), uid: row.uid } : stoppedAt
-  }
+  const find = filter.filtered ? findPlaceOfAllFiltered : findPlaceOfAll
   let left = count
-  for await (const { from, owners } of walk(db, filter.appNo, BEGINNING)) {
+  for await (const { from, owners, walked } of walk(db, filter.appNo, BEGINNING)) {
+    if (filter.filtered && walked >= ENOUGH) throw badRequest({ page: [TOO_FAR] })
     const walking = { ...filter, ...startOf(from), fromUid: from.uid, owners }
-    const last = await findPlaceOfAll.maybeOne(db, { ...walking, limit: left })
+    const last = await find.maybeOne(db, { ...walking, limit: left })
     left -= last?.passed ?? 0
     if (last && left === 0) return { ...toPlace(last), uid: last.uid }
   }
   return undefined
 }
+const TOO_FAR = 'too far to count to with filters: go on from meta.cursor.next of the page before'
 
 /** Exact where the list is not filtered, else as far as is counted. */
 export async function countAll(db: Db, filter: ViewFilter & { unique: boolean }): Promise<Count> {

@@ -131,7 +131,7 @@ export const ConversationListQuery = PageQuery({
   cursor: Type.Optional(
     Type.String({
       description:
-        'From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found.',
+        'From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. A `page` that lies beyond those is refused, unless the one before was read within the last minute.',
     }),
   ),
 })

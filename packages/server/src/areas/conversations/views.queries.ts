@@ -176,7 +176,8 @@ const NOT_FIRST = {
   group: `exists (
     select from inbox o
     where o.app_no = :appNo and o.conversation = i.conversation and o.uid < i.uid
-      and o.scope is not null and o.cleared_seq < h.shown_seq)`,
+      and o.scope is not null and o.cleared_seq < h.shown_seq
+      and o.uid <> all (${REMOVED_USERS}))`,
 }
 
 interface Form {
@@ -385,18 +386,32 @@ export const listOwners = query<
   `with ${OWNERS} select max(uid) as last_uid, count(uid)::int as walked from owners`,
 )
 
-/** The place of the last of the next :limit views, if it has so many, and how many there are. */
-export const findPlaceOfAll = query<
-  Kinds & Start & Walk & { limit: number },
-  { uid: string; updated_second: number; with_id: string; kind: ConversationKind; passed: number }
->(
+/** Their places alone: of the last of the next :limit views, and how many there are. */
+const placeOfLast = (views: string) => `
+  with ${OWNERS}, page as (
+    select v.uid, v.updated_second, v.with_id, v.kind
+    from owners cross join lateral (${views}) v
+    where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
+    order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
+  )
+  select page.*, (select count(*) from page)::int as passed from page
+  order by uid desc, updated_second, with_id desc, kind desc limit 1`
+
+interface LastPlace {
+  uid: string
+  updated_second: number
+  with_id: string
+  kind: ConversationKind
+  passed: number
+}
+
+export const findPlaceOfAll = query<Kinds & Start & Walk & { limit: number }, LastPlace>(
   'conversations.findPlaceOfAll',
-  `with ${OWNERS}, page as (
-     select v.uid, v.updated_second, v.with_id, v.kind
-     from owners cross join lateral (${viewsNext(ofEach)}) v
-     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
-     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
-   )
-   select page.*, (select count(*) from page)::int as passed from page
-   order by uid desc, updated_second, with_id desc, kind desc limit 1`,
+  placeOfLast(viewsNext(ofEach)),
+)
+
+/** Of those that pass. */
+export const findPlaceOfAllFiltered = query<Filtered & Walk & { limit: number }, LastPlace>(
+  'conversations.findPlaceOfAllFiltered',
+  placeOfLast(viewsPassing(ofEach)),
 )
