@@ -25,8 +25,8 @@ export class LoquatManagement extends ManagementOperations {
   app(appId: string): Loquat {
     const { origin, headers } = targetOf(this.#options)
     const target = { origin: `${origin}/apps/${segment(appId)}`, headers }
-    const { maxRetries, timeoutMs, fetch } = this.#options
-    return new Loquat({ target, maxRetries, timeoutMs, fetch })
+    const { maxRetries, retryForMs, timeoutMs, fetch } = this.#options
+    return new Loquat({ target, maxRetries, retryForMs, timeoutMs, fetch })
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 import { useServer } from '../../server/test/harness.ts'
-import { Loquat, LoquatError, type LoquatOptions } from '../src/index.ts'
+import { Loquat, LoquatError, LoquatManagement, type LoquatOptions } from '../src/index.ts'
 import { pauseBefore, pauseBeforeReturn, readRetryAfter } from '../src/retry.ts'
 import {
   answer,
@@ -72,6 +72,15 @@ suite('a request is sent again', () => {
     const failed = clientOf(script, { maxRetries: 2 }).users.get('amira')
     await assert.rejects(failed, { code: 'ERR_MISSION_FAILED', status: 503 })
     assert.equal(script.received.length, 3)
+  })
+
+  test('for as long as allowed, also by an operator', async () => {
+    const script = await play(busy, done)
+    const { origin } = new URL(script.baseUrl)
+    // Less than nothing: the first failure may come within a millisecond.
+    const manage = new LoquatManagement({ baseUrl: `${origin}/manage`, retryForMs: -1 })
+    await assert.rejects(manage.app('app').users.get('amira'), { code: 'ERR_MISSION_FAILED' })
+    assert.equal(script.received.length, 1)
   })
 
   test('and a write whose answer was lost happened once', async () => {

@@ -210,6 +210,20 @@ suite('apps set', () => {
     })
     assert.equal((await set('rate.core=')).stdout, 'rate.core=10000\n')
     assert.deepEqual(await stored(), { 'core.conversations.updateOnReplies': false })
+    const { rows } = await queryAt(
+      directoryUrl,
+      `select via, before, after, status from audit join audit_outcomes using (id)
+       where app_id = $1 and action = 'setSettings' order by id`,
+      [appId],
+    )
+    const name = 'core.conversations.updateOnReplies'
+    assert.deepEqual(
+      rows.map(({ via, before, after, status }) => [via, before, after, status]),
+      [
+        ['command', { 'rate.core': 10_000, [name]: true }, { 'rate.core': 5, [name]: false }, 200],
+        ['command', { 'rate.core': 5 }, { 'rate.core': 10_000 }, 200],
+      ],
+    )
   })
 
   test('reports all faults together and changes nothing', async () => {

@@ -1,4 +1,5 @@
-import { type SettingChanges, setSettings } from '../areas/settings/actions.ts'
+import { audited } from '../areas/access/operator-audit.ts'
+import { changeOf, type SettingChanges, setSettings } from '../areas/settings/actions.ts'
 import { getSettings } from '../areas/settings/queries.ts'
 import {
   defaultOf,
@@ -37,8 +38,10 @@ export const appsSet: Command = {
 async function apply(deps: Deps, appId: string, changes: SettingChanges): Promise<Settings> {
   const app = await deps.directory.find(appId)
   if (!app?.cell) throw new UserError(`There is no app "${appId}".`)
-  if (Object.keys(changes).length > 0) return setSettings(deps, app, changes)
-  return (await getSettings.one(app.cell.db, { appNo: app.no })).settings
+  const { settings: stored } = await getSettings.one(app.cell.db, { appNo: app.no })
+  if (Object.keys(changes).length === 0) return stored
+  const entry = { action: 'setSettings', app, ...changeOf(stored, changes) }
+  return audited(deps, 'command', entry, () => setSettings(deps, app, changes))
 }
 
 /** All faults at once, like the configuration. */

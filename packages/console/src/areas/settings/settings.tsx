@@ -73,7 +73,7 @@ function Group({ title, about, values }: { title: string; about: string; values:
   }
   const save = useMutation({
     mutationFn: async () => {
-      // What is left empty gets its default back: no setting takes an empty text.
+      // What is left empty gets its default back.
       const emptied = changes.filter(([, value]) => value === '').map(([name]) => name)
       const given = changes
         .filter(([, value]) => value !== '')

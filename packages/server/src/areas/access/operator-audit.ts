@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { ApiError } from '../../platform/http/fail.ts'
 import type { ServedApp } from './actor.ts'
-import { type AuditEntry, recordAudit } from './audit.ts'
+import { type Actor, type AuditEntry, recordAudit } from './audit.ts'
 import type { Operator } from './operator.ts'
 import { insertOutcome } from './operators.queries.ts'
 
@@ -32,11 +32,11 @@ export async function endAudit({ directory, log }: Context, id: number, status: 
 /** Runs a write in a cell with an entry around it. */
 export async function audited<T>(
   deps: Context,
-  operator: Operator,
+  actor: Actor,
   entry: AuditEntry,
   work: () => Promise<T>,
 ): Promise<T> {
-  const id = await recordAudit(deps.directory.db, operator, entry)
+  const id = await recordAudit(deps.directory.db, actor, entry)
   try {
     const answer = await work()
     await endAudit(deps, id, 200)

@@ -114,6 +114,20 @@ suite('an app', () => {
     await rui.client.settings.reset(id, { settings: [name] })
     assert.equal((await rui.client.settings.get(id))[name], true)
   })
+
+  test('takes every setting back as it was read, also without origins', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Set' })
+    const read = await rui.client.settings.get(id)
+    assert.equal(read['cors.origins'], '')
+    await rui.client.settings.set(id, { settings: { 'cors.origins': 'https://chat.example' } })
+    const outcomes = await rui.client.settings.set(id, { settings: read })
+    assert.deepEqual(
+      Object.entries(outcomes).filter(([, { success }]) => !success),
+      [],
+    )
+    assert.deepEqual(await rui.client.settings.get(id), read)
+  })
 })
 
 suite('collaborators', () => {

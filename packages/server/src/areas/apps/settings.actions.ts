@@ -4,7 +4,7 @@ import { badRequest } from '../../platform/http/fail.ts'
 import { servedApp, unknownApp } from '../access/app-of-request.ts'
 import { audited } from '../access/operator-audit.ts'
 import { operatorSets } from '../access/operator-write.ts'
-import { type SettingChanges, setSettings } from '../settings/actions.ts'
+import { changeOf, type SettingChanges, setSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 import {
   defaultOf,
@@ -74,12 +74,7 @@ async function save(
 ): Promise<void> {
   const app = await appOf(deps, request)
   const stored = await getSettings.one(app.cell.db, { appNo: app.no })
-  const names = Object.keys(changes) as SettingName[]
-  const before = Object.fromEntries(names.map((name) => [name, settingOf(stored.settings, name)]))
-  const after = Object.fromEntries(
-    names.map((name) => [name, settingOf(changes as Settings, name)]),
-  )
-  const entry = { action, app, before, after }
+  const entry = { action, app, ...changeOf(stored.settings, changes) }
   await audited(deps, request.operator, entry, () => setSettings(deps, app, changes))
 }
 

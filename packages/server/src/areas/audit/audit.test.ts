@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { useServer } from '../../../test/harness.ts'
-import { join, newOperator, signIn } from '../../../test/operators.ts'
+import { cookieOf, join, newOperator, signIn } from '../../../test/operators.ts'
 import { until } from '../../../test/until.ts'
 
 const server = useServer()
@@ -62,7 +62,7 @@ suite('the audit', () => {
     const hook = { id: 'h', name: 'H', webhookURL: 'https://8.8.8.8/', useBasicAuth: true }
     const login = { username: 'ana', password: 'hook-password' }
     await rui.call('POST', `/apps/${app.id}/webhooks`, { body: { ...hook, ...login } })
-    const pair = await rui.client.keys.create({ name: 'Pair' })
+    const pair = await rui.client.keys.create({ name: 'Pair', password: rui.password })
     const password = 'another password'
     await rui.client.operators.update({ password, currentPassword: rui.password })
     const { rows } = await server.deps.directory.db.query({
@@ -87,6 +87,18 @@ suite('the audit', () => {
       data.map(({ after }) => after),
       [undefined, { refused: 'password' }],
     )
+  })
+
+  test('tells a sign-out from the end of another session', async () => {
+    const rui = await newOperator(server)
+    const credentials = { email: rui.email, password: rui.password }
+    const other = await signIn(server, credentials)
+    await rui.call('DELETE', `/sessions/${other.body.data.session.id}`)
+    const third = cookieOf(await signIn(server, credentials))
+    assert.equal((await rui.call('DELETE', '/session', { cookie: third })).status, 200)
+    const { data } = await rui.client.auditEntries.list()
+    const ends = data.map(({ action }) => action).filter((action) => action !== 'createSession')
+    assert.deepEqual(ends, ['endSession', 'deleteSession'])
   })
 
   test('is listed with filters, page by page', async () => {

@@ -101,14 +101,19 @@ async function isSecondFactor(
   return (await useTotpStep.maybeOne(directory.db, { operatorNo, step })) !== undefined
 }
 
-/** Ends one session: the own, or another of the account. */
-export function deleteSession(deps: Deps, request: FastifyRequest, sessionId: string) {
+/** Ends one session of the account: the own by `endSession`, any by `deleteSession`. */
+export function deleteSession(
+  deps: Deps,
+  request: FastifyRequest,
+  sessionId: string,
+  action: 'deleteSession' | 'endSession' = 'deleteSession',
+) {
   const { operator } = request
   return operatorWrite(deps, request, async (tx) => {
     const known = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(sessionId)
     const row = known && (await removeSession.maybeOne(tx, { operatorNo: operator.no, sessionId }))
     if (!row) throw fail('ERR_SESSION_NOT_FOUND')
-    await recordAudit(tx, operator, { action: 'deleteSession', target: { sessionId } })
+    await recordAudit(tx, operator, { action, target: { sessionId } })
     return { success: true as const, message: 'The session has ended.' }
   })
 }

@@ -86,7 +86,8 @@ export const sessionRoutes =
         },
       },
       async (request, reply) => {
-        const data = await deleteSession(deps, request, request.operator.sessionId ?? '')
+        const { sessionId = '' } = request.operator
+        const data = await deleteSession(deps, request, sessionId, 'endSession')
         setCookie(reply, '', 0)
         return { data }
       },

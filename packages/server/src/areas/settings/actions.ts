@@ -8,6 +8,14 @@ import { defaultOf, type SettingName, type Settings, type SettingValue } from '.
 /** `undefined` puts a setting back to its default. */
 export type SettingChanges = Partial<Record<SettingName, SettingValue | undefined>>
 
+/** What the audit tells of a change: the values in force, before and after. */
+export function changeOf(stored: Settings, changes: SettingChanges) {
+  const names = Object.keys(changes) as SettingName[]
+  const inForce = (explicit: SettingChanges) =>
+    Object.fromEntries(names.map((name) => [name, explicit[name] ?? defaultOf(name)]))
+  return { before: inForce(stored), after: inForce(changes) }
+}
+
 /** Changes settings of an app together; returns the explicit values that are now in force. */
 export function setSettings(
   { revocations }: Pick<Deps, 'revocations'>,

@@ -125,6 +125,7 @@ export function parseSetting(name: SettingName, text: string): SettingValue {
 }
 
 function parseOrigins(text: string): string {
+  if (text === '') return ''
   const origins = text.split(',').map((origin) => origin.trim())
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined) throw new Error(`has "${wrong}", which is no https://host[:port]`)
