@@ -89,6 +89,32 @@ suite('one-time codes', () => {
   })
 })
 
+suite('keys for programs', () => {
+  test('are made with the password once more, and end with it where that is wanted', async () => {
+    const operator = await newOperator(server)
+    const page = await open(operator)
+    const dialog = page.getByRole('dialog')
+    await page.goto(`${address}#/account`)
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByLabel('Name').fill('Deployment')
+    await dialog.getByLabel('Password').fill('not the password')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Password').fill(operator.password)
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('Deployment').waitFor()
+
+    await page.getByLabel('Current password').fill(operator.password)
+    await page.getByLabel('New password').fill('another password')
+    await page.getByLabel('Delete my keys').check()
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Deployment').waitFor({ state: 'detached' })
+    assert.deepEqual((await operator.client.keys.list()).data, [])
+    await page.context().close()
+  })
+})
+
 /** As authenticator apps show it. */
 const spaced = (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`
 

@@ -137,7 +137,7 @@ export async function tellStory(server: TestServer): Promise<Story> {
   const managed = operator.client.app(app.id)
   await managed.apiKeys.create({ name: 'Ward tablets', scope: 'authOnly' })
   await settings.set(app.id, { settings: { 'cors.origins': 'https://ward.clinic.example' } })
-  await keys.create({ name: 'Deployment' })
+  await keys.create({ name: 'Deployment', password: operator.password })
   await addPeople(app)
   await addGroups(app)
   await addWebhooks(app)

@@ -108,6 +108,8 @@ export type UpdateOperatorBody = {
   password?: string | undefined
   /** The password until now, to change it. */
   currentPassword?: string | undefined
+  /** With a new password: removes the keys of the account too. */
+  endKeys?: boolean | undefined
 }
 
 export type AcceptInvitationAnswer = {
@@ -203,6 +205,8 @@ export type CreateKeyAnswer = {
 export type CreateKeyBody = {
   /** What it is for. */
   name: string
+  /** The password, once more. */
+  password: string
 }
 
 export type ListKeysItem = {
@@ -228,6 +232,11 @@ export type RotateKeyAnswer = {
   createdAt: number
   /** The value for the header `secret`. Shown now and never again. */
   secret: string
+}
+
+export type RotateKeyBody = {
+  /** The password, once more. */
+  password: string
 }
 
 export type CreateAppAnswer = {
@@ -721,8 +730,11 @@ export class KeysMethods {
   }
 
   /** Give a key a new secret; the one before it works no more. */
-  async rotate(key: string, options?: CallOptions): Promise<RotateKeyAnswer> {
-    return this.#transport.data({ method: 'POST', path: `/keys/${segment(key)}/secret` }, options)
+  async rotate(key: string, body: RotateKeyBody, options?: CallOptions): Promise<RotateKeyAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/keys/${segment(key)}/secret`, body },
+      options,
+    )
   }
 
   /** Remove a key. */

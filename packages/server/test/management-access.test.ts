@@ -167,7 +167,8 @@ for (const operation of managementOperations) {
 
     test(`key and secret ${may === 'session' ? 'are not enough' : 'do'}`, async () => {
       const request = await prepareManaged(server, operation)
-      const { key, secret } = await request.caller.client.keys.create({ name: 'Program' })
+      const { client, password } = request.caller
+      const { key, secret } = await client.keys.create({ name: 'Program', password })
       const as = { cookie: null, headers: { key, secret } }
       if (may === 'session') return assertRefused(request, as, [403, 'AUTH_ERR_NO_ACCESS'])
       const { status, body } = await send(request, as)

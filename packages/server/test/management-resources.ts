@@ -32,7 +32,8 @@ async function otherSession({ server, caller }: Ground): Promise<string> {
 /** By the name of a path parameter beside `appId`. */
 const resources: Record<string, (ground: Ground) => Promise<string>> = {
   sessionId: otherSession,
-  key: async ({ caller }) => (await caller.client.keys.create({ name: 'Made' })).key,
+  key: async ({ caller: { client, password } }) =>
+    (await client.keys.create({ name: 'Made', password })).key,
 }
 
 async function totpOn({ caller: { client, password } }: Ground): Promise<Sample> {
@@ -45,7 +46,7 @@ async function totpOn({ caller: { client, password } }: Ground): Promise<Sample>
 const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
   createOperator: () => ({ body: { email: someone(), name: 'Ana', password: 'a long password' } }),
   updateOperator: ({ caller: { password } }) => ({
-    body: { name: 'Ana', password: 'a new password', currentPassword: password },
+    body: { name: 'Ana', password: 'a new password', currentPassword: password, endKeys: true },
   }),
   acceptInvitation: async ({ server, caller }) => {
     const app = await server.newApp()
@@ -67,7 +68,8 @@ const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
   },
   renewTotpCodes: totpOn,
   deleteTotp: totpOn,
-  createKey: () => ({ body: { name: 'Deploy' } }),
+  createKey: ({ caller: { password } }) => ({ body: { name: 'Deploy', password } }),
+  rotateKey: ({ caller: { password } }) => ({ body: { password } }),
   listKeys: () => ({ query: { perPage: '10', page: '1' } }),
   listSessions: () => ({ query: { perPage: '10', page: '1' } }),
   createApp: () => ({ body: { name: 'Clinic chat', region: 'us', version: '3' } }),

@@ -78,7 +78,7 @@ suite('the log', () => {
       })
     const rui = await newOperator(server)
     const app = await rui.client.apps.create({ name: 'Secret' })
-    const { key, secret } = await rui.client.keys.create({ name: 'Pair' })
+    const { key, secret } = await rui.client.keys.create({ name: 'Pair', password: rui.password })
     const { email, password, cookie } = rui
     const token = cookie.split('=')[1] ?? ''
     const signedIn = await manage('POST', '/sessions', {}, { email, password })

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { NewPassword } from '../../shared/account-fields.tsx'
-import { Field, Form } from '../../shared/form.tsx'
+import { Check, Field, Form } from '../../shared/form.tsx'
 import { manage, useSession } from '../../shared/manage.ts'
 import { Page, Panel } from '../../shared/page.tsx'
 import { toast } from '../../shared/toasts.tsx'
@@ -52,13 +52,16 @@ function Password() {
   const queries = useQueryClient()
   const [currentPassword, setCurrent] = useState('')
   const [password, setPassword] = useState('')
+  const [endKeys, setEndKeys] = useState(false)
   const change = useMutation({
-    mutationFn: () => manage.operators.update({ password, currentPassword }),
+    mutationFn: () => manage.operators.update({ password, currentPassword, endKeys }),
     onSuccess: async () => {
       setCurrent('')
       setPassword('')
+      setEndKeys(false)
       await queries.invalidateQueries({ queryKey: ['sessions'] })
-      toast('Changed your password; all other sessions have ended')
+      await queries.invalidateQueries({ queryKey: ['operator-keys'] })
+      toast(`Changed your password; all other sessions ${endKeys ? 'and all keys ' : ''}have ended`)
     },
   })
   return (
@@ -72,6 +75,12 @@ function Password() {
           onChange={setCurrent}
         />
         <NewPassword label="New password" value={password} onChange={setPassword} />
+        <Check
+          label="Delete my keys for programs too"
+          hint="If somebody else may have known the password."
+          checked={endKeys}
+          onChange={setEndKeys}
+        />
       </Form>
     </Panel>
   )

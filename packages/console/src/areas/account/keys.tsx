@@ -11,6 +11,7 @@ import { Panel, Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
+import { usePassword } from './password.tsx'
 
 const READ = ['operator-keys']
 
@@ -67,8 +68,9 @@ function Key({ of }: { of: management.ListKeysItem }) {
 function CreateKey({ onDone }: { onDone: () => void }) {
   const queries = useQueryClient()
   const [name, setName] = useState('')
+  const { password, field } = usePassword({ autoFocus: false })
   const create = useMutation({
-    mutationFn: () => manage.keys.create({ name }),
+    mutationFn: () => manage.keys.create({ name, password }),
     onSuccess: () => queries.invalidateQueries({ queryKey: READ }),
   })
   if (create.data) {
@@ -83,6 +85,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   return (
     <Form sends={create} submit="Create key">
       <Field label="Name" hint="What it is for." value={name} onChange={setName} autoFocus />
+      {field}
     </Form>
   )
 }

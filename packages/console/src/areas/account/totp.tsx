@@ -9,6 +9,7 @@ import { Panel, Skeleton } from '../../shared/page.tsx'
 import { Status } from '../../shared/status.tsx'
 import { bare } from '../../shared/texts.ts'
 import { toast } from '../../shared/toasts.tsx'
+import { usePassword } from './password.tsx'
 
 const Qr = lazy(async () => ({ default: (await import('./qr.tsx')).Qr }))
 
@@ -44,22 +45,6 @@ export function Totp({ on }: { on: boolean }) {
       </div>
     </Panel>
   )
-}
-
-const usePassword = () => {
-  const [password, setPassword] = useState('')
-  const field = (
-    <Field
-      label="Password"
-      hint="Once more: a session could be stolen."
-      type="password"
-      autoComplete="current-password"
-      value={password}
-      onChange={setPassword}
-      autoFocus
-    />
-  )
-  return { password, field }
 }
 
 function SwitchOn({ onDone }: { onDone: () => void }) {

@@ -8,6 +8,7 @@ import type { Operator as Caller } from '../access/operator.ts'
 import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
 import { originOf } from '../access/operators.ts'
 import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { removeAllKeys } from './keys.queries.ts'
 import {
   getOperator,
   type InvitedRow,
@@ -90,7 +91,7 @@ async function join(tx: Tx, operator: Caller, invited: InvitedRow) {
   return { appId, role }
 }
 
-/** A new password ends all other sessions. */
+/** A new password ends all other sessions; keys only if asked, for programs would stop with them. */
 export async function editOperator(
   deps: Deps,
   request: FastifyRequest,
@@ -98,6 +99,7 @@ export async function editOperator(
     name = null,
     password,
     currentPassword,
+    endKeys,
   }: { [K in keyof OperatorChanges]: OperatorChanges[K] | null },
 ): Promise<Operator> {
   const { operator } = request
@@ -111,10 +113,11 @@ export async function editOperator(
     const row = await updateOperator.one(tx, { operatorNo, name, passwordHash })
     if (password) {
       await removeOtherSessions.many(tx, { operatorNo, sessionId: operator.sessionId ?? null })
+      if (endKeys) await removeAllKeys.many(tx, { operatorNo })
     }
     const [before, after] = [
       { name: operator.name },
-      { name: row.name, ...(password && { password }) },
+      { name: row.name, ...(password && { password, endKeys: endKeys ?? false }) },
     ]
     await recordAudit(tx, operator, { action: 'updateOperator', before, after })
     return toOperator(row)

@@ -6,6 +6,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { Timestamp } from '../../platform/http/schemas.ts'
 import { recordAudit } from '../access/audit.ts'
 import { operatorWrite } from '../access/operator-write.ts'
+import { checkPassword } from './actions.ts'
 import {
   insertKey,
   type KeyRow,
@@ -47,13 +48,15 @@ export const toKey = ({ key, name, created_at }: KeyRow): Key => ({
 const newSecret = () => randomBytes(32).toString('hex')
 
 /** Several at a time, so that a new pair can be in use before the old one goes. */
-export function createKey(
+export async function createKey(
   deps: Deps,
   request: FastifyRequest,
-  name: string,
+  { name, password }: { name: string; password: string },
 ): Promise<KeyWithSecret> {
   const { operator } = request
   const operatorNo = operator.no
+  // A key outlives the session that makes it.
+  await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
     await lockOperator.many(tx, { operatorNo })
     const keys = await listKeys.many(tx, { operatorNo })
@@ -69,12 +72,14 @@ export function createKey(
 }
 
 /** The secret until now is refused from here on. */
-export function rotateKey(
+export async function rotateKey(
   deps: Deps,
   request: FastifyRequest,
   key: string,
+  password: string,
 ): Promise<KeyWithSecret> {
   const { operator } = request
+  await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
     const secret = newSecret()
     const secretHash = deps.secrets.hash(secret)

@@ -36,6 +36,11 @@ export const updateKeySecret = directoryQuery<
    returning key, name, created_at`,
 )
 
+export const removeAllKeys = directoryQuery<{ operatorNo: number }>(
+  'operatorKeys.removeAll',
+  'delete from operator_keys where operator_no = :operatorNo',
+)
+
 export const removeKey = directoryQuery<{ operatorNo: number; key: string }, KeyRow>(
   'operatorKeys.remove',
   `delete from operator_keys where key = :key and operator_no = :operatorNo

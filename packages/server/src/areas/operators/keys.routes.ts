@@ -5,9 +5,12 @@ import { Acknowledged, Data, Name, Page, PageQuery, pageOf } from '../../platfor
 import type { ManageAccess } from '../access/manage.ts'
 import { createKey, deleteKey, Key, KeyWithSecret, rotateKey, toKey } from './keys.actions.ts'
 import { listKeys } from './keys.queries.ts'
+import { Shown } from './schema.ts'
 
 const tags = ['keys']
 const own: ManageAccess = { manage: 'account', sessionOnly: true }
+
+const guarded = ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'] as const
 
 const KeyParams = Type.Object({
   key: Type.String({ maxLength: 100, description: 'The value of the key.' }),
@@ -19,16 +22,16 @@ export const operatorKeyRoutes =
     app.post(
       '/keys',
       {
-        config: { ...own, errors: ['ERR_PLAN_QUOTA_RESTRICTION'] },
+        config: { ...own, errors: [...guarded, 'ERR_PLAN_QUOTA_RESTRICTION'] },
         schema: {
           operationId: 'createKey',
           tags,
           summary: 'Make a pair of key and secret, for programs that manage',
-          body: Type.Object({ name: Name(100, 'What it is for.') }),
+          body: Type.Object({ name: Name(100, 'What it is for.'), ...Shown.properties }),
           response: { 200: Data(KeyWithSecret) },
         },
       },
-      async (request) => ({ data: await createKey(deps, request, request.body.name) }),
+      async (request) => ({ data: await createKey(deps, request, request.body) }),
     )
 
     app.get(
@@ -50,16 +53,19 @@ export const operatorKeyRoutes =
     app.post(
       '/keys/:key/secret',
       {
-        config: { ...own, errors: ['ERR_KEY_NOT_FOUND'] },
+        config: { ...own, errors: [...guarded, 'ERR_KEY_NOT_FOUND'] },
         schema: {
           operationId: 'rotateKey',
           tags,
           summary: 'Give a key a new secret; the one before it works no more',
           params: KeyParams,
+          body: Shown,
           response: { 200: Data(KeyWithSecret) },
         },
       },
-      async (request) => ({ data: await rotateKey(deps, request, request.params.key) }),
+      async (request) => ({
+        data: await rotateKey(deps, request, request.params.key, request.body.password),
+      }),
     )
 
     app.delete(

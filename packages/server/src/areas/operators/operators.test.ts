@@ -230,7 +230,7 @@ suite('key and secret', () => {
 
   test('manage apps, and never the account', async () => {
     const rui = await newOperator(server)
-    const pair = headersOf(await rui.client.keys.create({ name: 'Deploy' }))
+    const pair = headersOf(await rui.client.keys.create({ name: 'Deploy', password: rui.password }))
     const as = { headers: pair, cookie: null }
     const made = await rui.call('POST', '/apps', { body: { name: 'By program' }, ...as })
     assert.equal(made.status, 200)
@@ -238,7 +238,7 @@ suite('key and secret', () => {
     for (const [method, path, body] of [
       ['PUT', '/operator', { name: 'X' }],
       ['GET', '/sessions'],
-      ['POST', '/keys', { name: 'More' }],
+      ['POST', '/keys', { name: 'More', password: rui.password }],
       ['DELETE', `/keys/${pair.key}`],
       ['POST', '/totp', { password: rui.password }],
     ] as const) {
@@ -251,11 +251,12 @@ suite('key and secret', () => {
     const rui = await newOperator(server)
     const status = async (pair: { key: string; secret: string }) =>
       (await rui.call('GET', '/apps', { headers: headersOf(pair), cookie: null })).status
-    const first = await rui.client.keys.create({ name: 'First' })
-    const rotated = await rui.client.keys.rotate(first.key)
+    const { password } = rui
+    const first = await rui.client.keys.create({ name: 'First', password })
+    const rotated = await rui.client.keys.rotate(first.key, { password })
     assert.equal(rotated.key, first.key)
     assert.deepEqual([await status(first), await status(rotated)], [401, 200])
-    const second = await rui.client.keys.create({ name: 'Second' })
+    const second = await rui.client.keys.create({ name: 'Second', password })
     assert.deepEqual([await status(rotated), await status(second)], [200, 200])
     await rui.client.keys.delete(first.key)
     assert.deepEqual([await status(rotated), await status(second)], [401, 200])
@@ -267,10 +268,43 @@ suite('key and secret', () => {
     assert.ok(!JSON.stringify(data).includes(second.secret))
   })
 
+  test('a session alone makes no credential that outlives it', async () => {
+    const rui = await newOperator(server)
+    const { key, secret } = await rui.client.keys.create({ name: 'Own', password: rui.password })
+    for (const [path, body] of [
+      ['/keys', { name: 'Thief' }],
+      [`/keys/${key}/secret`, {}],
+    ] as const) {
+      const without = await rui.call('POST', path, { body })
+      assert.equal(without.body.error.code, 'ERR_BAD_REQUEST')
+      const wrong = await rui.call('POST', path, { body: { ...body, password: 'not it' } })
+      assert.equal(wrong.body.error.code, 'ERR_WRONG_PASSWORD')
+    }
+    assert.equal((await rui.client.keys.list()).data.length, 1)
+    const headers = { key, secret }
+    assert.equal((await rui.call('GET', '/apps', { headers, cookie: null })).status, 200)
+  })
+
+  test('a new password leaves them, or ends them all', async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    const { key, secret } = await rui.client.keys.create({ name: 'Own', password: rui.password })
+    await ana.client.keys.create({ name: 'Other', password: ana.password })
+    const headers = { key, secret }
+    const status = async () => (await rui.call('GET', '/apps', { headers, cookie: null })).status
+    const [second, third] = ['a second password', 'a third password']
+    await rui.client.operators.update({ password: second, currentPassword: rui.password })
+    assert.equal(await status(), 200)
+    const change = { password: third, currentPassword: second, endKeys: true }
+    await rui.client.operators.update(change)
+    assert.equal(await status(), 401)
+    assert.deepEqual((await rui.client.keys.list()).data, [])
+    assert.equal((await ana.client.keys.list()).data.length, 1)
+  })
+
   test('both are needed, and have to fit', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
-    const own = await rui.client.keys.create({ name: 'Own' })
-    const other = await ana.client.keys.create({ name: 'Other' })
+    const own = await rui.client.keys.create({ name: 'Own', password: rui.password })
+    const other = await ana.client.keys.create({ name: 'Other', password: ana.password })
     const code = async (headers: Record<string, string>) =>
       (await rui.call('GET', '/apps', { headers, cookie: null })).body.error.code
     for (const half of [{}, { key: own.key }, { secret: own.secret }, { key: '', secret: ' ' }]) {
@@ -283,18 +317,22 @@ suite('key and secret', () => {
     ]) {
       assert.equal(await code(wrong), 'AUTH_ERR_INVALID_CREDENTIALS')
     }
-    for (const path of [`/keys/${other.key}/secret`, `/keys/${other.key}`]) {
-      const method = path.endsWith('secret') ? 'POST' : 'DELETE'
-      assert.equal((await rui.call(method, path)).body.error.code, 'ERR_KEY_NOT_FOUND')
-    }
+    const body = { password: rui.password }
+    const rotated = await rui.call('POST', `/keys/${other.key}/secret`, { body })
+    assert.equal(rotated.body.error.code, 'ERR_KEY_NOT_FOUND')
+    const removed = await rui.call('DELETE', `/keys/${other.key}`)
+    assert.equal(removed.body.error.code, 'ERR_KEY_NOT_FOUND')
   })
 
   test('of an account there are ten at most, also when many ask at once', async () => {
     const rui = await newOperator(server)
+    const body = { name: 'K', password: rui.password }
+    for (let made = 0; made < 5; made++) await rui.client.keys.create(body)
+    // No more than may try a password at a time.
     const answers = await Promise.all(
-      Array.from({ length: 14 }, () => rui.call('POST', '/keys', { body: { name: 'K' } })),
+      Array.from({ length: 9 }, () => rui.call('POST', '/keys', { body })),
     )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 10)
+    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
     const refused = answers.find(({ status }) => status !== 200)
     assert.equal(refused?.body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
   })

@@ -66,6 +66,8 @@ export const operatorRoutes =
           operationId: 'updateOperator',
           tags,
           summary: 'Change the own name or password; a new password ends all other sessions',
+          description:
+            'Keys of programs go on to work unless `endKeys` is true: say so where somebody else may have known the password.',
           body: OperatorChanges,
           response: { 200: Data(Operator) },
         },

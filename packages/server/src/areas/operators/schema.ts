@@ -12,6 +12,9 @@ export const Email = (description: string) =>
 export const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, description })
 
+/** What is asked of whoever changes what keeps the account safe. */
+export const Shown = Type.Object({ password: Password('The password, once more.') })
+
 const NewPassword = Type.String({
   minLength: 10,
   maxLength: 200,
@@ -44,5 +47,8 @@ export const OperatorChanges = Type.Object({
   name: Type.Optional(Name(100, 'What others call you.')),
   password: Type.Optional(NewPassword),
   currentPassword: Type.Optional(Password('The password until now, to change it.')),
+  endKeys: Type.Optional(
+    Type.Boolean({ description: 'With a new password: removes the keys of the account too.' }),
+  ),
 })
 export type OperatorChanges = Static<typeof OperatorChanges>

@@ -3,14 +3,12 @@ import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import type { ManageAccess } from '../access/manage.ts'
-import { Password } from './schema.ts'
+import { Shown } from './schema.ts'
 import { confirmTotp, deleteTotp, renewCodes, startTotp } from './totp.actions.ts'
 
 const tags = ['totp']
 const own: ManageAccess = { manage: 'account', sessionOnly: true }
 const guarded = ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'] as const
-
-const Shown = Type.Object({ password: Password('The password, once more.') })
 
 const Started = Type.Object(
   {
