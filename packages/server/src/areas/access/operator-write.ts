@@ -19,7 +19,7 @@ export function operatorWrite<T>(
   request: FastifyRequest,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const retry = retryOf(secrets, request)
+  const retry = retryOf(secrets, request, request.operator.no)
   if (!retry) return directory.db.tx(work)
   return directory.db.tx(async (tx) => {
     await removeOldOperatorIdempotency.many(tx, retry)
@@ -52,12 +52,13 @@ type Retry = { operatorNo: number; key: string; requestHash: Buffer }
 
 function retryOf(
   secrets: Secrets,
-  { operator, method, url, body, headers }: FastifyRequest,
+  { method, url, body, headers }: FastifyRequest,
+  operatorNo: number,
 ): Retry | undefined {
   const key = headers['idempotency-key']
   if (typeof key !== 'string') return undefined
   const requestHash = secrets.hash(JSON.stringify([method, url, body]))
-  return { operatorNo: operator.no, key, requestHash }
+  return { operatorNo, key, requestHash }
 }
 
 type Stored = { request_hash: Buffer; answer_sealed: Buffer | null }
@@ -72,8 +73,24 @@ function answerOf(secrets: Secrets, { requestHash }: Retry, stored: Stored): unk
 export async function storedAnswer<T>(
   { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
   request: FastifyRequest,
+  operatorNo = request.operator.no,
 ): Promise<T | undefined> {
-  const retry = retryOf(secrets, request)
+  const retry = retryOf(secrets, request, operatorNo)
   const stored = retry && (await getOperatorIdempotency.maybeOne(directory.db, retry))
   return stored && (answerOf(secrets, retry, stored) as T)
+}
+
+/** Keeps the answer of a request that nobody could sign, for retries: of the account that it made. */
+export async function storeAnswer(
+  { secrets }: Pick<Deps, 'secrets'>,
+  tx: Tx,
+  request: FastifyRequest,
+  operatorNo: number,
+  answer: unknown,
+): Promise<void> {
+  const retry = retryOf(secrets, request, operatorNo)
+  if (!retry) return
+  await claimOperatorIdempotency.one(tx, retry)
+  const answerSealed = secrets.seal(JSON.stringify(answer))
+  await completeOperatorIdempotency.many(tx, { ...retry, answerSealed })
 }

@@ -1,15 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import type { Tx } from '../../platform/db/db.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { ApiError, fail } from '../../platform/http/fail.ts'
 import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
 import { recordAudit } from '../access/audit.ts'
 import type { Operator as Caller } from '../access/operator.ts'
-import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
+import { operatorWrite, storeAnswer, storedAnswer } from '../access/operator-write.ts'
 import { originOf } from '../access/operators.ts'
 import { countAttempt, forgiveAttempts } from './attempts.ts'
 import { removeAllKeys } from './keys.queries.ts'
 import {
+  findOperatorByEmail,
   getOperator,
   type InvitedRow,
   insertInvited,
@@ -43,6 +44,24 @@ export async function addOperator(
 export async function signUp(
   deps: Deps,
   request: FastifyRequest,
+  account: NewOperator,
+): Promise<Operator> {
+  try {
+    return await addAccount(deps, request, account)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    // A retry finds the invitation used and the address taken, by the try before it.
+    const { directory } = deps
+    const known = await findOperatorByEmail.maybeOne(directory.db, { email: account.email })
+    const answer = known && (await storedAnswer<Operator>(deps, request, known.operator_no))
+    if (answer) return answer
+    throw error
+  }
+}
+
+async function addAccount(
+  deps: Deps,
+  request: FastifyRequest,
   { email, name, password, invitation }: NewOperator,
 ): Promise<Operator> {
   const { signUp: open } = deps.config.manage
@@ -58,6 +77,7 @@ export async function signUp(
     const account = toOperator(row)
     await recordAudit(tx, operator, { action: 'createOperator', after: account })
     if (invited) await join(tx, operator, invited)
+    await storeAnswer(deps, tx, request, operator.no, account)
     return account
   })
 }

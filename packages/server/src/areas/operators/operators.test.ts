@@ -96,6 +96,26 @@ suite('invitations', () => {
     assert.equal(again.body.error.code, 'ERR_INVITATION_NOT_FOUND')
   })
 
+  test('a retry of whoever signed up gets the same answer, and nobody else', async () => {
+    const account = newAccount()
+    const { invitation } = await invite(account.email)
+    const body = { ...account, invitation }
+    const attempt = (key: string, changes = {}) =>
+      manage(server, 'POST', '/operators', {
+        body: { ...body, ...changes },
+        headers: { 'idempotency-key': key },
+      })
+    const [one, other] = await Promise.all([attempt('lost'), attempt('lost')])
+    assert.equal(one.status, 200)
+    assert.deepEqual(other.body, one.body)
+    assert.deepEqual((await attempt('lost')).body, one.body)
+    assert.equal((await attempt('other')).body.error.code, 'ERR_INVITATION_NOT_FOUND')
+    for (const changes of [{ password: 'a longer password' }, { invitation: 'made-up' }]) {
+      const { body } = await attempt('lost', changes)
+      assert.equal(body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+    }
+  })
+
   test('are accepted by an account that came into being meanwhile', async () => {
     const account = newAccount()
     const first = await invite(account.email)

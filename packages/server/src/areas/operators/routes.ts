@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Data } from '../../platform/http/schemas.ts'
+import { IdempotencyKey } from '../access/headers.ts'
 import { operatorWrite } from '../access/operator-write.ts'
 import { editOperator, joinInvited, signUp, toOperator } from './actions.ts'
 import { getOperator } from './queries.ts'
@@ -25,12 +26,14 @@ export const operatorRoutes =
           errors: [
             ...(['ERR_SIGN_UP_CLOSED', 'ERR_EMAIL_ALREADY_EXISTS'] as const),
             ...(['ERR_INVITATION_NOT_FOUND', 'ERR_TOO_MANY_ATTEMPTS'] as const),
+            'ERR_IDEMPOTENCY_KEY_REUSED',
           ],
         },
         schema: {
           operationId: 'createOperator',
           tags,
           summary: 'Sign up',
+          headers: Type.Object({ 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
           body: NewOperator,
           response: { 200: Data(Operator) },
         },
