@@ -235,6 +235,7 @@ suite('parameters', () => {
     assert.deepEqual(await shown('searchKey=arger'), ['bob_user_me'])
     assert.deepEqual(await shown('searchKey=THE'), ['group_reds', 'group_blues'])
     assert.deepEqual(await shown('searchKey=%25'), [])
+    assert.deepEqual(await shown('searchKey=%CC%81'), [])
   })
 
   test('conversationType: only this one', async () => {

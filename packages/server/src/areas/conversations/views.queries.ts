@@ -295,7 +295,7 @@ const viewsPassing = (form: Form) => `
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
     left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
   where (:searchKey::text is null
-      or strpos(coalesce(o.name_key, g.name_key, 'system'), fold_name(:searchKey)) > 0)
+      or strpos(coalesce(o.name_key, g.name_key, 'system'), nullif(fold_name(:searchKey), '')) > 0)
     and ((:userTags::text[] is null and :groupTags::text[] is null)
       or coalesce(o.tags && :userTags, false) or coalesce(g.tags && :groupTags, false))
     and (:tags::text[] is null or coalesce(g.tags && :tags, false))

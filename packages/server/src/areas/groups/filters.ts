@@ -44,7 +44,8 @@ function sizes(query: GroupListQuery): Sql[] {
 /** Text anywhere in the name, whatever its case and accents, or the beginning of the guid. */
 function matches(searchKey: string, searchIn: readonly string[]): Sql {
   const key = searchKey.toLowerCase()
-  const folded = sql`fold_name(${searchKey})`
+  // Of a lone accent nothing is left: it finds nothing, where '' would be in every name.
+  const folded = sql`nullif(fold_name(${searchKey}), '')`
   const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
   const parts: Sql[] = []
   if (searchIn.includes('name')) {

@@ -71,6 +71,8 @@ suite('listGroups', () => {
     ['searchKey=zurich', 'alpha'],
     ['searchKey=0%25', 'alpha'],
     ['searchKey=%25', 'alpha'],
+    ['searchKey=%CC%81', ''],
+    ['searchKey=%CC%81%CC%81%CC%81', ''],
     ['searchKey=be', 'beta'],
     ['searchKey=ga', 'gamma'],
     ['searchKey=ga&searchIn=name', ''],

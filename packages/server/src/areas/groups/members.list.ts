@@ -135,7 +135,7 @@ const bans = ({ appNo, guid, searchKey }: BanFilter): Sql =>
   sql`from bans b join users u using (app_no, uid)
     where app_no = ${appNo} and b.guid = ${guid} and u.removed_at is null and ${
       searchKey
-        ? sql`(strpos(u.name_key, fold_name(${searchKey})) > 0
+        ? sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
             or starts_with(uid, lower(${searchKey})))`
         : sql`true`
     }`

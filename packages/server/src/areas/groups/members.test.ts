@@ -312,6 +312,7 @@ suite('bans', () => {
     assert.equal('scope' in data[0] || 'joinedAt' in data[0], false)
     assert.deepEqual(data[1].metadata, { shown: true })
     assert.deepEqual(uidsOf(await banned(app, 'searchKey=BE')), ['ben'])
+    assert.deepEqual(uidsOf(await banned(app, 'searchKey=%CC%81')), [])
     assert.equal((await list(app)).meta.pagination.total, 0)
 
     assert.equal((await unban(app, 'ben')).body.data.message, 'ben is no longer banned from g.')

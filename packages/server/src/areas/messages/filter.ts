@@ -156,9 +156,9 @@ const within = (column: Sql, { from, to }: Window): Sql[] => [
   ...when(to !== undefined, sql`${column} < to_timestamp(${storable(to)}) + interval '1 second'`),
 ]
 
-/** The text anywhere, as it is: nothing in it stands for something else. */
+/** The text anywhere, as it is: nothing in it stands for something else. A lone accent, of which nothing is left, is nowhere. */
 const holds = (searchKey: string): Sql =>
-  sql`strpos(fold_text(searched_text(m.data)), fold_text(${searchKey})) > 0`
+  sql`strpos(fold_text(searched_text(m.data)), nullif(fold_text(${searchKey}), '')) > 0`
 
 /** Nothing that is gone, though not yet swept: purged, or of removed users or groups. */
 const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq

@@ -127,6 +127,12 @@ suite('indexed texts', () => {
     )
   })
 
+  test('a key of which nothing is left finds nothing', async () => {
+    for (const affix of ['append', 'prepend']) {
+      assert.deepEqual(await find(app, { searchKey: '\u0301', affix }), { pages: [[]], ids: [] })
+    }
+  })
+
   test('edits and deletions are followed', async () => {
     const edit = (id: string | undefined, text: string) =>
       run(app, `select edit_message($1, $2, 'a', $3::jsonb, '{}', null)`, [

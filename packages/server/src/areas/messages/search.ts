@@ -41,6 +41,8 @@ export async function search(asked: Search, key: string, range: Range): Promise<
     walk(db, appNo, streams, conditions, { ...rest, after: Math.max(rest.after, upto) })
   if (upto <= range.after) return newer(range)
   const { folded } = await foldText.one(db, { text: key })
+  // Every gram begins with it, and no text passes.
+  if (folded === '') return { rows: [], walkedTo: undefined }
   const indexed = (rest: Range) => searchIndexed(asked, keyGrams(folded), rest)
   const older = { ...range, before: Math.min(range.before, upto + 1) }
   return range.down

@@ -56,7 +56,7 @@ const RELATION = `
    where b.app_no = u.app_no and b.uid = u.uid and b.blocked_uid = :uid) as has_blocked_me_at`
 
 const MATCHES = `(:searchKey::text is null
-  or strpos(u.name_key, fold_name(:searchKey)) > 0 or starts_with(u.uid, lower(:searchKey)))`
+  or strpos(u.name_key, nullif(fold_name(:searchKey), '')) > 0 or starts_with(u.uid, lower(:searchKey)))`
 
 /** By name, then uid. A user has at most as many as its app allows, so all are read and paged together. */
 export const listFriends = query<ListParams, SeenUserRow>(

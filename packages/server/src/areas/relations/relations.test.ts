@@ -43,6 +43,7 @@ suite('friends', () => {
     assert.deepEqual(await friendsOf(app, 'amira'), ['ben', 'cleo'])
     assert.deepEqual(await friendsOf(app, 'ben'), ['amira'])
     assert.deepEqual(await friendsOf(app, 'amira', { searchKey: 'LE' }), ['cleo'])
+    assert.deepEqual(await friendsOf(app, 'amira', { searchKey: '\u0301' }), [])
     assert.equal((await app.announced()).at(-1), 'user.friends.added')
   })
 

@@ -152,7 +152,8 @@ function times(query: Filters): Condition[] {
 
 /** Text anywhere in the name, whatever its case and accents, or the beginning of the uid. */
 function toSearch(searchKey: string, searchIn: readonly string[]): Search {
-  const folded = sql`fold_name(${searchKey})`
+  // Of a lone accent nothing is left: it finds nothing, where '' would be in every name.
+  const folded = sql`nullif(fold_name(${searchKey}), '')`
   const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
   const pattern = sql`'%' || ${literal} || '%'`
   const inName = searchIn.includes('name')

@@ -225,6 +225,11 @@ suite('listUsers', () => {
     assert.deepEqual(await found('_'), ['u2'])
     assert.deepEqual(await found('\\'), ['u4'])
     assert.deepEqual(await found('q'), [])
+    assert.deepEqual(await found('\u0301'), [])
+    assert.equal(
+      (await app.call('GET', '/v3/users?count=true&searchKey=%CC%81')).body.data.count,
+      0,
+    )
   })
 
   test('filters by role, tags, time, ids and status, alone and together', async () => {
