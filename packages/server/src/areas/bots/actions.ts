@@ -37,5 +37,8 @@ export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: bool
 export async function asBot(actor: Actor, uid: string): Promise<Actor> {
   const bot = await findBot.maybeOne(actor.app.cell.db, { appNo: actor.app.no, uid })
   if (!bot || bot.deactivated_at) throw fail('ERR_BOT_NOT_FOUND', { uid })
-  return { ...actor, kind: 'user', uid }
+  const { app, settings, credential, retry } = actor
+  // The key calls, so refusals say what stands in the way; no other scope gets here.
+  const onBehalf = { kind: 'appOnBehalf', scope: 'fullAccess', uid } as const
+  return { app, settings, credential, ...(retry && { retry }), ...onBehalf }
 }

@@ -38,6 +38,11 @@ suite('bots', () => {
     const group = { ...body, receiver: 'ghost', receiverType: 'group' }
     const nowhere = app.call('POST', '/v3/bots/helper/messages', { body: group })
     assert.equal(await codeOf(nowhere), 'ERR_GUID_NOT_FOUND')
+    // The app calls: it knows of its private groups.
+    await app.client.groups.create({ guid: 'secret', name: 'Secret', type: 'private' })
+    const stranger = { ...group, receiver: 'secret' }
+    const refused = app.call('POST', '/v3/bots/helper/messages', { body: stranger })
+    assert.equal(await codeOf(refused), 'ERR_GROUP_NOT_JOINED')
   })
 
   test('have uids of their own, below 50 characters', async () => {
