@@ -82,6 +82,12 @@ export const errors = {
     message: 'There can be at most {limit} {what}.',
     when: 'The allowed amount is used up.',
   },
+  AUTH_ERR_EMPTY_AUTH_TOKEN: {
+    status: 401,
+    retry: false,
+    message: 'The header "authToken" is empty: leave it out to call with an API key.',
+    when: 'The header `authToken` is blank.',
+  },
   AUTH_ERR_AUTH_TOKEN_NOT_FOUND: {
     status: 401,
     retry: false,
@@ -488,7 +494,7 @@ export const errors = {
     status: 429,
     retry: true,
     message: 'The limit of {limit} requests a minute is reached.',
-    when: 'The app, the user or the operator used up its requests of this minute, or a user its tries at passwords of groups; `Retry-After` says when to come back.',
+    when: 'The app, the user or the operator used up its requests of this minute, a user its tries at passwords of groups, or too many unknown credentials came from this address; `Retry-After` says when to come back.',
   },
   AUTH_ERR_EMPTY_AUTH_HEADER: {
     status: 401,

@@ -2280,7 +2280,7 @@ export type ListUserMessagesQuery = {
   /** Page size without `onBehalfOf`. */
   perPage?: number | undefined
   /** The first only; go on by `affix` and `id` of `meta.cursor`. */
-  page?: 1 | undefined
+  page?: number | undefined
 }
 
 export type ListGroupMessagesAnswer = {

@@ -58,6 +58,10 @@ export const TEXTS: Record<string, SettingText> = {
   },
   'rate.standard': { label: 'All other operations' },
   'rate.user': { label: 'Of one user', hint: 'They count for the app too.' },
+  'rate.failed': {
+    label: 'Unknown keys and tokens from one address',
+    hint: 'They count for nothing else.',
+  },
   'cors.origins': {
     label: 'Origins',
     hint: 'Like https://app.example.org, several with commas; * for all.',

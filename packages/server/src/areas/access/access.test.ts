@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -73,6 +74,39 @@ suite('header apikey', () => {
     const apiKey = 'f'.repeat(40)
     const { body } = await app.call('GET', '/v3/apikeys', { apiKey })
     assert.equal(JSON.stringify(body).includes(apiKey), false)
+  })
+})
+
+suite('header onBehalfOf', () => {
+  test('what cannot be a uid: 400 that says so, before anything is looked up', async () => {
+    const app = await server.newApp()
+    await app.client.users.create({ uid: 'amira', name: 'Amira' })
+    const body = { receiver: 'amira', receiverType: 'user', data: { text: 'Hello' } }
+    // Longer than an entry of an index can be, and nothing shortens it.
+    const noise = randomBytes(2_250).toString('base64url')
+    for (const onbehalfof of [noise, 'a'.repeat(101), 'a b', 'a.b', '"amira"', '\u00e9', 'a, b']) {
+      for (const answer of [
+        await app.call('POST', '/v3/messages', { body, headers: { onbehalfof } }),
+        await app.call('GET', '/v3/conversations', { headers: { onbehalfof } }),
+      ]) {
+        assertRefused(answer, 400, 'ERR_BAD_REQUEST')
+        assert.match(answer.body.error.details.onBehalfOf[0], /must be a uid/)
+      }
+    }
+    const sent = await app.call('GET', '/v3/conversations', { headers: { onbehalfof: ' AMIRA ' } })
+    assert.equal(sent.status, 200)
+  })
+})
+
+suite('a body', () => {
+  test('with a key that changes objects of careless programs is told from one that is no JSON', async () => {
+    const app = await server.newApp()
+    const faultOf = async (body: string) =>
+      (await app.call('POST', '/v3/users', { body })).body.error.details.body[0]
+    assert.match(await faultOf('{"uid":"a"'), /not valid JSON/)
+    const poisoned = '{"uid":"a","name":"A","metadata":{"__proto__":{"a":1}}}'
+    assert.match(await faultOf(poisoned), /__proto__/)
+    assert.match(await faultOf('{"constructor":{"prototype":{}}}'), /constructor/)
   })
 })
 

@@ -27,11 +27,15 @@ export class Credentials {
     deps.revocations.listen((revoked) => this.#forget(revoked))
   }
 
+  hashOf(value: string): Buffer {
+    return this.#deps.secrets.hash(value)
+  }
+
   /** The key with this value; undefined when the app has none such. */
   async key({ no: appNo, cell }: ServedApp, value: string): Promise<KnownKey | undefined> {
     // Whatever else was sent is no key: it is not worth a statement.
     if (!/^[0-9a-f]{40}$/.test(value)) return undefined
-    const hash = this.#deps.secrets.hash(value)
+    const hash = this.hashOf(value)
     const id = cacheKey(appNo, hash.toString('hex'))
     const trusted = this.#deps.revocations.trusted(cell)
     const known = trusted ? this.#keys.get(id) : undefined
@@ -48,7 +52,7 @@ export class Credentials {
 
   /** The user that an auth token stands for. Asked each time: a revoked one is refused at once. */
   async user({ no: appNo, cell }: ServedApp, token: string): Promise<KnownUser | undefined> {
-    const hash = this.#deps.secrets.hash(token)
+    const hash = this.hashOf(token)
     const row = await findTokenUser.maybeOne(cell.db, { appNo, tokenHash: hash })
     return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
   }

@@ -58,12 +58,15 @@ suite('the header authToken', () => {
     assert.equal((await amira.call('GET', '/v3/users/amira')).status, 200)
   })
 
-  test('blank: as if there was none', async () => {
+  test('blank: 401, also beside a key, which would act as the app', async () => {
     const app = await server.newApp()
-    const headers = { authtoken: ' ' }
-    assert.equal((await app.call('GET', '/v3/apikeys', { headers })).status, 200)
-    const code = await codeOf(app.call('GET', '/v3/conversations', { apiKey: null, headers }))
-    assert.equal(code, 'AUTH_ERR_EMPTY_APIKEY')
+    for (const apiKey of [null, app.apiKey]) {
+      for (const authtoken of ['', ' ']) {
+        const answer = await app.call('GET', '/v3/users', { apiKey, headers: { authtoken } })
+        assert.equal(answer.status, 401)
+        assert.equal(answer.body.error.code, 'AUTH_ERR_EMPTY_AUTH_TOKEN')
+      }
+    }
   })
 
   test('with onBehalfOf: only for itself', async () => {
@@ -122,6 +125,32 @@ suite('the header authToken', () => {
     await app.client.authTokens.delete('amira', authToken)
     assert.ok((await timeUntil('refused', async () => (await status()) === 401)) < 1_000)
   })
+})
+
+test('a refusal names what the app alone may do', async () => {
+  const app = await server.newApp()
+  const amira = await signIn(app, 'amira')
+  const told = async (answer: ReturnType<TestApp['call']>) => {
+    const { code, devMessage } = (await answer).body.error
+    assert.equal(code, 'AUTH_ERR_NO_ACCESS')
+    return devMessage
+  }
+  const put = (body: object) => told(amira.call('PUT', '/v3/users/amira', body))
+  assert.match(await put({ role: 'default' }), /^role\b/)
+  assert.match(await put({ name: 'A', tags: ['x'] }), /^tags\b/)
+  assert.match(
+    await told(amira.call('GET', '/v3/users?withDeactivated=true')),
+    /^withDeactivated\b/,
+  )
+  assert.match(await told(amira.call('GET', '/v3/conversations?unique=1')), /^unique\b/)
+  assert.match(await told(amira.call('GET', '/v3/apikeys')), /not for auth tokens/)
+  const other = amira.call('GET', '/v3/users', undefined, { onbehalfof: 'ben' })
+  assert.match(await told(other), /^onBehalfOf\b/)
+  const byKey = app.call('POST', '/v3/users', {
+    apiKey: app.authKey,
+    body: { uid: 'x', name: 'X' },
+  })
+  assert.match(await told(byKey), /authOnly.*fullAccess/)
 })
 
 test('a user has a limit of its own', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { after, before, mock, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
@@ -76,6 +77,44 @@ suite('rate limits', () => {
     assertCounted(await list(app), 3, 1)
     await setSettings(server.deps, app, { 'rate.standard': undefined })
     assertCounted(await list(app), 20_000, 20_000 - 3)
+  })
+})
+
+suite('credentials that nobody has', () => {
+  const randomKey = () => randomBytes(20).toString('hex')
+  const tryKey = (app: TestApp, apiKey = randomKey()) => app.call('GET', '/v3/apikeys', { apiKey })
+  const tryToken = (app: TestApp, authtoken: string) =>
+    app.call('GET', '/v3/conversations', { apiKey: null, headers: { authtoken } })
+
+  test('are refused by their number, and known ones are not', async () => {
+    const app = await newLimitedApp({ 'rate.failed': 4 })
+    const other = await server.newApp()
+    const { authToken } = await app.client.users.create({
+      ...{ uid: 'amira', name: 'Amira', withAuthToken: true },
+    })
+    assert.ok(authToken)
+    assert.equal((await tryToken(app, authToken)).status, 200)
+    const statuses = []
+    for (let n = 0; n < 3; n++) {
+      statuses.push((await tryKey(app)).status, (await tryToken(app, randomKey())).status)
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 401, 429, 429])
+    const { body, headers } = await tryKey(app)
+    assert.equal(body.error.code, 'ERR_TOO_MANY_REQUESTS')
+    assert.match(body.error.devMessage, /address/)
+    assert.equal(headers.get('retry-after'), '30')
+    assert.equal(headers.get('ratelimit-policy'), '"failed";q=4;w=60')
+
+    assert.equal((await tryToken(app, authToken)).status, 200)
+    assert.equal((await list(app)).status, 200)
+    assert.equal((await tryKey(other)).status, 401)
+  })
+
+  test('use up nothing of the app', async () => {
+    const app = await newLimitedApp({ 'rate.failed': 2, 'rate.standard': 10 })
+    assertCounted(await list(app), 10, 9)
+    for (let n = 0; n < 5; n++) await tryKey(app)
+    assertCounted(await list(app), 10, 8)
   })
 })
 

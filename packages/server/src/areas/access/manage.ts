@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { fail, noAccess } from '../../platform/http/fail.ts'
 import { completeRoute, isWrite } from '../../platform/http/route.ts'
+import { Failures } from './failures.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
-import { type ManagedApp, mayUse, type Operator, type Section } from './operator.ts'
+import { type ManagedApp, mayUse, type Operator, roleIsTooSmall, type Section } from './operator.ts'
 import { managedAppOf, operatorOf, refuseForeignPages } from './operators.ts'
 
 /** Who may call an operation of the management interface. Every route declares it. */
@@ -36,6 +37,7 @@ const SHARED: readonly ErrorCode[] = [
 /** Makes every route below declare who may call it, and lets nobody else through. */
 export function addManagement(app: FastifyInstance, deps: Deps): void {
   const limiter = new Limiter(deps.cache)
+  const failures = new Failures(deps)
 
   app.addHook('onRoute', (route) => {
     const { manage, sessionOnly = false } = accessOf(route)
@@ -56,14 +58,17 @@ export function addManagement(app: FastifyInstance, deps: Deps): void {
   app.addHook('onRequest', async (request, reply) => {
     const { manage, sessionOnly } = accessOf(request.routeOptions)
     if (manage === 'public') return refuseForeignPages(request)
-    const operator = await operatorOf(deps, request)
+    const operator = await operatorOf(deps, failures, request, reply)
     request.operator = operator
     await countRequest(limiter, deps, operator, reply)
-    if (sessionOnly && operator.via !== 'session') throw fail('AUTH_ERR_NO_ACCESS')
+    if (sessionOnly && operator.via !== 'session') {
+      throw noAccess('This operation needs a session: key and secret are not enough.')
+    }
     if (manage === 'account') return
     const { appId = '' } = request.params as { appId?: string }
     request.managedApp = await managedAppOf(deps, operator, appId)
-    if (!mayUse(request.managedApp.role, manage)) throw fail('AUTH_ERR_NO_ACCESS')
+    const { role } = request.managedApp
+    if (!mayUse(role, manage)) throw noAccess(roleIsTooSmall(role))
   })
 }
 

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { cookieName, readCookie } from '../../platform/http/cookies.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { isWrite } from '../../platform/http/route.ts'
+import type { Failures } from './failures.ts'
 import type { ManagedApp, Operator } from './operator.ts'
 import {
   findKeyOperator,
@@ -31,40 +32,57 @@ export const originOf = ({ ip, headers }: FastifyRequest) => ({
   userAgent: (headers['user-agent'] ?? '').slice(0, 300),
 })
 
+/** Unknown credentials a minute from one network: operators are few. */
+const FAILED = 100
+
 /**
  * The operator who calls: by key and secret, else by session. Asked each time, of the directory:
  * what was revoked is refused at once, by every process.
  */
 export async function operatorOf(
   deps: Pick<Deps, 'config' | 'directory' | 'secrets'>,
+  failures: Failures,
   request: FastifyRequest,
+  reply: FastifyReply,
 ): Promise<Operator> {
   const [key, secret] = [textOf(request.headers.key), textOf(request.headers.secret)]
-  if (key || secret) return operatorOfKey(deps, request, key, secret)
-  const token = sessionToken(deps, request)
-  if (!token) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
-  refuseForeignPages(request)
-  const tokenHash = deps.secrets.hash(token)
-  const row = await findSessionOperator.maybeOne(deps.directory.db, { tokenHash })
-  if (!row) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
-  if (row.stale) await touchSession.many(deps.directory.db, { tokenHash })
+  const byKey = key !== '' || secret !== ''
+  const token = byKey ? undefined : sessionToken(deps, request)
+  if (byKey ? !key || !secret : !token) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
+  if (token) refuseForeignPages(request)
+  const hash = deps.secrets.hash(token ?? secret)
+  const found = await failures.find(
+    { where: 'manage', limit: FAILED, request, reply },
+    () => hash,
+    () => (token ? operatorOfSession(deps, hash) : operatorOfKey(deps, key, hash)),
+  )
+  if (!found) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+  const { hash: _, ...operator } = found
+  return { ...operator, ...originOf(request) }
+}
+
+type Found = Omit<Operator, 'address' | 'userAgent'> & { hash: Buffer }
+
+async function operatorOfSession(
+  { directory }: Pick<Deps, 'directory'>,
+  hash: Buffer,
+): Promise<Found | undefined> {
+  const row = await findSessionOperator.maybeOne(directory.db, { tokenHash: hash })
+  if (!row) return undefined
+  if (row.stale) await touchSession.many(directory.db, { tokenHash: hash })
   const { operator_no: no, email, name, session_id: sessionId } = row
-  return { no, email, name, via: 'session', sessionId, ...originOf(request) }
+  return { hash, no, email, name, via: 'session', sessionId }
 }
 
 async function operatorOfKey(
-  { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
-  request: FastifyRequest,
+  { directory }: Pick<Deps, 'directory'>,
   key: string,
-  secret: string,
-): Promise<Operator> {
-  if (!key || !secret) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
+  hash: Buffer,
+): Promise<Found | undefined> {
   const row = /^[0-9a-f]{20}$/.test(key) && (await findKeyOperator.maybeOne(directory.db, { key }))
-  if (!row || !timingSafeEqual(row.secret_hash, secrets.hash(secret))) {
-    throw fail('AUTH_ERR_INVALID_CREDENTIALS')
-  }
+  if (!row || !timingSafeEqual(row.secret_hash, hash)) return undefined
   const { operator_no: no, email, name } = row
-  return { no, email, name, via: 'key', ...originOf(request) }
+  return { hash, no, email, name, via: 'key' }
 }
 
 /**

@@ -2,18 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { badRequest, fail, noAccess } from '../../platform/http/fail.ts'
 import { addDeprecation, completeRoute, isWrite } from '../../platform/http/route.ts'
-import { COMMON_ERRORS, WRITE_ERRORS } from '../../platform/http/schemas.ts'
+import { COMMON_ERRORS, Id, isId, WRITE_ERRORS } from '../../platform/http/schemas.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import { type Settings, settingOf } from '../settings/settings.ts'
 import type { Actor, KeyScope, ServedApp } from './actor.ts'
 import { appOfRequest, servedApp, unknownApp } from './app-of-request.ts'
 import { letPagesRead } from './cors.ts'
 import type { Credentials, KnownKey, KnownUser } from './credentials.ts'
+import { Failures } from './failures.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
 import { managedAppId } from './managed.ts'
-import { mayUse, type Operator, type Role, sectionOfTag } from './operator.ts'
+import { mayUse, type Operator, type Role, roleIsTooSmall, sectionOfTag } from './operator.ts'
 import { beginAudit, endAudit } from './operator-audit.ts'
 import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
@@ -36,6 +37,8 @@ export type RateClass = 'core' | 'standard'
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor
+    /** Of requests that showed a valid credential, also where they were refused after. */
+    calledApp: ServedApp | undefined
     /** Set where an operator calls, through the management interface. */
     managed: { operator: Operator; role: Role; audit?: number } | undefined
   }
@@ -45,6 +48,7 @@ declare module 'fastify' {
 /** Makes every route below declare its access, and lets nobody through without it. */
 export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
   const limiter = new Limiter(deps.cache)
+  const failures = new Failures(deps)
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
 
   app.addHook('onRoute', (route) => {
@@ -55,6 +59,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     addExtensions(route, access)
   })
   app.decorateRequest('actor')
+  app.decorateRequest('calledApp')
   app.decorateRequest('managed')
 
   app.addHook('onRequest', async (request, reply) => {
@@ -65,14 +70,15 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     const served =
       managed === undefined
         ? await appOfRequest(deps.directory, serviceHost, request.headers)
-        : await appOfOperator(deps, request, managed)
+        : await appOfOperator(deps, failures, request, reply, managed)
     const settings = await credentials.settings(served)
     if (!settings) throw unknownApp(served.id)
     // Before anything is refused: a page could not read the refusal. No page but ours reads for operators.
     if (!request.managed) letPagesRead(reply, settings, request.headers.origin)
     const caller = request.managed
       ? { key: keyOfOperator(deps, request.managed.operator) }
-      : await callerOf(credentials, served, request)
+      : await callerOf({ credentials, failures, settings, request, reply }, served)
+    request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
     request.actor = await toActor(served, settings, caller, access, request)
     // Each request has a logger of its own already: another child would cost more.
@@ -106,13 +112,15 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
 /** The app whose data an operator asks for, if the operator's role goes so far. */
 async function appOfOperator(
   deps: Deps,
+  failures: Failures,
   request: FastifyRequest,
+  reply: FastifyReply,
   appId: string,
 ): Promise<ServedApp> {
-  const operator = await operatorOf(deps, request)
+  const operator = await operatorOf(deps, failures, request, reply)
   const { role, archived } = await managedAppOf(deps, operator, appId)
   const { tags = [] } = request.routeOptions.schema ?? {}
-  if (!mayUse(role, sectionOfTag(tags[0] ?? ''))) throw fail('AUTH_ERR_NO_ACCESS')
+  if (!mayUse(role, sectionOfTag(tags[0] ?? ''))) throw noAccess(roleIsTooSmall(role))
   if (archived) throw unknownApp(appId)
   request.managed = { operator, role }
   return servedApp(await deps.directory.find(appId), appId, undefined)
@@ -135,9 +143,7 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
   return { scope, users, onBehalfOf, rate, checksUser }
 }
 
-const OnBehalfOf = Type.String({
-  description: 'UID of the user on whose behalf a call with an API key is made.',
-})
+const OnBehalfOf = Id('UID of the user on whose behalf a call with an API key is made.')
 
 function addHeaders({ method, config, schema }: RouteOptions): void {
   if (!schema) return
@@ -173,15 +179,35 @@ function addErrors(route: RouteOptions, { users, onBehalfOf }: Access): void {
 
 type Caller = { key: KnownKey } | { user: KnownUser }
 
+interface Shown {
+  credentials: Credentials
+  failures: Failures
+  settings: Settings
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
 /** The user of the header `authToken`, else the key of the header `apikey`: of both the one that may less. */
 async function callerOf(
-  credentials: Credentials,
+  { credentials, failures, settings, request, reply }: Shown,
   app: ServedApp,
-  request: FastifyRequest,
 ): Promise<Caller> {
-  const token = textOf(request.headers.authtoken)
-  if (!token) return { key: await keyOfRequest(credentials, app, request) }
-  const user = await credentials.user(app, token)
+  const { authtoken, apikey } = request.headers
+  const limit = Number(settingOf(settings, 'rate.failed'))
+  const attempt = { where: String(app.no), limit, request, reply }
+  if (authtoken === undefined) {
+    const value = textOf(apikey)
+    if (!value) throw fail('AUTH_ERR_EMPTY_APIKEY')
+    const hashOf = () => credentials.hashOf(value)
+    const key = await failures.find(attempt, hashOf, () => credentials.key(app, value))
+    if (!key) throw fail('AUTH_ERR_APIKEY_NOT_FOUND')
+    return { key }
+  }
+  const token = textOf(authtoken)
+  // A server that fills it for its user must not act as the app where it has none.
+  if (!token) throw fail('AUTH_ERR_EMPTY_AUTH_TOKEN')
+  const hashOf = () => credentials.hashOf(token)
+  const user = await failures.find(attempt, hashOf, () => credentials.user(app, token))
   if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
   return { user }
 }
@@ -189,17 +215,7 @@ async function callerOf(
 const textOf = (header: string | string[] | undefined) =>
   typeof header === 'string' ? header.trim() : ''
 
-async function keyOfRequest(
-  credentials: Credentials,
-  app: ServedApp,
-  { headers }: FastifyRequest,
-): Promise<KnownKey> {
-  const value = textOf(headers.apikey)
-  if (!value) throw fail('AUTH_ERR_EMPTY_APIKEY')
-  const key = await credentials.key(app, value)
-  if (!key) throw fail('AUTH_ERR_APIKEY_NOT_FOUND')
-  return key
-}
+const NO_UID = 'onBehalfOf must be a uid: 1 to 100 of the characters a-z, 0-9, - and _'
 
 async function toActor(
   app: ServedApp,
@@ -214,10 +230,13 @@ async function toActor(
     return { app, settings, credential: hash, kind: 'user', uid }
   }
   const { hash: credential, scope } = caller.key
-  if (scope === 'authOnly' && access.scope === 'fullAccess') throw fail('AUTH_ERR_NO_ACCESS')
+  if (scope === 'authOnly' && access.scope === 'fullAccess') {
+    throw noAccess('The API key has the scope authOnly: this operation needs fullAccess.')
+  }
   const header = access.onBehalfOf === 'ignored' ? undefined : request.headers.onbehalfof
   const uid = textOf(header).toLowerCase()
   if (uid) {
+    if (!isId(uid)) throw badRequest({ onBehalfOf: [NO_UID] })
     if (!access.checksUser) await checkUser(app, uid)
     return { app, settings, credential, scope, kind: 'appOnBehalf', uid }
   }
@@ -236,7 +255,8 @@ async function toActor(
 /** A user acts for itself alone. What is only another's to see is told as what is not there. */
 function checkUserMay({ users }: Access, uid: string, { headers, params }: FastifyRequest): void {
   const other = textOf(headers.onbehalfof).toLowerCase()
-  if (!users || (other && other !== uid)) throw fail('AUTH_ERR_NO_ACCESS')
+  if (!users) throw noAccess('This operation is for API keys, not for auth tokens.')
+  if (other && other !== uid) throw noAccess('onBehalfOf names another user than the auth token.')
   if (users !== 'self') return
   const named = (params as { uid: string }).uid.toLowerCase()
   if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })

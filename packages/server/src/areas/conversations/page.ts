@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { badRequest, noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
 import {
@@ -55,7 +55,9 @@ export async function pageOfConversations(
 }
 
 function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {
-  if (query.unique === 1 && kind === 'user') throw fail('AUTH_ERR_NO_ACCESS')
+  if (query.unique === 1 && kind === 'user') {
+    throw noAccess('unique is for calls with an API key.')
+  }
   if (query.unique === 1 && uid !== undefined) {
     throw badRequest({ unique: ['unique is for the app itself: leave out the header onBehalfOf'] })
   }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { badRequest, noAccess } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { clearConversation, mark, tagConversation } from './actions.ts'
 import { kinds, ofOwner, placeOf } from './kinds.ts'
@@ -103,7 +103,9 @@ export const conversationRoutes =
           }
           const forAll = body?.deleteMessagesPermanently ?? false
           // What the other side keeps is not a user's to take away.
-          if (forAll && actor.kind === 'user') throw fail('AUTH_ERR_NO_ACCESS')
+          if (forAll && actor.kind === 'user') {
+            throw noAccess('deleteMessagesPermanently is for calls with an API key.')
+          }
           return { data: await clearConversation(deps, actor, place, forAll) }
         },
       )

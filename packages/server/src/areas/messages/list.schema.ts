@@ -106,7 +106,11 @@ export const UserHistoryQuery = Type.Object({
     description: 'Page size without `onBehalfOf`.',
   }),
   page: Type.Optional(
-    Type.Literal(1, { description: 'The first only; go on by `affix` and `id` of `meta.cursor`.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1,
+      description: 'The first only; go on by `affix` and `id` of `meta.cursor`.',
+    }),
   ),
 })
 export type UserHistoryQuery = Static<typeof UserHistoryQuery>

@@ -143,6 +143,17 @@ suite('filters of messages', () => {
     assert.deepEqual(await idsOf(list(app, { hasReactions: 'true' }, 'a', path)), [liked])
   })
 
+  test('of one author have a first page, and go on by the cursor', async () => {
+    const app = await appWithUsers('a', 'b')
+    const id = await send(app, 'a', 'b', 'hello')
+    const path = '/v3/users/a/messages'
+    assert.deepEqual(await idsOf(list(app, { page: '1' }, undefined, path)), [id])
+    for (const page of ['0', '2', 'x']) {
+      const { body } = await list(app, { page }, undefined, path)
+      assert.match(body.error.details.page[0], /^page must be/)
+    }
+  })
+
   test('deleted ones, replies and tags', async () => {
     const app = await appWithUsers('a', 'b')
     const gone = await send(app, 'a', 'b', 'gone')
@@ -336,6 +347,8 @@ suite('search', () => {
     ['ilk', ['plain']],
     ['remembrance', []],
     ["' or true --", []],
+    // Nothing is left of a lone accent.
+    ['\u0301', []],
   ]
 
   test('finds parts of words in any script, as they are written', async () => {

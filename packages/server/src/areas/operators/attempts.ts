@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net'
 import type { Deps } from '../../deps.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { networkOf } from '../../platform/net/network.ts'
 import { giveBackAttempt, removeAttempts, takeAttempt } from './queries.ts'
 
 /** In 15 minutes. One caller cannot lock an operator out for others; many together have to try long. */
@@ -8,18 +8,6 @@ const PER_ACCOUNT_AND_ADDRESS = 10
 const PER_ACCOUNT = 100
 const PER_ADDRESS = 50
 const SPAN_SECONDS = 900
-
-/** Of IPv6 the network: whoever has one address has 2^64. */
-export function networkOf(given: string): string {
-  // An address of IPv4, as a socket for both kinds shows it.
-  const address = given.replace(/^::ffff:(?=\d+\.)/i, '')
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('::')
-  const left = head.split(':').filter(Boolean)
-  const right = tail?.split(':').filter(Boolean) ?? []
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  return [...left, ...zeros, ...right].slice(0, 4).join(':')
-}
 
 const subjectsOf = (account: string, address: string) => {
   const network = networkOf(address)

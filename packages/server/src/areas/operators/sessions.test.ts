@@ -205,6 +205,27 @@ suite('brute force', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
+  test('unknown sessions and secrets are looked up a hundred times a minute; a known session is always', async () => {
+    const rui = await newOperator(secure)
+    const headers = from('10.9.0.1')
+    assert.equal((await rui.call('GET', '/session', { headers })).status, 200)
+    const shown = [
+      { cookie: `${rui.cookie}x` },
+      { key: randomBytes(10).toString('hex'), secret: 'wrong' },
+    ]
+    const statuses: number[] = []
+    // The turn of a minute begins a new count.
+    while (statuses.at(-1) !== 429 && statuses.length < 2_000) {
+      const options = { headers: { ...headers, ...shown[statuses.length % 2] } }
+      statuses.push((await manage(secure, 'GET', '/session', options)).status)
+    }
+    assert.equal(statuses.indexOf(429), statuses.length - 1)
+    assert.ok(statuses.length > 100)
+    assert.equal((await rui.call('GET', '/session', { headers })).status, 200)
+    const elsewhere = { headers: { ...from('10.9.0.2'), ...shown[0] } }
+    assert.equal((await manage(secure, 'GET', '/session', elsewhere)).status, 401)
+  })
+
   test('the right password forgets the wrong ones', async () => {
     const { email, password } = await newOperator(secure)
     for (let round = 0; round < 2; round++) {

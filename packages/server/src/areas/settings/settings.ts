@@ -79,6 +79,11 @@ export const settings = {
     NO_CEILING,
     'Requests a minute of one user with auth tokens; they count for the app too.',
   ),
+  'rate.failed': count(
+    600,
+    NO_CEILING,
+    'Unknown API keys and auth tokens a minute from one network address; they count for nothing else.',
+  ),
   'cors.origins': {
     type: 'origins',
     default: '',

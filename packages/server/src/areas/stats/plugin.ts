@@ -6,13 +6,12 @@ import { Counters } from './counters.ts'
 export function addUsage(app: FastifyInstance, deps: Deps): void {
   const counters = new Counters(deps)
   app.addHook('onResponse', (request, reply, done) => {
-    const { actor, routeOptions } = request
-    // Without one nobody has shown a credential of an app.
-    if (actor) {
+    const { actor, calledApp, routeOptions } = request
+    if (calledApp) {
       const { operationId } = routeOptions.schema as { operationId: string }
-      counters.count(actor.app, `api.${operationId}.${reply.statusCode}`)
-      if (actor.kind === 'user') counters.saw(actor.app, actor.uid)
+      counters.count(calledApp, `api.${operationId}.${reply.statusCode}`)
     }
+    if (actor?.kind === 'user') counters.saw(actor.app, actor.uid)
     done()
   })
   app.addHook('onClose', () => counters.close())

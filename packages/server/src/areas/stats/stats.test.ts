@@ -4,6 +4,7 @@ import { type TestApp, useServer } from '../../../test/harness.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
 import { Presence } from '../presence/presence.ts'
+import { setSettings } from '../settings/actions.ts'
 import { Counters } from './counters.ts'
 import { rollUp, samplePeaks } from './queries.ts'
 
@@ -143,6 +144,26 @@ suite('getStats', () => {
     assert.equal(counts['api.getUser.404'], 1)
     assert.equal(counts['api.createUser.200'], 1)
     assert.equal(counts['webhook.delivered'], 3)
+  })
+
+  test('counts calls that were refused after a valid credential was shown, and no others', async () => {
+    const app = await newApp()
+    await setSettings(server.deps, app, { 'rate.core': 1 })
+    const create = { body: { uid: 'x', name: 'X' }, apiKey: app.authKey }
+    // Of three, two fall into one minute.
+    for (let n = 0; n < 3; n++) await app.call('POST', '/v3/users', create)
+    await app.call('GET', '/v3/conversations', { headers: { onbehalfof: 'a b' } })
+    await app.call('GET', '/v3/conversations', { headers: { onbehalfof: 'nobody' } })
+    await app.call('GET', '/v3/users', { apiKey: '0'.repeat(40) })
+    await app.call('GET', '/v3/users', { apiKey: null })
+    const counts = await until('calls are told', async () => {
+      const found = (await stats(app)).counts
+      return found['api.listConversations.404'] && found
+    })
+    assert.ok(counts['api.createUser.429'] > 0)
+    assert.equal(counts['api.createUser.403'] + counts['api.createUser.429'], 3)
+    assert.equal(counts['api.listConversations.400'], 1)
+    assert.equal(counts['api.listUsers.401'], undefined)
   })
 
   test('refuses windows that make none', async () => {

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { fail, noAccess } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { removePresence } from '../presence/queries.ts'
@@ -76,7 +76,8 @@ export function editUser(
 
 /** Role and tags are how the app sorts its users: no user sorts itself. */
 function checkOwnChanges({ role, tags }: UserChanges): void {
-  if (role !== undefined || tags !== undefined) throw fail('AUTH_ERR_NO_ACCESS')
+  const field = role !== undefined ? 'role' : tags !== undefined ? 'tags' : undefined
+  if (field) throw noAccess(`${field} is the app's to change, with an API key.`)
 }
 
 /** A role that users can get: it must stay until they have it. `default` is never removed. */

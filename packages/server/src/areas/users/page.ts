@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
 import type { Actor } from '../access/actor.ts'
 import { findRoleOf } from '../roles/queries.ts'
@@ -19,7 +19,9 @@ import type { ListedUser } from './walk.ts'
 export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
   const { no: appNo, cell } = actor.app
   if (actor.kind !== 'user') return toFilter(appNo, query)
-  if (query.onlyDeactivated || query.withDeactivated) throw fail('AUTH_ERR_NO_ACCESS')
+  for (const field of ['onlyDeactivated', 'withDeactivated'] as const) {
+    if (query[field]) throw noAccess(`${field} is for calls with an API key.`)
+  }
   const { uid } = actor
   const filter = toFilter(appNo, query, uid)
   const role = await findRoleOf.maybeOne(cell.db, { appNo, uid })

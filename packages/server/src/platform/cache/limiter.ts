@@ -55,6 +55,14 @@ export class Limiter {
     return this.#ask(key, bucket, limit, now)
   }
 
+  /** The verdict that `take` would give where the limit is reached, as far as this process knows. Takes nothing. */
+  reached(key: string, limit: number, now = Date.now()): Verdict | undefined {
+    const bucket = this.#buckets.get(key)
+    if (bucket?.minute !== Math.floor(now / 60_000)) return undefined
+    const left = bucket.used < limit && (bucket.granted > 0 || bucket.takenByAll < limit)
+    return left ? undefined : decide(bucket, limit, now)
+  }
+
   #bucket(key: string, minute: number): Bucket {
     this.#sweep(minute)
     let bucket = this.#buckets.get(key)

@@ -40,6 +40,9 @@ export function fail(code: ErrorCode, values: Values = {}, options: FailOptions 
   return new ApiError(code, values, options)
 }
 
+/** A caller that may not do this; `devMessage` says what is missing. */
+export const noAccess = (devMessage: string) => fail('AUTH_ERR_NO_ACCESS', {}, { devMessage })
+
 /** A request whose fields are at fault. */
 export const badRequest = (details: Details, reason = 'Validation failed.') =>
   fail('ERR_BAD_REQUEST', { reason }, { details })

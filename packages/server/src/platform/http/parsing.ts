@@ -19,11 +19,21 @@ export function addParsers(app: FastifyInstance) {
         return done(badRequest({ body: ['body is not valid UTF-8'] }))
       }
       return parseJson(request, text, (error, value) =>
-        error ? done(badRequest({ body: ['body is not valid JSON'] })) : done(null, value),
+        error ? done(badRequest({ body: [faultOf(text)] })) : done(null, value),
       )
     },
   )
   app.addContentTypeParser('*', (_request, _body, done) =>
     done(badRequest({ 'Content-Type': ['Content-Type must be application/json'] })),
   )
+}
+
+/** Why a body was refused: what is JSON has a key by which objects of careless programs are changed. */
+function faultOf(text: string): string {
+  try {
+    JSON.parse(text)
+  } catch {
+    return 'body is not valid JSON'
+  }
+  return 'body must not have a key "__proto__", nor a key "constructor" that holds a "prototype"'
 }

@@ -14,6 +14,9 @@ export const Id = (description: string) =>
     description,
   })
 
+/** Whether a lowered text could be such an id. */
+export const isId = (text: string) => /^[a-z0-9_-]{1,100}$/.test(text)
+
 /** A name or label: trimmed, 1 to `max` characters, an emoji counts as two. */
 export const Name = (max: number, description: string) =>
   Type.String({ 'x-maxCharacters': max, description })
@@ -153,6 +156,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'AUTH_ERR_INVALID_APPID',
   'AUTH_ERR_EMPTY_APIKEY',
   'AUTH_ERR_APIKEY_NOT_FOUND',
+  'AUTH_ERR_EMPTY_AUTH_TOKEN',
   'AUTH_ERR_AUTH_TOKEN_NOT_FOUND',
   'AUTH_ERR_NO_ACCESS',
   'ERR_BAD_REQUEST',

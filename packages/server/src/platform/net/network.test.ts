@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkOf } from './attempts.ts'
+import { networkOf } from './network.ts'
 
 test('callers are told apart by their address, those of IPv6 by their network', () => {
   const networks = {
