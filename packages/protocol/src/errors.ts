@@ -484,6 +484,12 @@ export const errors = {
     message: 'The body is larger than {limit} bytes.',
     when: 'The body is too large for the operation.',
   },
+  ERR_REQUEST_TIMEOUT: {
+    status: 408,
+    retry: true,
+    message: 'The request did not arrive whole within {seconds} seconds.',
+    when: 'The request was sent too slowly, or not to its end. The connection is closed.',
+  },
   ERR_IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     retry: false,

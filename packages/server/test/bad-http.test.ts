@@ -1,11 +1,16 @@
 /** What no HTTP library would send, on real sockets. */
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
-import { suite, test } from 'node:test'
+import { type AddressInfo, connect } from 'node:net'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
 import { type ErrorCode, errors } from '@loquat/protocol'
 import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
+import { buildApi } from '../src/api.ts'
+import { noteAnswer } from './conformity.ts'
 import { type TestApp, useServer } from './harness.ts'
 import { seeded } from './seed.ts'
+import { until } from './until.ts'
 
 const REQUESTS = process.env.LOQUAT_TEST_LONG ? 20_000 : 300
 const AT_ONCE = 20
@@ -141,6 +146,41 @@ const cases: Record<string, (app: TestApp) => [text: string, ...statuses: number
 
 /** Cases in which the server waits for the rest. */
 const CUT_OFF = /less body|end early|an upgrade|CONNECT/
+
+suite('a request that does not end', () => {
+  let api: FastifyInstance
+  before(async () => {
+    api = await buildApi(server.deps, { console: '' })
+    assert.equal(api.server.requestTimeout, 60_000)
+    Object.assign(api.server, { headersTimeout: 20, requestTimeout: 20 })
+    // How often it looks; read when it begins to listen.
+    Object.assign(api.server, { connectionsCheckingInterval: 10 })
+    await api.listen({ port: 0 })
+  })
+  after(() => api.close())
+
+  for (const [what, build] of Object.entries({
+    'in its headers': (app: TestApp) => list(app).slice(0, -2),
+    'in its body': (app: TestApp) => post(app).slice(0, -5),
+  })) {
+    test(`${what}: 408, and the connection is closed`, async () => {
+      const { port } = api.server.address() as AddressInfo
+      const text = build(await server.newApp())
+      // It never ends its own side.
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.write(text)
+      const parts: Buffer[] = []
+      for await (const part of socket.iterator({ destroyOnReturn: false })) parts.push(part)
+      const [answer, ...more] = parseAnswers(textOf(parts))
+      assert.deepEqual([answer?.status, more], [408, []])
+      assert.equal(answer?.body.error?.code, 'ERR_REQUEST_TIMEOUT')
+      noteAnswer('-', 408, answer?.body)
+      const count = promisify(api.server.getConnections.bind(api.server))
+      await until('the connection is gone', async () => (await count()) === 0)
+      socket.destroy()
+    })
+  }
+})
 
 suite('bad HTTP', { concurrency: 4 }, () => {
   for (const [what, build] of Object.entries(cases)) {

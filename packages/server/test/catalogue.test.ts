@@ -8,8 +8,8 @@ import { managementOperations, operations, type Schema } from './conformity.ts'
 
 const SERVER = fileURLToPath(new URL('..', import.meta.url))
 
-/** Answers of the router, where there is no operation. */
-const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND']
+/** Answers of the router, where there is no operation, or the request has not come to one. */
+const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND', 'ERR_REQUEST_TIMEOUT']
 
 const all = [...operations, ...managementOperations]
 const codes = Object.keys(errors).sort()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Histogram, Span } from '@opentelemetry/api'
 import Fastify, {
@@ -39,6 +39,10 @@ export interface HttpOptions {
 
 /** Enough for every operation that does not say otherwise. */
 export const BODY_LIMIT = 10_240
+/** For all of a request to arrive: a body of 64 KB at 1 KB a second. Who waits for an answer has sent all of it. */
+const REQUEST_MS = 60_000
+/** For the last answer to arrive, before the connection is cut. */
+const LINGER_MS = 2_000
 /** Auth tokens and conversation ids are long. */
 const LONGEST_PARAM = 1_000
 
@@ -51,6 +55,7 @@ export function openHttp(options: HttpOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_MS,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     rewriteUrl: (request) => routedUrl(request as IncomingMessage),
     routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
@@ -144,13 +149,24 @@ function handleNotFound(request: FastifyRequest, reply: FastifyReply) {
   return reply.code(error.status).send(wireError(error))
 }
 
-/** Requests that are not even HTTP get the error shape too. */
+/** Requests that are not even HTTP get the error shape too, and those that do not end. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return
-  const reason =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'This is not HTTP.'
-  const body = JSON.stringify(wireError(fail('ERR_BAD_REQUEST', { reason })))
+  const refusal = refusalOf(error.code)
+  const body = JSON.stringify(wireError(refusal))
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+  // The caller may never end its own side.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+function refusalOf(code: string | undefined): ApiError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return fail('ERR_REQUEST_TIMEOUT', { seconds: REQUEST_MS / 1000 })
+  }
+  const large = code === 'HPE_HEADER_OVERFLOW'
+  return fail('ERR_BAD_REQUEST', {
+    reason: large ? 'The headers are too large.' : 'This is not HTTP.',
+  })
 }
