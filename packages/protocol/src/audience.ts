@@ -178,6 +178,7 @@ export const audiences: Audiences = {
   'conversation.delivered': RECEIPT,
   'conversation.read': RECEIPT,
   'conversation.unread': OWNER,
+  'conversation.mark.moved': OWNER,
   'conversation.tags.updated': OWNER,
   'conversation.pinned': OWNER,
   // It names groups that not everyone may know of.

@@ -55,14 +55,21 @@ const Reaction = Type.Object({
   receiver: Type.String({ description: 'The receiver of the message.' }),
   parentMessageId: Type.Optional(Type.String({ description: 'Where the message is a reply.' })),
 })
-const Save = Type.Object({ uid: Type.String(), messageId: Type.String() })
-const Mark = Type.Object({
+/** Whose view of which conversation. */
+const View = {
   uid: Type.String(),
-  user: UserRecord,
   conversationId: Type.String(),
   receiverType: Type.Enum(['user', 'group']),
   receiver: Type.String({ description: 'The other user, or the group.' }),
-  messageId: Type.String({ description: 'The message that the mark stands at.' }),
+}
+const Save = Type.Object({ uid: Type.String(), messageId: Type.String() })
+const Mark = Type.Object({
+  ...View,
+  user: UserRecord,
+  messageId: Type.String({
+    description:
+      'The message that the mark stands at; of what was received or read, one that another sent.',
+  }),
   messageSender: Type.Optional(Type.String({ description: 'Who sent that message.' })),
   at: Type.Integer({ description: 'Unix seconds.' }),
   senders: Type.Optional(
@@ -336,21 +343,18 @@ export const events = {
     summary: 'A user marked the messages of a conversation after one as unread.',
     payload: Mark,
   },
+  'conversation.mark.moved': {
+    summary:
+      'What a user has read up to moved, and nobody else is told: all of it was read before or is their own, or one of the two blocks the other.',
+    payload: Mark,
+  },
   'conversation.tags.updated': {
     summary: "A user's own tags of a conversation changed.",
-    payload: Type.Object({
-      uid: Type.String(),
-      conversationId: Type.String(),
-      tags: Type.Array(Type.String()),
-    }),
+    payload: Type.Object({ ...View, tags: Type.Array(Type.String()) }),
   },
   'conversation.pinned': {
     summary: 'A user pinned a conversation, or no longer does.',
-    payload: Type.Object({
-      uid: Type.String(),
-      conversationId: Type.String(),
-      pinned: Type.Boolean(),
-    }),
+    payload: Type.Object({ ...View, pinned: Type.Boolean() }),
   },
   'app.conversations.pinned': {
     summary: 'The app pinned conversations for everyone. Holds all that are pinned now.',
@@ -358,13 +362,7 @@ export const events = {
   },
   'conversation.cleared': {
     summary: 'A user cleared a conversation away; `forAll`: for all who take part.',
-    payload: Type.Object({
-      uid: Type.String(),
-      conversationId: Type.String(),
-      receiverType: Type.Enum(['user', 'group']),
-      receiver: Type.String(),
-      forAll: Type.Boolean(),
-    }),
+    payload: Type.Object({ ...View, forAll: Type.Boolean() }),
   },
   'webhook.created': { summary: 'A webhook was created.', payload: OneWebhook },
   'webhook.updated': {

@@ -710,12 +710,12 @@ export interface EventPayloads {
   /** A user received the messages of a conversation up to one. */
   'conversation.delivered': {
     uid: string
-    user: UserRecord
     conversationId: string
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    /** The message that the mark stands at. */
+    user: UserRecord
+    /** The message that the mark stands at; of what was received or read, one that another sent. */
     messageId: string
     /** Who sent that message. */
     messageSender?: string
@@ -727,12 +727,12 @@ export interface EventPayloads {
   /** A user read the messages of a conversation up to one. */
   'conversation.read': {
     uid: string
-    user: UserRecord
     conversationId: string
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    /** The message that the mark stands at. */
+    user: UserRecord
+    /** The message that the mark stands at; of what was received or read, one that another sent. */
     messageId: string
     /** Who sent that message. */
     messageSender?: string
@@ -744,12 +744,29 @@ export interface EventPayloads {
   /** A user marked the messages of a conversation after one as unread. */
   'conversation.unread': {
     uid: string
-    user: UserRecord
     conversationId: string
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    /** The message that the mark stands at. */
+    user: UserRecord
+    /** The message that the mark stands at; of what was received or read, one that another sent. */
+    messageId: string
+    /** Who sent that message. */
+    messageSender?: string
+    /** Unix seconds. */
+    at: number
+    /** In groups: who sent the newest of the messages that the mark covers. */
+    senders?: string[]
+  }
+  /** What a user has read up to moved, and nobody else is told: all of it was read before or is their own, or one of the two blocks the other. */
+  'conversation.mark.moved': {
+    uid: string
+    conversationId: string
+    receiverType: 'user' | 'group'
+    /** The other user, or the group. */
+    receiver: string
+    user: UserRecord
+    /** The message that the mark stands at; of what was received or read, one that another sent. */
     messageId: string
     /** Who sent that message. */
     messageSender?: string
@@ -762,12 +779,18 @@ export interface EventPayloads {
   'conversation.tags.updated': {
     uid: string
     conversationId: string
+    receiverType: 'user' | 'group'
+    /** The other user, or the group. */
+    receiver: string
     tags: string[]
   }
   /** A user pinned a conversation, or no longer does. */
   'conversation.pinned': {
     uid: string
     conversationId: string
+    receiverType: 'user' | 'group'
+    /** The other user, or the group. */
+    receiver: string
     pinned: boolean
   }
   /** The app pinned conversations for everyone. Holds all that are pinned now. */
@@ -779,6 +802,7 @@ export interface EventPayloads {
     uid: string
     conversationId: string
     receiverType: 'user' | 'group'
+    /** The other user, or the group. */
     receiver: string
     forAll: boolean
   }

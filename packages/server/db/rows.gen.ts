@@ -260,6 +260,10 @@ export interface CellRows {
     worker_id: string
     epoch: number
   }
+  mark_thinning: {
+    place: unknown | null
+    began_at: Date
+  }
   marks: {
     app_no: number
     conversation: number

@@ -44,4 +44,47 @@ suite('upkeep', () => {
     await keepCell({ deps, cell: app.cell, signal: new AbortController().signal })
     assert.equal(await count(app, 'idempotency'), 0)
   })
+
+  test('thins marks of days more than 90 days ago to the last of each, a part at a time', async () => {
+    const app = await server.newApp()
+    // Ten marks a day of each of two users and kinds, on two days long ago and two of late.
+    await onCell(
+      app,
+      `insert into marks (app_no, conversation, uid, kind, seq, at)
+       select $1, 7, uid, kind, day * 10 + n,
+         date_trunc('day', now(), 'UTC') - (case when day < 2 then 200 else 20 end - day) * interval '1 day'
+           + (n + 1) * interval '2 hours'
+       from unnest(array['a', 'b']) uid, unnest(array['delivered', 'read']) kind,
+         generate_series(0, 3) day, generate_series(0, 9) n`,
+    )
+    await onCell(app, `update mark_thinning set began_at = '-infinity' where $1 > 0`)
+    const thin = async () =>
+      (await onCell(app, 'select thin_marks(7) as more where $1 > 0')).rows[0].more
+    let parts = 1
+    while (await thin()) parts++
+    // Each part but the first begins with the last of the one before.
+    assert.equal(parts, 27)
+    const left = await onCell(
+      app,
+      `select uid, kind, array_agg(seq::int order by seq) as seqs from marks where app_no = $1
+       group by uid, kind order by uid, kind`,
+    )
+    const kept = [9, 19, ...Array.from({ length: 20 }, (_, n) => n + 20)]
+    assert.deepEqual(
+      left.rows.map(({ uid, kind, seqs }) => [uid, kind, seqs]),
+      ['a', 'b'].flatMap((uid) => ['delivered', 'read'].map((kind) => [uid, kind, kept])),
+    )
+    // The next pass begins a day after this one did, as part of the round.
+    const old = `insert into marks (app_no, conversation, uid, kind, seq, at)
+      select $1, 7, 'c', 'read', n, now() - interval '200 days' from generate_series(1, 3) n`
+    await onCell(app, old)
+    const round = async () => {
+      await keepCell({ deps: server.deps, cell: app.cell, signal: new AbortController().signal })
+      return (await onCell(app, `select seq from marks where app_no = $1 and uid = 'c'`)).rows
+        .length
+    }
+    assert.equal(await round(), 3)
+    await onCell(app, `update mark_thinning set began_at = now() - interval '1 day' where $1 > 0`)
+    assert.equal(await round(), 1)
+  })
 })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removeOldIdempotency } from '../areas/access/queries.ts'
+import { thinMarks } from '../areas/conversations/queries.ts'
 import { removeOldFormerMembers } from '../areas/groups/queries.ts'
 import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
@@ -12,6 +13,8 @@ import type { JobContext } from './jobs.ts'
 const EVERY_MS = 3_600_000
 /** Short enough to keep no lock for long, and to stop between two. */
 const BATCH = 10_000
+/** Batches of marks that are looked at in a round: 24 million marks a day, a few seconds an hour. */
+const MARK_BATCHES = 100
 
 /** Workers that did not leave in order; by then nobody holds anything in their name. */
 const removeDeadWorkers = query<Record<string, never>>(
@@ -41,6 +44,9 @@ export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>
   await removeAll(removeOldDeadLetters, cell, signal)
   await removeAll(removeOldSteps, cell, signal)
   await removeAll(removeOldFormerMembers, cell, signal, { days })
+  for (let batch = 0; batch < MARK_BATCHES && !signal.aborted; batch++) {
+    if (!(await thinMarks.one(cell.db, { limit: BATCH })).more) break
+  }
 }
 
 type Removal<P> = Query<P & { limit: number }, { removed: number }>

@@ -33,6 +33,12 @@ export interface Place {
 export const idOf = ({ uid, kind, withId }: Place) =>
   kind === 'group' ? `group_${withId}` : directId(uid, withId)
 
+/** What events tell of a view: by a printed id alone it is open whose it is. */
+export const whichOf = (place: Place) => ({
+  ...{ uid: place.uid, conversationId: idOf(place) },
+  ...{ receiverType: place.kind, receiver: place.withId },
+})
+
 /** Fails when there is no such user or group at all; a deactivated user keeps its conversations. */
 export async function checkCounterpart(actor: Actor, { kind, withId }: Place): Promise<void> {
   const { no: appNo, cell } = actor.app
@@ -74,22 +80,22 @@ async function announceMark(
   appNo: number,
   place: Place,
   what: MarkKind,
-  { changed, conversation, message_id, sender, at, marked_by, senders }: Marked,
+  { receipt, conversation, message_id, sender, at, marked_by, senders }: Marked,
 ): Promise<void> {
-  if (!changed || !marked_by) return
+  if (!marked_by) return
   const payload = {
-    uid: place.uid,
+    ...whichOf(place),
     user: marked_by,
-    conversationId: idOf(place),
-    receiverType: place.kind,
-    receiver: place.withId,
     messageId: String(message_id ?? ''),
     ...(sender !== null && { messageSender: sender }),
     at: seconds(at),
     ...(senders && { senders }),
   }
   const key = `conversation:${conversation}`
-  await announce(tx, { appNo, type: `conversation.${what}`, key, payload })
+  // What tells nobody else anything is told to the user's own devices alone.
+  const type =
+    what === 'unread' || receipt ? (`conversation.${what}` as const) : 'conversation.mark.moved'
+  await announce(tx, { appNo, type, key, payload })
 }
 
 /** Gives a view the owner's own labels. */
@@ -98,7 +104,7 @@ export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: st
   return write(deps, actor, async (tx) => {
     const view = await updateTags.maybeOne(tx, { appNo, ...place, tags })
     if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-    const payload = { uid: place.uid, conversationId: idOf(place), tags }
+    const payload = { ...whichOf(place), tags }
     const key = `conversation:${view.conversation}`
     await announce(tx, { appNo, type: 'conversation.tags.updated', key, payload })
     return null
@@ -112,12 +118,6 @@ export async function enterView(tx: Tx, appNo: number, place: Place) {
   if (!standing) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
   return { no: head.no, scope: standing.scope }
 }
-
-/** What is told of it: a printed id alone would leave open whose it is. */
-export const clearingOf = (place: Place, forAll: boolean) => ({
-  ...{ uid: place.uid, conversationId: idOf(place), forAll },
-  ...{ receiverType: place.kind, receiver: place.withId },
-})
 
 /** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */
 export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
@@ -135,7 +135,7 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
       await purgeConversation.many(tx, { appNo, conversation })
       await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
     }
-    const payload = clearingOf(place, forAll)
+    const payload = { ...whichOf(place), forAll }
     const key = `conversation:${conversation}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
     return { success: true as const, message: `Conversation cleared for ${uid}.` }

@@ -5,7 +5,7 @@ import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { splitsOf } from '../messages/printed-id.record.ts'
-import { clearingOf, enterView, idOf, type Place } from './actions.ts'
+import { enterView, idOf, type Place, whichOf } from './actions.ts'
 import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
 
@@ -46,7 +46,7 @@ export function clearForAll(deps: Deps, actor: Actor, id: string) {
     const head = await enterView(tx, appNo, place)
     if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
     await clearViews.many(tx, { appNo, conversation: head.no })
-    const payload = clearingOf(place, true)
+    const payload = { ...whichOf(place), forAll: true }
     const key = `conversation:${head.no}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
     return { success: true as const, message: `Conversation ${idOf(place)} cleared for all.` }

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { findEntities } from '../messages/queries.ts'
@@ -8,7 +8,7 @@ import { SYSTEM_UID } from '../messages/record.ts'
 import { lockSettings } from '../settings/queries.ts'
 import { lockUsers } from '../users/queries.ts'
 import { seconds } from '../users/record.ts'
-import { idOf, type Place } from './actions.ts'
+import { type Place, whichOf } from './actions.ts'
 import {
   findPin,
   holdPinned,
@@ -34,7 +34,7 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
     if (pinned && pin.others >= MOST) throw fail('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
     const changed = await updatePin.maybeOne(tx, { appNo, ...place, pinned })
     if (changed) {
-      const payload = { uid: place.uid, conversationId: idOf(place), pinned }
+      const payload = { ...whichOf(place), pinned }
       const key = `conversation:${changed.conversation}`
       await announce(tx, { appNo, type: 'conversation.pinned', key, payload })
     }
@@ -45,6 +45,9 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
 /** Pins conversations for everyone, in this order; each once. */
 export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRecord[]> {
   const appNo = actor.app.no
+  if (pins.some((pin) => 'uid' in pin && 'guid' in pin)) {
+    throw badRequest({ pinnedConversations: ['each names a uid or a guid, not both'] })
+  }
   const given = pins.map((pin) =>
     'uid' in pin
       ? { kind: 'user' as const, id: pin.uid }

@@ -5,7 +5,10 @@ import type { ConversationKind } from '../messages/queries.ts'
 export type MarkKind = 'delivered' | 'read' | 'unread'
 
 export interface Marked {
-  changed: boolean
+  /** Whether others are told: a message of theirs was received or read. */
+  receipt: boolean
+  /** Whether what the user has read up to moved. */
+  moved: boolean
   conversation: number
   /** The message that the mark stands at, and who sent it; null where all are gone. */
   message_id: number | null
@@ -13,7 +16,7 @@ export interface Marked {
   at: Date
   /** Whose mark it is; null where nothing changed. */
   marked_by: UserRecord | null
-  /** In groups, who sent the newest of the messages that this mark is the first to cover. */
+  /** Of a receipt in a group, who sent the newest of the messages that it is the first to cover. */
   senders: string[] | null
 }
 
@@ -29,21 +32,9 @@ export const markConversation = query<
   Marked
 >(
   'conversations.mark',
-  `select k.changed, k.conversation, k.message_id, k.at, m.sender,
-     case when k.changed then user_json(u)::json end as marked_by,
-     case when k.changed and :kind = 'group' then array(
-       select distinct sender from (
-         select s.sender from messages s
-         where s.app_no = :appNo and s.conversation = k.conversation and s.seq <= m.seq
-           and s.seq > coalesce(greatest(
-             (select max(b.seq) from marks b where b.app_no = :appNo and b.uid = :uid
-               and b.conversation = k.conversation and b.kind = 'read' and b.seq < m.seq),
-             (select max(b.seq) from marks b where b.app_no = :appNo and b.uid = :uid
-               and b.conversation = k.conversation and b.kind = :what and b.seq < m.seq)), 0)
-         order by s.seq desc limit 100
-       ) covered where sender not in (:uid, 'app_system')) end as senders
+  `select k.receipt, k.moved, k.conversation, k.message_id, k.at, k.sender, k.senders,
+     case when k.receipt or k.moved then user_json(u)::json end as marked_by
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k
-     left join messages m on m.app_no = :appNo and m.id = k.message_id
      left join users u on u.app_no = :appNo and u.uid = :uid`,
 )
 
@@ -129,4 +120,10 @@ export const listPurging = query<{ limit: number }, { app_no: number; no: number
 export const sweepPurged = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
   'conversations.sweepPurged',
   'select sweep_purged(:appNo, :no, :limit) as gone',
+)
+
+/** Of all apps of the cell: looks at the next :limit marks, and thins old ones. */
+export const thinMarks = query<{ limit: number }, { more: boolean }>(
+  'conversations.thinMarks',
+  'select thin_marks(:limit) as more',
 )

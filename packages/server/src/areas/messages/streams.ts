@@ -131,7 +131,8 @@ export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilter
   }
 }
 
-const DELIVERED = sql`coalesce(greatest(
+/** What was read was delivered; between two of whom one blocks the other, no mark tells so. */
+const DELIVERED = sql`coalesce(greatest(i.read_seq,
   (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
     and k.uid = i.uid and k.kind = 'read'),
   (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
