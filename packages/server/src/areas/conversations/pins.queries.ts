@@ -3,26 +3,38 @@ import type { ConversationKind } from '../messages/queries.ts'
 
 type View = { appNo: number; uid: string; kind: ConversationKind; withId: string }
 
-/** Whether the app pinned it, and how many others the user has; no row when there is no view. */
-export const findPin = query<View, { by_app: boolean; pinned: boolean; others: number }>(
+/** The conversation of an inbox row i is h, and there is a view of it. */
+const IS_VIEW = `h.app_no = i.app_no and h.no = i.conversation and h.shown_seq > i.cleared_seq
+  and (i.kind = 'user' or i.scope is not null)`
+
+/**
+ * Whether the app pinned it, and how many others the user has, without those that the app pinned since
+ * and those that are gone, though not yet swept; no row when there is no view.
+ */
+export const findPin = query<View, { by_app: boolean; others: number }>(
   'pins.find',
   `select exists (select from app_pins p
        where p.app_no = :appNo and p.kind = i.kind and p.id = i.with_id) as by_app,
-     i.pinned_at is not null as pinned,
      (select count(*) from inbox o
       where o.app_no = :appNo and o.uid = :uid and o.pinned_at is not null
-        and not (o.kind = i.kind and o.with_id = i.with_id))::int as others
-   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
-   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
-     and h.shown_seq > i.cleared_seq and (i.kind = 'user' or i.scope is not null)`,
+        and not (o.kind = i.kind and o.with_id = i.with_id)
+        and not exists (select from app_pins p
+          where p.app_no = :appNo and p.kind = o.kind and p.id = o.with_id)
+        and not exists (select from users u where o.kind = 'user'
+          and u.app_no = :appNo and u.uid = o.with_id and u.removed_at is not null)
+        and not exists (select from groups g where o.kind = 'group'
+          and g.app_no = :appNo and g.guid = o.with_id and g.removed_at is not null))::int as others
+   from inbox i join conversations h on ${IS_VIEW}
+   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId`,
 )
 
+/** Looks again whether there is a view: whoever clears it locks its row, not the user. */
 export const updatePin = query<View & { pinned: boolean }, { conversation: number }>(
   'pins.update',
-  `update inbox set pinned_at = case when :pinned then coalesce(pinned_at, now()) end
-   where app_no = :appNo and uid = :uid and kind = :kind and with_id = :withId
-     and (pinned_at is not null) <> :pinned
-   returning conversation`,
+  `update inbox i set pinned_at = case when :pinned then now() end from conversations h
+   where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
+     and (i.pinned_at is not null) <> :pinned and ${IS_VIEW}
+   returning i.conversation`,
 )
 
 export interface PinRow {

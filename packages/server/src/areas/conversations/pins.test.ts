@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf } from '@loquat/protocol'
 import { type TestApp, useServer } from '../../../test/harness.ts'
+import { hold, whileWaiting } from '../../../test/hold-keys.ts'
+import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
 const as = (uid: string) => ({ headers: { onbehalfof: uid } })
@@ -51,6 +53,52 @@ suite('pins', () => {
     assert.equal(pinned.length, 4)
   })
 
+  test('of a user tell whose view of which conversation it is', async () => {
+    const app = await talkative('a')
+    const view = { uid: 'me', conversationId: 'group_g', receiverType: 'group', receiver: 'g' }
+    const last = async () =>
+      (
+        await rows<{ payload: unknown }>(
+          app.cell.db,
+          'select payload from outbox where app_no = $1 order by id desc limit 1',
+          [app.no],
+        )
+      )[0]?.payload
+    await pin(app, 'groups/g')
+    assert.deepEqual(await last(), { ...view, pinned: true })
+    await app.call('PUT', '/v3/groups/g/conversation', { ...as('me'), body: { tags: ['t'] } })
+    assert.deepEqual(await last(), { ...view, tags: ['t'] })
+  })
+
+  test('of a user do not stay at a view that is cleared at the same moment', async () => {
+    const app = await talkative('a')
+    const clear = `select clear_view($1, conversation, uid) from inbox
+      where app_no = $1 and uid = 'me' and with_id = 'a'`
+    const held = await hold(app, clear, [app.no])
+    const late = await whileWaiting(held, pin(app, 'users/a'))
+    assert.equal(late.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    const pinned = 'select from inbox where app_no = $1 and pinned_at is not null'
+    assert.deepEqual(await rows(app.cell.db, pinned, [app.no]), [])
+  })
+
+  test('of a user are not counted where the app pinned since, or what is being swept', async () => {
+    const others = ['a', 'b', 'c', 'd', 'e', 'f', 'h']
+    const app = await talkative(...others)
+    for (const uid of ['a', 'b', 'c', 'd']) await pin(app, `users/${uid}`)
+    await pin(app, 'groups/g')
+    const full = 'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED'
+    assert.equal(await codeOf(pin(app, 'users/e')), full)
+    const body = { pinnedConversations: [{ uid: 'a' }] }
+    await app.call('PUT', '/v3/conversations/pinned', { body })
+    assert.equal((await pin(app, 'users/e')).status, 200)
+    assert.equal(await codeOf(pin(app, 'users/f')), full)
+    const remove = (table: string) => `update ${table} set removed_at = now() where app_no = $1`
+    await rows(app.cell.db, `${remove('users')} and uid = 'b'`, [app.no])
+    assert.equal((await pin(app, 'users/f')).status, 200)
+    await rows(app.cell.db, remove('groups'), [app.no])
+    assert.equal((await pin(app, 'users/h')).status, 200)
+  })
+
   test('of the app: for everyone, in order, and not for users to change', async () => {
     const app = await talkative('a', 'b')
     const set = (...pinnedConversations: object[]) =>
@@ -65,6 +113,7 @@ suite('pins', () => {
     }
     const view = await app.call('GET', '/v3/groups/g/conversation', as('a'))
     assert.equal(view.body.data.pinnedBy, 'app_system')
+    assert.equal(await codeOf(set({ uid: 'b', guid: 'g' })), 'ERR_BAD_REQUEST')
     assert.equal(await codeOf(set({ uid: 'ghost' })), 'ERR_UID_NOT_FOUND')
     assert.equal(await codeOf(set({ guid: 'ghost' })), 'ERR_GUID_NOT_FOUND')
     const many = Array.from({ length: 6 }, (_, nth) => ({ uid: `u${nth}` }))
