@@ -23,7 +23,8 @@ export const closeCodes = {
   4404: { name: 'noApp', summary: 'There is no such app here. Check the address.' },
   4409: {
     name: 'replaced',
-    summary: 'The same device (`resource`) connected again: the newer connection goes on.',
+    summary:
+      'The same device (`resource`) connected again, to this process or another: the newer connection goes on.',
   },
   4500: { name: 'fault', summary: 'Something failed on our side.' },
   4503: { name: 'draining', summary: 'This process ends; another one takes over.' },

@@ -92,6 +92,24 @@ suite('a client', () => {
     assert.deepEqual(textsIn(ben, room)?.filter(Boolean), [])
   })
 
+  test('counts custom messages as the server does', async (t) => {
+    const app = await newChat()
+    const amira = app.client.onBehalfOf('amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    const room = ben.open(AMIRA)
+    const to = { receiver: 'ben', receiverType: 'user' } as const
+    const custom = { ...to, category: 'custom', type: 'note', data: { customData: {} } } as const
+    await amira.messages.send({ ...to, data: { text: 'Hello' } })
+    await until('it counts', () => unreadIn(ben, room) === '1')
+    await amira.messages.send({ ...custom, updateConversation: false })
+    await until('the quiet one is there', () => ben.state.rooms[room]?.messages.length === 2)
+    await ben.settled()
+    const [talk] = ben.state.conversations
+    assert.deepEqual([talk?.unreadMessageCount, talk?.lastMessage?.data.text], ['1', 'Hello'])
+    await amira.messages.send(custom)
+    await until('another counts', () => unreadIn(ben, room) === '2')
+  })
+
   test('tells who types, until they send', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')

@@ -53,6 +53,7 @@ export class Door {
       // It went meanwhile, or another connection of the same device came: that one stays.
       if (session.closed) return hub.leave(session)
       makeRoom(session)
+      hub.arrivals.tell(session)
       await hub.start(session, position)
     })
   }

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
+import type { WebSocket } from 'ws'
 import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/harness.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
+import { Hubs } from './hubs.ts'
+import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
@@ -120,6 +123,28 @@ suite('a connection', () => {
     await left?.settled()
     await left?.close()
   })
+})
+
+test('a device that connects to another process ends its connection here', async () => {
+  const app = await newUsers('amira')
+  const token = await tokenOf(app, 'amira')
+  const phone = await Device.connect(port(), app, token, { resource: 'phone' })
+  const tablet = await Device.connect(port(), app, token, { resource: 'tablet' })
+  const hubs = new Hubs(server.deps)
+  const hub = hubs.get(app)
+  // Nothing is sent to it.
+  const elsewhere = new Session({} as WebSocket, app)
+  elsewhere.resource = 'phone'
+  await hub.enter(elsewhere, 'amira')
+  await until('the older one ends', () => {
+    hub.arrivals.tell(elsewhere)
+    return phone.closeCode === 4409
+  })
+  assert.equal(elsewhere.closed, false)
+  await tablet.settled()
+  await tablet.close()
+  hub.leave(elsewhere)
+  hubs.close()
 })
 
 suite('a message', () => {

@@ -1,6 +1,7 @@
 import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
 import type { ServedApp } from '../areas/access/actor.ts'
 import type { Deps } from '../deps.ts'
+import { Arrivals } from './arrivals.ts'
 import type { Budget } from './budget.ts'
 import { type Change, type Entry, reloadAt } from './entry.ts'
 import { Feed } from './feed.ts'
@@ -44,6 +45,7 @@ export class AppHub {
   readonly app: ServedApp
   readonly feed: Feed
   readonly moments: Moments
+  readonly arrivals: Arrivals
   readonly users = new Map<string, HubUser>()
   readonly groups = new Map<string, HubGroup>()
   readonly watchers = new Watchers()
@@ -70,12 +72,14 @@ export class AppHub {
         for (const session of user.sessions) session.whisper(bytes)
       }
     })
+    this.arrivals = new Arrivals(deps.bus, app.no, this.users)
     this.opened = this.feed.open()
   }
 
   close(): void {
     this.feed.close()
     this.moments.close()
+    this.arrivals.close()
   }
 
   /** Makes a session one of its user's: from now on it keeps what the user is told. */

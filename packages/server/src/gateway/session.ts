@@ -46,6 +46,8 @@ export class Session {
   settings: Settings = {}
   credential = ''
   resource: string | undefined
+  /** When it took the place of its device, in Unix milliseconds. */
+  arrivedAt: number | undefined
   typing: Typings | undefined
   /** To whom the user could write when it last tried, and its record. */
   reach: { key: string; sender: UserRecord; until: number } | undefined
