@@ -2583,6 +2583,7 @@ export type ListEventsQuery = {
         | 'conversation.delivered'
         | 'conversation.read'
         | 'conversation.unread'
+        | 'conversation.mark.moved'
         | 'conversation.tags.updated'
         | 'conversation.pinned'
         | 'app.conversations.pinned'
