@@ -787,12 +787,14 @@ export type AddFriendsBody = {
 export type ListFriendsQuery = {
   /** Text in the name, or the beginning of the uid. */
   searchKey?: string | undefined
-  /** By time of the last change: users after `updatedAt`, or those before it. */
+  /** By time of the last change, not by name: users after `updatedAt`, or those before it. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor of `affix`, in Unix seconds. */
   updatedAt?: number | undefined
   /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
   id?: string | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
   /** Records per request. */
   perPage?: number | undefined
   /** Number of the page. */
@@ -841,12 +843,14 @@ export type UnblockUsersBody = {
 export type ListBlockedUsersQuery = {
   /** Text in the name, or the beginning of the uid. */
   searchKey?: string | undefined
-  /** By time of the last change: users after `updatedAt`, or those before it. */
+  /** By time of the last change, not by name: users after `updatedAt`, or those before it. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor of `affix`, in Unix seconds. */
   updatedAt?: number | undefined
   /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
   id?: string | undefined
+  /** From `meta.cursor.next` of the page before. */
+  cursor?: string | undefined
   /** Whom the user blocks (so unless given), who blocks the user, or both. */
   direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
   /** Records per request. */

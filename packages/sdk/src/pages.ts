@@ -20,7 +20,7 @@ export async function* everyRecord<T>(
   while (place) {
     const page: Page<T> = await read(place)
     yield* page.data
-    place = following(place, page.meta)
+    place = following(place, page)
   }
 }
 
@@ -37,9 +37,13 @@ export async function* everyFollowing<T>(
   }
 }
 
-/** A cursor where the list offers one: it neither skips nor repeats when records come and go. */
-function following({ cursor }: Place, meta: PageMeta): Place | undefined {
+/**
+ * A cursor where the list offers one: it neither skips nor repeats when records come and go. A list that begins
+ * somewhere inside ends before as many pages as its total makes.
+ */
+function following<T>({ cursor }: Place, { data, meta }: Page<T>): Place | undefined {
   if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }
+  if (meta.cursor || data.length === 0) return undefined
   const { current_page: page, total_pages: last } = meta.pagination
   return cursor === undefined && page < last ? { page: page + 1 } : undefined
 }

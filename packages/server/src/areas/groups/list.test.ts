@@ -242,6 +242,13 @@ suite('a list of thousands', () => {
     assert.equal(last.meta.cursor.updatedAt, BASE + 590)
     const before = await guids(app, `affix=prepend&updatedAt=${BASE + 590}&perPage=10`)
     assert.deepEqual(before, numbers.slice(5889, 5899).map(guidOf))
+    const later = await guids(app, `affix=append&updatedAt=${BASE}&perPage=10&page=3`)
+    const all = await guids(app, `affix=append&updatedAt=${BASE}&perPage=30`)
+    assert.deepEqual(later, all.slice(20))
+    // In sequence, by what is remembered, as by a jump.
+    await guids(app, `affix=append&updatedAt=${BASE}&perPage=15`)
+    const second = await guids(app, `affix=append&updatedAt=${BASE}&perPage=15&page=2`)
+    assert.deepEqual(second, all.slice(15))
     const back = await guids(app, `affix=prepend&perPage=10&cursor=${last.meta.cursor.next}`)
     assert.deepEqual(back, numbers.slice(5889, 5899).map(guidOf))
   })

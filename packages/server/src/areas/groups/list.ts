@@ -196,21 +196,22 @@ const passes = (filter: GroupFilter, after?: PageKey): Sql =>
     ' union all ',
   )
 
-/** The place of the last of the first `count` groups: for pages that nobody crawled to. */
+/** The place of the last of the first `count` groups past `from`: for pages that nobody crawled to. */
 export async function placeOf(
   db: Executor,
   filter: GroupFilter,
   count: number,
+  from?: PageKey,
 ): Promise<PageKey | undefined> {
   const offset = count - 1
   if (filter.where.length > 0) {
-    const [row] = await seek(db, filter, { offset, limit: 1 })
+    const [row] = await seek(db, filter, { after: from, offset, limit: 1 })
     return row && keyOf(row)
   }
   // On the index alone: no group is read.
   const parts = inOrder(filter).map(
     (source) => sql`(select ${PLACE[filter.order]} as place, g.guid ${source}
-      order by ${orderOf(filter)} limit ${count})`,
+      and ${placeAfter(filter, from)} order by ${orderOf(filter)} limit ${count})`,
   )
   const [row] = await runSql<{ place: string | number; guid: string }>(
     db,

@@ -1,42 +1,94 @@
-import type { UserRecord } from '@loquat/protocol'
-import { type PageRequest, pageOf, pagination } from '../../platform/http/schemas.ts'
-import { asSeenBy, seconds } from '../users/record.ts'
-import type { SeenUserRow } from './queries.ts'
+import type { Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
+import { keysetPage } from '../../platform/http/keyset.ts'
+import type { Actor } from '../access/actor.ts'
+import { limitOf } from '../settings/settings.ts'
+import { asSeenBy } from '../users/record.ts'
+import {
+  blocksOf,
+  countRelated,
+  friendsOf,
+  keyOf,
+  listRelated,
+  placeOf,
+  type RelatedFilter,
+  type RelatedRow,
+} from './list.ts'
+import type { BlockListQuery, FriendListQuery } from './schema.ts'
 
-interface RelatedRequest extends PageRequest {
-  affix?: 'append' | 'prepend'
-  updatedAt?: number
-  id?: string
+/** Blocks have no ceiling; no list looks at more of them. */
+const MOST_BLOCKS = 10_000
+
+type Related = Pick<RelatedFilter, 'parts' | 'most'> & { name: string }
+
+interface Lists {
+  deps: Deps
+  starts: PageStarts
+  actor: Actor
+  /** Whose friends or blocks. */
+  uid: string
 }
 
-/**
- * A page of a user's friends or blocks, which are few enough to be read whole: by name, or with
- * `affix` by the time of their last change, from a user of a second on.
- */
-export function pageOfRelated(query: RelatedRequest, rows: SeenUserRow[], viewer: string) {
-  const show = (row: SeenUserRow): UserRecord => asSeenBy(viewer, row, row)
-  const { affix, updatedAt, id, perPage } = query
-  if (affix === undefined) return pageOf(query, rows, show)
-  const backwards = affix === 'prepend'
-  const isBeyond = (row: SeenUserRow) => {
-    if (updatedAt === undefined) return true
-    const after = changedAt(row) - updatedAt || (id === undefined ? 0 : compare(row.uid, id))
-    return backwards ? after < 0 : after > 0
+export function pageOfFriends(lists: Lists, query: Static<typeof FriendListQuery>) {
+  const { app, settings } = lists.actor
+  const most = limitOf(settings, 'limits.friendsPerUser')
+  return pageOf(lists, { name: 'friends', most, parts: friendsOf(app.no, lists.uid, most) }, query)
+}
+
+export function pageOfBlocks(
+  lists: Lists,
+  { direction = 'blockedByMe', ...query }: Static<typeof BlockListQuery>,
+) {
+  const most = MOST_BLOCKS
+  const parts = blocksOf(lists.actor.app.no, lists.uid, most, direction)
+  return pageOf(lists, { name: `blocks ${direction}`, most, parts }, query)
+}
+
+/** By name, or with `affix` by the time of the last change, from a user of a second on. */
+async function pageOf(
+  { deps: { secrets }, starts, actor, uid }: Lists,
+  { name, parts, most }: Related,
+  query: Static<typeof FriendListQuery>,
+) {
+  const { page, perPage, cursor, searchKey, affix } = query
+  const { no: appNo, cell } = actor.app
+  const order = affix === undefined ? 'name' : 'changed'
+  const descending = affix === 'prepend'
+  const filter: RelatedFilter = { appNo, uid, parts, most, searchKey, order, descending }
+  const list = {
+    name: [name, appNo, uid, order],
+    filters: [actor.credential.toString('base64'), searchKey ?? null, descending],
+    rows: listRelated.bind(null, cell.db, filter),
+    placeOf: (count: number, from?: PageKey) => placeOf(cell.db, filter, count, from),
+    count: () => countRelated(cell.db, filter),
+    keyOf,
   }
-  const beyond = rows
-    .toSorted((one, two) => changedAt(one) - changedAt(two) || compare(one.uid, two.uid))
-    .filter(isBeyond)
-  const shown = backwards ? beyond.slice(-perPage) : beyond.slice(0, perPage)
-  const edge = backwards ? shown[0] : shown.at(-1)
+  const request = { page, perPage, cursor, from: fromOf(query) }
+  const found = await keysetPage<RelatedRow>({ secrets, starts }, list, request)
+  const data = found.rows.map((row) => asSeenBy(uid, row, row))
+  const position = cursorOf(query, found.rows.at(-1), found.next)
   return {
-    data: shown.map(show),
-    meta: {
-      ...pagination(query, rows.length, shown.length),
-      ...(edge && { cursor: { updatedAt: changedAt(edge), id: edge.uid, affix } }),
-    },
+    // Before a place: read backwards, shown in the order of the list.
+    data: descending ? data.reverse() : data,
+    meta: { pagination: found.pagination, ...(position && { cursor: position }) },
   }
 }
 
-const changedAt = ({ updated_at, created_at }: SeenUserRow) => seconds(updated_at ?? created_at)
+/** Past a user, or past all of a second, in the direction of the list. */
+function fromOf({ affix, updatedAt, id }: Static<typeof FriendListQuery>): PageKey | undefined {
+  if (affix === undefined || updatedAt === undefined) return undefined
+  // '~' sorts after every uid, '' before.
+  return [updatedAt, id ?? (affix === 'prepend' ? '' : '~')]
+}
 
-const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0)
+/** A page by name has no place in the order of changes: only `next` leads on from it. */
+function cursorOf(
+  { affix }: Static<typeof FriendListQuery>,
+  last: RelatedRow | undefined,
+  next: string | undefined,
+) {
+  if (affix === undefined || !last) return next === undefined ? undefined : { next }
+  const { place, uid } = last
+  return { ...(next !== undefined && { next }), updatedAt: Number(place), id: uid, affix }
+}

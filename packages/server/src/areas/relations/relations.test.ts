@@ -68,7 +68,8 @@ suite('friends', () => {
     const page = async (query: string) => {
       const { body } = await app.call('GET', `/v3/users/me/friends?perPage=2&${query}`)
       const uids = body.data.map(({ uid }: { uid: string }) => uid)
-      return { uids, cursor: body.meta.cursor, total: body.meta.pagination.total }
+      const { next: _next, ...cursor } = body.meta.cursor ?? {}
+      return { uids, cursor, total: body.meta.pagination.total }
     }
     const forward = { affix: 'append', updatedAt: 200, id: 'c' }
     assert.deepEqual(await page('affix=append'), { uids: ['b', 'c'], cursor: forward, total: 3 })
@@ -77,6 +78,52 @@ suite('friends', () => {
     assert.deepEqual(await page('affix=prepend'), { uids: ['c', 'a'], cursor: back, total: 3 })
     assert.deepEqual((await page('affix=prepend&updatedAt=200')).uids, ['b'])
     assert.deepEqual((await page('affix=prepend&updatedAt=100')).uids, [])
+    // Pages are counted from where the list begins.
+    assert.deepEqual((await page('affix=append&page=2')).uids, ['a'])
+    assert.deepEqual((await page('affix=prepend&page=2')).uids, ['b'])
+    assert.deepEqual((await page('affix=append&updatedAt=50&page=2')).uids, ['a'])
+    assert.deepEqual((await page('affix=append&updatedAt=50&page=3')).uids, [])
+  })
+
+  test('are each read once by the SDK, in either order and from a time on', async () => {
+    const app = await appWithUsers('me', 'a', 'b', 'c', 'd', 'e')
+    await befriend(app, 'me', 'a', 'b', 'c', 'd', 'e')
+    await block(app, 'me', 'a', 'b', 'c', 'd', 'e')
+    const text = `update users set updated_at = to_timestamp(ascii(uid)) where app_no = $1`
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    const { friends, blockedUsers } = app.client
+    for (const [query, expected] of [
+      [{}, 'abcde'],
+      [{ affix: 'append' }, 'abcde'],
+      [{ affix: 'prepend' }, 'debca'],
+      [{ affix: 'append', updatedAt: 'b'.charCodeAt(0) }, 'cde'],
+      [{ affix: 'append', updatedAt: 'd'.charCodeAt(0) }, 'e'],
+      [{ affix: 'append', updatedAt: 'e'.charCodeAt(0) }, ''],
+    ] as [ListFriendsQuery, string][]) {
+      for (const list of [friends, blockedUsers]) {
+        const found = await Array.fromAsync(list.all('me', { ...query, perPage: 2 }))
+        assert.equal(found.map(({ uid }) => uid).join(''), expected, JSON.stringify(query))
+      }
+    }
+  })
+
+  test('go on by number and by cursor, by name too; a cursor of another list is none', async () => {
+    const app = await appWithUsers('me', 'a', 'b', 'c')
+    await befriend(app, 'me', 'a', 'b', 'c')
+    const read = async (path: string) => (await app.call('GET', `/v3/users/me/${path}`)).body
+    const first = await read('friends?perPage=2')
+    assert.deepEqual(Object.keys(first.meta.cursor), ['next'])
+    const { next } = first.meta.cursor
+    for (const query of ['page=2', `cursor=${next}`]) {
+      const { data, meta } = await read(`friends?perPage=2&${query}`)
+      assert.deepEqual([data.length, data[0].uid, meta.pagination.total], [1, 'c', 3])
+      assert.equal(meta.cursor, undefined)
+    }
+    assert.deepEqual((await read('friends?perPage=2&page=3')).data, [])
+    const elsewhere = await app.call('GET', `/v3/users/me/blockedusers?cursor=${next}`)
+    assert.equal(elsewhere.status, 400)
+    const another = await app.call('GET', `/v3/users/a/friends?cursor=${next}`)
+    assert.equal(another.status, 400)
   })
 
   test('of one second are all found by following the cursor', async () => {
@@ -219,6 +266,23 @@ suite('blocked users', () => {
     await app.client.onBehalfOf('c').messages.send(message)
     await app.client.users.delete('b', { permanent: true })
     assert.deepEqual(await heads(), [{ one: 'c', other: 'd' }])
+  })
+
+  test('more than a list looks at are told as capped', async () => {
+    const app = await appWithUsers('me')
+    const text = `
+      with many as (
+        insert into users (app_no, uid, name, role)
+        select $1, 'u' || n, 'U', 'default' from generate_series(1, $2::int) n returning uid)
+      insert into blocks (app_no, uid, blocked_uid) select $1, 'me', uid from many`
+    await app.cell.db.query({ name: '', text, values: [app.no, 10_000] })
+    const read = async () =>
+      (await app.client.blockedUsers.list('me', { perPage: 10, direction: 'both' })).meta
+    const { total, total_capped } = (await read()).pagination
+    assert.deepEqual([total, total_capped], [10_000, undefined])
+    await app.client.users.create({ uid: 'one-more', name: 'One' })
+    await block(app, 'me', 'one-more')
+    assert.equal((await read()).pagination.total_capped, true)
   })
 
   test('blocked and released both ways at once: no deadlock, one row at most', async () => {

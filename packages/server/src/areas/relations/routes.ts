@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { UserRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
+import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import type { ServedApp } from '../access/actor.ts'
@@ -9,8 +10,7 @@ import { findUser } from '../users/queries.ts'
 import { UidParams } from '../users/schema.ts'
 import { blockUsers, unblockUsers } from './blocks.actions.ts'
 import { addFriends, deleteFriends } from './friends.actions.ts'
-import { pageOfRelated } from './page.ts'
-import { listBlocks, listFriends } from './queries.ts'
+import { pageOfBlocks, pageOfFriends } from './page.ts'
 import {
   BlockedUids,
   BlockListQuery,
@@ -32,6 +32,8 @@ const unknownUser = { ...access, errors: ['ERR_UID_NOT_FOUND'] as const }
 export const relationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const starts = new PageStarts(deps.cache)
+
     app.post(
       '/users/:uid/friends',
       {
@@ -64,8 +66,8 @@ export const relationRoutes =
         },
       },
       async ({ actor, params: { uid }, query }) => {
-        const params = { ...(await ofUser(actor.app, uid)), searchKey: query.searchKey ?? null }
-        return pageOfRelated(query, await listFriends.many(actor.app.cell.db, params), uid)
+        await checkUser(actor.app, uid)
+        return pageOfFriends({ deps, starts, actor, uid }, query)
       },
     )
 
@@ -137,15 +139,12 @@ export const relationRoutes =
         },
       },
       async ({ actor, params: { uid }, query }) => {
-        const { direction = 'blockedByMe', searchKey = null } = query
-        const [mine, theirs] = [direction !== 'hasBlockedMe', direction !== 'blockedByMe']
-        const params = { ...(await ofUser(actor.app, uid)), searchKey, mine, theirs }
-        return pageOfRelated(query, await listBlocks.many(actor.app.cell.db, params), uid)
+        await checkUser(actor.app, uid)
+        return pageOfBlocks({ deps, starts, actor, uid }, query)
       },
     )
   }
 
-async function ofUser({ no: appNo, cell }: ServedApp, uid: string) {
+async function checkUser({ no: appNo, cell }: ServedApp, uid: string): Promise<void> {
   if (!(await findUser.maybeOne(cell.db, { appNo, uid }))) throw fail('ERR_UID_NOT_FOUND', { uid })
-  return { appNo, uid }
 }

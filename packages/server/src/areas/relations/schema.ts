@@ -31,10 +31,11 @@ export type Outcomes = Record<string, Static<typeof FriendOutcome>>
 const searchKey = Type.Optional(
   Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
 )
-const cursor = {
+const place = {
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
-      description: 'By time of the last change: users after `updatedAt`, or those before it.',
+      description:
+        'By time of the last change, not by name: users after `updatedAt`, or those before it.',
     }),
   ),
   updatedAt: Type.Optional(
@@ -43,11 +44,14 @@ const cursor = {
   id: Type.Optional(
     Id('Cursor of `affix`: the user of that second from whom to go; without it past all of them.'),
   ),
+  cursor: Type.Optional(
+    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+  ),
 }
-export const FriendListQuery = PageQuery({ searchKey, ...cursor })
+export const FriendListQuery = PageQuery({ searchKey, ...place })
 export const BlockListQuery = PageQuery({
   searchKey,
-  ...cursor,
+  ...place,
   direction: Type.Optional(
     Type.Enum(['blockedByMe', 'hasBlockedMe', 'both'], {
       description: 'Whom the user blocks (so unless given), who blocks the user, or both.',

@@ -17,8 +17,8 @@ export interface KeysetList<R> {
   filters: unknown
   rows(after: PageKey | undefined, limit: number): Promise<R[]>
   keyOf(row: R): PageKey
-  /** The place of the last of the first `count` rows: for pages that nobody crawled to. */
-  placeOf(count: number): Promise<PageKey | undefined>
+  /** The place of the last of the first `count` rows past `from`: for pages that nobody crawled to. */
+  placeOf(count: number, from?: PageKey): Promise<PageKey | undefined>
   count(): Promise<Count>
   /** Where it gave up before the page was full, if it did: there may be more. */
   stoppedAt?(): PageKey | undefined
@@ -26,7 +26,7 @@ export interface KeysetList<R> {
 
 export interface KeysetRequest extends PageRequest {
   cursor?: string | undefined
-  /** Where to begin, whatever the page. */
+  /** Where the first page begins, if not at the top. */
   from?: PageKey | undefined
   /** Count from the top each time: nothing is remembered, and there is no cursor. */
   counted?: boolean
@@ -47,7 +47,7 @@ export async function keysetPage<R>(
   request: KeysetRequest,
 ) {
   const { page, perPage } = request
-  const remembered = [list.name, list.filters, perPage]
+  const remembered = [list.name, list.filters, perPage, request.from]
   let counted: Count | undefined
   const count = async () => (counted ??= await list.count())
   const { after, skipped, beyond } = await startOf(tools, { ...list, count }, request, remembered)
@@ -57,7 +57,7 @@ export async function keysetPage<R>(
   const last = shown.at(-1)
   const end = full && last !== undefined ? list.keyOf(last) : list.stoppedAt?.()
   // Who goes by cursor is on no page that a number leads to.
-  if (end && !request.cursor && !request.from && !request.counted)
+  if (end && !request.cursor && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
   const { total, capped } = await count()
@@ -86,14 +86,13 @@ async function startOf<R>(
 ): Promise<Start> {
   const skipped = (page - 1) * perPage
   if (cursor) return { after: openCursor(secrets, list.name, cursor), skipped, beyond: false }
-  if (from) return { after: from, skipped: 0, beyond: false }
-  if (page === 1) return { after: undefined, skipped, beyond: false }
+  if (page === 1) return { after: from, skipped, beyond: false }
   const known = counted ? undefined : await starts.find(remembered, page)
-  if (!known) {
+  if (!known && !from) {
     const { total, capped } = await list.count()
     if (!capped && skipped >= total) return { after: undefined, skipped, beyond: true }
   }
-  const after = known ?? (await list.placeOf(skipped))
+  const after = known ?? (await list.placeOf(skipped, from))
   return { after, skipped, beyond: after === undefined }
 }
 
