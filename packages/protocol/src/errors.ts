@@ -500,7 +500,7 @@ export const errors = {
     status: 429,
     retry: true,
     message: 'The limit of {limit} requests a minute is reached.',
-    when: 'The app, the user or the operator used up its requests of this minute, a user its tries at passwords of groups, or too many unknown credentials came from this address; `Retry-After` says when to come back.',
+    when: 'The app, the user or the operator used up its requests of this minute, a user its passwords of groups, tried or set, or too many unknown credentials came from this address; `Retry-After` says when to come back.',
   },
   AUTH_ERR_EMPTY_AUTH_HEADER: {
     status: 401,

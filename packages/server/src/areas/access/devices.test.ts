@@ -168,6 +168,23 @@ test('a user has a limit of its own', async () => {
   assert.equal((await app.call('GET', '/v3/conversations')).status, 200)
 })
 
+test('a user sets only so many passwords of groups a minute, also of groups that are not there', async () => {
+  const app = await server.newApp()
+  const amira = await signIn(app, 'amira')
+  const body = { password: 'sesame' }
+  // All at once: they fall into two minutes at most.
+  const set = (call: (guid: string) => ReturnType<TestApp['call']>) =>
+    Promise.all(Array.from({ length: 61 }, (_, n) => call(`none-${n}`)))
+  const answers = await set((guid) => amira.call('PUT', `/v3/groups/${guid}`, body))
+  const statuses = new Set(answers.map(({ status }) => status))
+  assert.deepEqual(statuses, new Set([404, 429]))
+  const theirs = await app.call('PUT', '/v3/groups/none', {
+    body,
+    headers: { onbehalfof: 'amira' },
+  })
+  assert.equal(theirs.status, 404)
+})
+
 suite('what users see of each other', () => {
   test('lists show what others may see, and no deactivated users', async () => {
     const app = await server.newApp()

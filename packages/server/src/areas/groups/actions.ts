@@ -34,6 +34,7 @@ import {
 import { asSeenBy, toGroup, withTags } from './record.ts'
 import { refuseDelete, refuseUpdate } from './rights.ts'
 import type { CreatedGroup, GroupChanges, NewGroup } from './schema.ts'
+import { countSetting, type TriesDeps } from './tries.ts'
 
 /** What goes in the action's own transaction; more is left to the sweep. */
 const SWEEP_AT_ONCE = 1_000
@@ -41,7 +42,7 @@ const SWEEP_AT_ONCE = 1_000
 const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
 
 export async function createGroup(
-  deps: Deps,
+  deps: TriesDeps,
   actor: Actor,
   given: NewGroup,
 ): Promise<CreatedGroup> {
@@ -51,7 +52,7 @@ export async function createGroup(
   const named = actor.kind === 'user' ? actor.uid : given.owner
   const owner = named ?? actor.uid ?? SYSTEM_UID
   if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
-  const passwordHash = type === 'password' ? await hashPassword(password) : null
+  const passwordHash = type === 'password' ? await hashOf(deps, actor, password) : null
   const firsts = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)
   const uids = [...firsts, ...uidsOf(members)]
   return write(deps, actor, async (tx) => {
@@ -124,7 +125,7 @@ async function show(tx: Tx, { app, uid }: Actor, guid: string): Promise<Shown> {
 }
 
 export async function editGroup(
-  deps: Deps,
+  deps: TriesDeps,
   actor: Actor,
   guid: string,
   changes: GroupChanges,
@@ -134,7 +135,7 @@ export async function editGroup(
   // A user gives its group away by an operation of its own.
   const owner = actor.uid === undefined ? givenOwner : undefined
   const unset = readUnset(fields)
-  const passwordHash = fields.password ? await hashPassword(fields.password) : null
+  const passwordHash = fields.password ? await hashOf(deps, actor, fields.password) : null
   return write(deps, actor, async (tx) => {
     const user = owner && owner !== SYSTEM_UID ? owner : undefined
     const known = user ? await lockUsers.maybeOne(tx, { appNo, uids: [user] }) : undefined
@@ -153,6 +154,11 @@ export async function editGroup(
     if (edited) await announceGroup(tx, place, 'group.updated', group)
     return seen
   })
+}
+
+async function hashOf(deps: TriesDeps, actor: Actor, password: string): Promise<string> {
+  await countSetting(deps, actor)
+  return hashPassword(password)
 }
 
 /** A group that becomes one with a password needs it in the same call. */

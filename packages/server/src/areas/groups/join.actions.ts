@@ -1,6 +1,5 @@
 import type { GroupRecord } from '@loquat/protocol'
 import type { Deps } from '../../deps.ts'
-import type { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { isPassword } from '../../platform/secrets/passwords.ts'
 import type { Actor } from '../access/actor.ts'
@@ -11,13 +10,10 @@ import { announceMember, Ceilings, enterGroup, refuseIf, tellMember } from './me
 import { findGroupSeen, findHashToProve, findPasswordHash } from './queries.ts'
 import { asSeenBy, toGroup, withTags } from './record.ts'
 import { refuseLeaving, refuseMember } from './rights.ts'
+import { countTry, type TriesDeps } from './tries.ts'
 
 /** A user that acts for itself: these operations are not for the app. */
 export type ActingUser = Actor & { uid: string }
-
-/** Passwords that a user may try a minute: of one group, which others are not to guess, and of all, for each costs CPU. */
-const TRIES_OF_GROUP = 10
-const TRIES = 30
 
 /** A hash, and whether the password given is the one that it was made of. */
 interface Proof {
@@ -26,14 +22,14 @@ interface Proof {
 }
 
 export async function joinGroup(
-  deps: Deps & { tries: Limiter },
+  deps: TriesDeps,
   actor: ActingUser,
   guid: string,
   password = '',
 ): Promise<GroupRecord> {
   const { uid } = actor
   const appNo = actor.app.no
-  const proof = await prove(deps.tries, actor, guid, password)
+  const proof = await prove(deps, actor, guid, password)
   return write(deps, actor, async (tx) => {
     const known = await lockUsers.maybeOne(tx, { appNo, uids: [uid] })
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
@@ -57,26 +53,18 @@ export async function joinGroup(
 
 /** Takes tens of milliseconds, by design: no lock is held meanwhile. */
 async function prove(
-  tries: Limiter,
-  { app, uid }: ActingUser,
+  deps: TriesDeps,
+  actor: ActingUser,
   guid: string,
   password: string,
 ): Promise<Proof> {
+  const { app, uid } = actor
   const given = { appNo: app.no, guid, uid }
   const row = password === '' ? undefined : await findHashToProve.maybeOne(app.cell.db, given)
   const hash = row?.password_hash ?? null
   if (hash === null) return { hash, holds: false }
-  await countTry(tries, `${app.no}:join:${uid}:${guid}`, TRIES_OF_GROUP)
-  await countTry(tries, `${app.no}:join:${uid}`, TRIES)
+  await countTry(deps, actor, guid)
   return { hash, holds: await isPassword(password, hash) }
-}
-
-/** Before the password is looked at: many at once count as many. */
-async function countTry(tries: Limiter, key: string, limit: number): Promise<void> {
-  const { allowed, resetSeconds } = await tries.take(key, limit)
-  if (allowed) return
-  const devMessage = "Only joins with a group's password are counted here, by user."
-  throw fail('ERR_TOO_MANY_REQUESTS', { limit }, { devMessage, retryAfter: resetSeconds })
 }
 
 export function leaveGroup(deps: Deps, actor: ActingUser, guid: string) {

@@ -43,7 +43,7 @@ export const groupRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const starts = new PageStarts(deps.cache)
-    const joining = { ...deps, tries: new Limiter(deps.cache) }
+    const counting = { ...deps, tries: new Limiter(deps.cache) }
 
     app.post(
       '/groups',
@@ -65,7 +65,7 @@ export const groupRoutes =
           response: { 200: Data(CreatedGroup) },
         },
       },
-      async ({ actor, body }) => ({ data: await createGroup(deps, actor, body) }),
+      async ({ actor, body }) => ({ data: await createGroup(counting, actor, body) }),
     )
 
     app.get(
@@ -134,7 +134,7 @@ export const groupRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await editGroup(deps, actor, params.guid, body),
+        data: await editGroup(counting, actor, params.guid, body),
       }),
     )
 
@@ -175,7 +175,7 @@ export const groupRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await joinGroup(joining, asUser(actor), params.guid, body?.password),
+        data: await joinGroup(counting, asUser(actor), params.guid, body?.password),
       }),
     )
 
