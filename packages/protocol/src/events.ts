@@ -263,7 +263,8 @@ export const events = {
     payload: OneMessage,
   },
   'user.mentioned': {
-    summary: 'A message mentions a user, since it was sent or edited. One event for each user.',
+    summary:
+      'A message mentions a user, since it was sent or edited. One event for each user who can read it, without blocks between the two.',
     trigger: 'user_mentioned',
     payload: Type.Object({ uid: Type.String(), message: MessageRecord }),
   },

@@ -1418,7 +1418,7 @@ export type ListMessagesAnswer = {
 }
 
 export type ListMessagesQuery = {
-  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
   searchKey?: string | undefined
   /** Only of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
@@ -1504,7 +1504,7 @@ export type UpdateMessageBody = {
 }
 
 export type DeleteMessageBody = {
-  /** Leave nothing of it; else its place is kept without content. */
+  /** Leave nothing of it: the answer names it by ids alone. Else its place is kept without content. */
   permanent?: boolean | undefined
 }
 
@@ -2207,7 +2207,7 @@ export type ListUserMessagesAnswer = {
 }
 
 export type ListUserMessagesQuery = {
-  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
   searchKey?: string | undefined
   /** Only of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
@@ -2309,7 +2309,7 @@ export type ListGroupMessagesAnswer = {
 }
 
 export type ListGroupMessagesQuery = {
-  /** Text anywhere in the message, its caption or the names of its files, whatever its case and accents. */
+  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
   searchKey?: string | undefined
   /** Only of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined

@@ -636,7 +636,7 @@ export interface EventPayloads {
   'message.sent': {
     message: MessageRecord
   }
-  /** A message mentions a user, since it was sent or edited. One event for each user. */
+  /** A message mentions a user, since it was sent or edited. One event for each user who can read it, without blocks between the two. */
   'user.mentioned': {
     uid: string
     message: MessageRecord

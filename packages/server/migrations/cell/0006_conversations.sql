@@ -633,7 +633,7 @@ begin
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
         concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
-      from jsonb_object_keys(v_mentions) uid where uid <> p_sender order by uid;
+      from told_of_mention(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
 end $$;

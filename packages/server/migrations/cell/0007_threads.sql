@@ -202,8 +202,29 @@ begin
 end $$;
 
 /*
+ * Those among mentioned users who are told of it: who can read the message, whose conversation is
+ * locked, and stands in no block with the user who mentions them.
+ */
+create function told_of_mention(h conversations, p_by text, p_uids text[]) returns setof text
+language plpgsql stable as $$
+begin
+  return query select mentioned from unnest(p_uids) mentioned
+  where mentioned <> p_by
+    and case h.kind when 'user' then mentioned in (h.one, h.other) else exists (
+      select from inbox i
+      where i.app_no = h.app_no and i.uid = mentioned and i.kind = 'group' and i.with_id = h.one
+        and i.scope is not null) end
+    and not exists (select from blocks b
+      where b.app_no = h.app_no and b.uid = mentioned and b.blocked_uid = p_by)
+    and not exists (select from blocks b
+      where b.app_no = h.app_no and b.uid = p_by and b.blocked_uid = mentioned)
+  order by mentioned collate "C";
+end $$;
+
+/*
  * Changes what a message of a conversation whose head is locked says. p_mentions are records of those
- * whom it mentions now, or null where they are as they were; returns those whom it did not mention before.
+ * whom it mentions now, or null where they are as they were; returns those who are told of that: the
+ * message did not mention them before, and they did not write it.
  */
 create function edit_message(
   p_app_no int, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb
@@ -211,17 +232,23 @@ create function edit_message(
 language plpgsql as $$
 declare
   v_uids text[] := array(select jsonb_object_keys(p_mentions));
+  m messages;
+  h conversations;
 begin
   update messages set
     data = with_mentions(p_data, case when p_mentions is null then data -> 'mentions'
       else small_records(p_mentions) end), tags = p_tags,
     edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
-  where app_no = p_app_no and id = p_id;
+  where app_no = p_app_no and id = p_id
+  returning * into m;
   -- Among those as they were may be users who are gone.
   if p_mentions is null then return; end if;
   delete from mentions
   where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
-  return query select add_mentions(p_app_no, p_id, v_uids);
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  return query select told
+  from told_of_mention(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) told
+  where told <> m.sender;
 end $$;
 
 /* What belongs to messages that are gone. */

@@ -8,17 +8,25 @@ create function fold_text(p_text text) returns text
 language sql immutable strict parallel safe
 return case when octet_length(p_text) = length(p_text) then lower(p_text) else fold_name(p_text) end;
 
-/* Text and file names; whatever else a caller has put into `attachments` is no fault. */
+/*
+ * Text without the markers of mentions; names of those whom it mentioned when it was written, names and
+ * types of files. Whatever else a caller has put into `attachments` is no fault.
+ */
 create function text_with_names(p_data jsonb) returns text
 language sql immutable parallel safe as $$
-  select concat_ws(E'\n', p_data ->> 'text', string_agg(a ->> 'name', E'\n'))
-  from jsonb_path_query(p_data, '$.attachments[*]') a
+  select concat_ws(E'\n',
+    regexp_replace(p_data ->> 'text', '<@uid:[a-z0-9_-]{1,100}>', E'\n', 'gi'),
+    (select string_agg(value ->> 'name', E'\n') from jsonb_each(p_data -> 'mentions')),
+    (select string_agg(concat_ws(E'\n', a ->> 'name', a ->> 'mimeType'), E'\n')
+     from jsonb_path_query(p_data, '$.attachments[*]') a))
 $$;
 
-/* What searches look at. */
+/* What searches look at. Most is plain text. */
 create function searched_text(p_data jsonb) returns text
 language sql immutable parallel safe
-return case when p_data ? 'attachments' then text_with_names(p_data) else p_data ->> 'text' end;
+return case
+  when p_data ? 'attachments' or p_data ? 'mentions' or strpos(p_data ->> 'text', '<@') > 0
+  then text_with_names(p_data) else p_data ->> 'text' end;
 
 /* Every send asks this: the expression is tried on texts alone that can have a link. */
 create function has_link(p_data jsonb) returns boolean

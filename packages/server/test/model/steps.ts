@@ -325,8 +325,11 @@ function change(
   const leads = talk.group && by === OWNER
   if (by !== APP && message.sender !== by && !leads) return 'ERR_MESSAGE_NOT_A_SENDER'
   if (message.action || (message.deleted && !permanent)) return 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-  if (given.do === 'edit') message.mentions = mentionsOf(given)
-  else {
+  if (given.do === 'edit') {
+    const refused = refuseSending(world, talk, by, to)
+    if (refused) return refused
+    message.mentions = mentionsOf(given)
+  } else {
     message.deleted = true
     message.gone = permanent
   }

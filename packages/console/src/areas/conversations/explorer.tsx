@@ -149,7 +149,10 @@ function useConversations(appId: string, search: Search) {
     const id = conversationOf(event) ?? ''
     const changed = changedOf(event)
     if (message) setFresh((now) => ({ ...without(now, id), [id]: message as Message }))
-    if (changed) setFresh((now) => (now[id]?.id === changed.id ? { ...now, [id]: changed } : now))
+    if (changed)
+      setFresh((now) =>
+        now[id]?.id === changed.id ? { ...now, [id]: { ...now[id], ...changed } } : now,
+      )
     if (event.type === 'group.deleted') setFresh((now) => without(now, id))
     // Reading hundreds of rows again for each message would cost more than it tells; but what was deleted has to go.
     const shown = list.rows.some(({ lastMessage }) => changed && lastMessage?.id === changed.id)

@@ -88,9 +88,11 @@ export const messageOf = ({ type, payload }: ChatEvent) =>
     ? payload.message
     : undefined
 
-/** The message that an event tells to be another now: edited, or without what it said. */
-export function changedOf({ type, payload }: ChatEvent): Message | undefined {
+type Changed = Partial<Message> & Pick<Message, 'id'>
+
+/** What an event tells of a message to be another now: edited, or without what it said; of one that is gone only ids. */
+export function changedOf({ type, payload }: ChatEvent): Changed | undefined {
   if (type !== 'message.edited' && type !== 'message.deleted') return undefined
-  const { on } = payload.message.data.entities as { on: { entity: Message } }
+  const { on } = payload.message.data.entities as { on: { entity: Changed } }
   return on.entity
 }

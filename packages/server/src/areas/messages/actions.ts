@@ -203,12 +203,13 @@ export function removeMessage(
     checkChange(actor, row)
     if (row.deleted_at && !permanent) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
-    const message = await appendChange(tx, actor, 'deleted', {
+    const left = {
       ...row,
       ...{ data: {}, tags: [], quoted_id: null, thread: null },
       ...{ deleted_at: gone.deleted_at, deleted_by: gone.deleted_by, updated_at: gone.updated_at },
       ...{ pinned_at: null, pinned_by: null, reacted: false, saved: false },
-    })
+    }
+    const message = await appendChange(tx, actor, 'deleted', left, permanent)
     const key = `conversation:${row.conversation}`
     await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
     return message
@@ -221,11 +222,13 @@ export async function appendChange(
   actor: Actor,
   action: 'edited' | 'deleted',
   row: MessageRow & Standing,
+  gone = false,
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor
   const area = row.parent_id === null ? 'conversations' : 'threads'
   const moves = Boolean(settingOf(actor.settings, `core.${area}.updateOnMessageActions`))
   const { entities, kept } = await entitiesOfChange(tx, app.no, by, row)
+  if (gone) entities.on = kept.on
   const { message } = await appendMessageAction.one(tx, {
     ...{ appNo: app.no, conversation: row.conversation, sender: by, moves },
     data: JSON.stringify({ action, entities: kept }),
@@ -259,7 +262,7 @@ export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
   if (row.category === 'action') throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
 }
 
-/** Who did it, to which message, in which conversation. Of the message only what is no content is kept. */
+/** Who did it, to which message, in which conversation; and what of it the action keeps. */
 async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
   const [shown] = await toMessages(tx, appNo, [row])
   const { receipts: _receipts, ...message } = shown as MessageRecord
@@ -267,22 +270,20 @@ async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageR
   const system = by === SYSTEM_UID
   const found = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
   const actor = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
-  const {
-    quotedMessage: _quoted,
-    lastReply: _reply,
-    replyCount: _count,
-    tags: _tags,
-    ...bare
-  } = message
+  const on = (entity: object) => ({ entity, entityType: 'message' })
   return {
-    entities: { by: actor, on: { entity: message, entityType: 'message' }, for: receiver },
-    kept: {
-      by: small(actor),
-      on: { entity: { ...bare, data: {} }, entityType: 'message' },
-      for: small(receiver),
-    },
+    entities: { by: actor, on: on(message), for: receiver },
+    kept: { by: small(actor), on: on(idsOf(message)), for: small(receiver) },
   }
 }
+
+/** A message is shown as it is now while it is there: this is for when it is gone. */
+const KEPT = [
+  ...['id', 'conversationId', 'sender', 'receiverType', 'receiver', 'parentId'],
+  ...['deletedAt', 'deletedBy'],
+]
+const idsOf = (message: MessageRecord) =>
+  Object.fromEntries(Object.entries(message).filter(([key]) => KEPT.includes(key)))
 
 interface Entity {
   entity: Record<string, unknown>

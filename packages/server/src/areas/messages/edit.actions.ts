@@ -6,6 +6,7 @@ import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { appendChange, checkChange, findSeen } from './actions.ts'
 import { type Content, checkContent, isObject, withoutOurs } from './content.ts'
+import { checkBlocks } from './pins.queries.ts'
 import { editMessage, holdMentioned, lockHead, type MessageRow, type Standing } from './queries.ts'
 import { SYSTEM_UID } from './record.ts'
 import type { MessageEdit } from './schema.ts'
@@ -31,19 +32,21 @@ export function changeMessage(
     // As it is now that nobody else can change it, if it still is.
     const row = await findSeen(tx, actor, id)
     checkEdit(actor, row)
+    const { conversation } = row
+    if (actor.uid !== undefined) await checkBlocks.many(tx, { appNo, conversation, uid: actor.uid })
     const { data } = edited(row, edit)
     // Where the text is not touched, those whom it mentions are as they were.
     const mentions = textOf(edit) === undefined ? null : (records ?? {})
-    const added = await editMessage.many(tx, {
+    const told = await editMessage.many(tx, {
       ...{ appNo, id: row.id, by, tags: edit.tags ?? row.tags },
       ...{ data: JSON.stringify(data), mentions: JSON.stringify(mentions) },
     })
     const changed = await findSeen(tx, actor, id)
     const message = await appendChange(tx, actor, 'edited', changed)
-    const key = `conversation:${row.conversation}`
+    const key = `conversation:${conversation}`
     await announce(tx, { appNo, type: 'message.edited', key, payload: { message } })
     const { on } = message.data.entities as { on: { entity: MessageRecord } }
-    for (const { uid } of added.filter(({ uid }) => uid !== row.sender)) {
+    for (const { uid } of told) {
       const payload = { uid, message: on.entity }
       await announce(tx, { appNo, type: 'user.mentioned', key, payload })
     }

@@ -78,7 +78,8 @@ suite('editing', () => {
     assert.equal((await on()).data.text, undefined)
     assert.ok((await on()).deletedAt)
     await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
-    assert.equal((await on()).id, id)
+    const placed = { conversationId: 'group_g', receiverType: 'group', receiver: 'g' }
+    assert.deepEqual(await on(), { id, sender: 'sender', ...placed })
     const text = 'select data::text as data from messages where app_no = $1'
     const { rows } = await app.cell.db.query<{ data: string }>({ name: '', text, values: [app.no] })
     for (const row of rows) assert.doesNotMatch(row.data, /First|Second|Third|secret/)
@@ -223,6 +224,25 @@ suite('who may edit', () => {
       assert.equal(body.error?.code, code)
     })
   }
+
+  test('between two: a block stops both, and neither the app nor a group', async () => {
+    const app = await newApp()
+    const to = { receiver: 'other', receiverType: 'user' }
+    const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
+    const back = { receiver: 'sender', receiverType: 'user' }
+    const answer = await say(app, 'other', { ...back, data: { text: 'Hi' } })
+    const shared = await say(app, 'sender', { data: { text: 'Hi' } })
+    await app.call('POST', '/v3/users/other/blockedusers', { body: { blockedUids: ['sender'] } })
+    const codeOf = async (by: string | undefined, message: string) =>
+      (await edit(app, by, message, { data: { text: 'Boo <@uid:other>' } })).body.error?.code
+    assert.equal(await codeOf('sender', id), 'ERR_BLOCKED_SENDER')
+    assert.equal(await codeOf('other', answer.id), 'ERR_BLOCKED_RECEIVER')
+    assert.equal((await get(app, id)).data.text, 'Hi')
+    assert.equal(await codeOf('sender', shared.id), undefined)
+    assert.equal((await app.announced()).at(-1), 'message.edited')
+    assert.equal(await codeOf(undefined, id), undefined)
+    assert.equal((await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).status, 200)
+  })
 
   test('a device edits text and custom messages alone', async () => {
     const app = await newApp()

@@ -40,7 +40,8 @@ const contents = [
   { text: 'good Café', body: { data: { text: 'good Café' }, tags: ['plan'] } },
   { text: 'see https://x.example', body: { data: { text: 'see https://x.example' } } },
   {
-    text: 'hi <@uid:b>',
+    text: 'hi ',
+    names: 'b',
     body: { data: { text: 'hi <@uid:b>' }, tags: ['x', 'plan'] },
     mentions: ['b'],
   },
@@ -48,10 +49,13 @@ const contents = [
     text: 'Photo',
     body: {
       type: 'image',
-      data: { text: 'Photo', attachments: [{ url: 'https://f.example/1', name: 'good.png' }] },
+      data: {
+        text: 'Photo',
+        attachments: [{ url: 'https://f.example/1', name: 'good.png', mimeType: 'image/png' }],
+      },
     },
     kinds: ['image'],
-    names: 'good.png',
+    names: 'good.png\nimage/png',
   },
   { text: '', body: { category: 'custom', type: 'poll', data: { customData: {} } } },
 ]
@@ -151,7 +155,18 @@ const passes: Record<string, (message: Known, value: string, reader?: string) =>
 
 const some = <T>(values: readonly T[]) => fc.subarray([...values], { minLength: 1, maxLength: 2 })
 const values: Record<string, fc.Arbitrary<string>> = {
-  searchKey: fc.constantFrom('GOOD', 'cafe', 'oo', 'o', 'png', '/', 'nothing'),
+  searchKey: fc.constantFrom(
+    'GOOD',
+    'cafe',
+    'oo',
+    'o',
+    'png',
+    '/',
+    'b',
+    'uid',
+    'mage/p',
+    'nothing',
+  ),
   receiverType: fc.constantFrom('user', 'group'),
   conversationId: fc.constantFrom('a_user_b', 'a_user_d', 'group_g', 'b_user_c', 'group_none'),
   categories: some(['message', 'custom', 'interactive']).map(String),

@@ -26,7 +26,7 @@ const filters = {
     Type.String({
       maxLength: 200,
       description:
-        'Text anywhere in the message, its caption or the names of its files, whatever its case and accents.',
+        'Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents.',
     }),
   ),
   category: Type.Optional(Type.Enum([...CATEGORIES], { description: 'Only of this category.' })),

@@ -88,6 +88,48 @@ suite('a message that mentions users', () => {
   })
 })
 
+suite('who is told of a mention', () => {
+  const toldAfter = async (app: TestApp, change: () => Promise<{ status: number }>) => {
+    const before = (await app.announced()).length
+    assert.equal((await change()).status, 200)
+    const text = 'select type, payload from outbox where app_no = $1 order by id offset $2'
+    const { rows } = await app.cell.db.query<{ type: string; payload: { uid: string } }>({
+      ...{ name: '', text, values: [app.no, before] },
+    })
+    return rows.flatMap(({ type, payload }) => (type === 'user.mentioned' ? [payload.uid] : []))
+  }
+
+  test('nobody who cannot read it', async () => {
+    const app = await newApp()
+    const with_ = (receiver: string) => ({ receiver, receiverType: 'user' })
+    const text = '<@uid:b> <@uid:c> <@uid:out>'
+    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('a'))), [])
+    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('out'))), ['out'])
+    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), ['b', 'c'])
+    await app.call('POST', '/v3/groups/g/leave', { ...as('c'), body: {} })
+    const { id } = (await say(app, 'a', 'Hi')).body.data
+    const edit = () =>
+      app.call('PUT', `/v3/messages/${id}`, { ...as('a'), body: { data: { text } } })
+    assert.deepEqual(await toldAfter(app, edit), ['b'])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('nobody in a block with who mentions them', async () => {
+    const app = await newApp()
+    await app.call('POST', '/v3/users/b/blockedusers', { body: { blockedUids: ['a'] } })
+    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['c'] } })
+    const text = '<@uid:b> <@uid:c>'
+    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), [])
+    const { id } = (await say(app, 'a', 'Hi')).body.data
+    const edit = (by: object) => () =>
+      app.call('PUT', `/v3/messages/${id}`, { ...by, body: { data: { text } } })
+    assert.deepEqual(await toldAfter(app, edit(as('a'))), [])
+    await app.call('PUT', `/v3/messages/${id}`, { body: { data: { text: 'Hi' } } })
+    assert.deepEqual(await toldAfter(app, edit({})), ['b', 'c'])
+    assert.deepEqual(await toldAfter(app, () => say(app, 'c', '<@uid:b>')), ['b'])
+  })
+})
+
 suite('lists of messages that mention users', () => {
   test('show blocks and tags where they are asked for', async () => {
     const app = await newApp()

@@ -475,6 +475,35 @@ suite('deleting', () => {
     assert.equal((await app.call('GET', `/v3/messages/${id}`)).status, 404)
   })
 
+  test('for good leaves only ids, in the answer, the event and both actions', async () => {
+    const app = await appWithUsers('a', 'b')
+    const parent = (await say(app, 'a', 'b')).body.data.id
+    const sent = { muid: 'mine', parentMessageId: parent }
+    const { id } = (await say(app, 'a', 'b', 'secret', sent)).body.data
+    const soft = (await app.call('DELETE', `/v3/messages/${id}`, as('a'))).body.data
+    const onOf = async (action: string) =>
+      (await app.call('GET', `/v3/messages/${action}`)).body.data.data.entities.on.entity
+    assert.equal((await onOf(soft.id)).muid, 'mine')
+    const gone = await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    const { on } = gone.body.data.data.entities
+    assert.deepEqual(on.entity, {
+      ...{ id, conversationId: 'a_user_b', sender: 'a', receiverType: 'user', receiver: 'b' },
+      ...{ parentId: parent, deletedAt: on.entity.deletedAt, deletedBy: 'a' },
+    })
+    assert.deepEqual(await onOf(gone.body.data.id), on.entity)
+    assert.deepEqual(await onOf(soft.id), on.entity)
+    const select = <T extends object>(text: string) =>
+      app.cell.db.query<T>({ name: '', text, values: [app.no] })
+    const events = await select<{ on: object }>(
+      `select payload #> '{message,data,entities,on}' as on from outbox where app_no = $1 order by id desc limit 1`,
+    )
+    assert.deepEqual(events.rows, [{ on }])
+    const kept = await select<{ data: string }>(
+      'select data::text as data from messages where app_no = $1',
+    )
+    for (const row of kept.rows) assert.doesNotMatch(row.data, /mine|secret|sentAt/)
+  })
+
   test('is for the sender and the app; what tells of an action stays', async () => {
     const app = await appWithUsers('a', 'b', 'c')
     const { id } = (await say(app, 'a', 'b')).body.data

@@ -332,7 +332,7 @@ export const holdMentioned = query<{ appNo: number; uids: string[] }, { records:
   'select hold_mentioned(:appNo, :uids::text[]) as records',
 )
 
-/** Gives back whom the message did not mention before. */
+/** Gives back who is told that the message mentions them now. */
 export const editMessage = query<
   { appNo: number; id: number; by: string; data: string; tags: string[]; mentions: string },
   { uid: string }

@@ -75,13 +75,13 @@ async function withEntities(db: Executor, appNo: number, rows: MessageRow[], kno
 
 /** The ids of the messages that are shown with one. */
 function referredIn(row: MessageRow, { hideQuoted }: Show): number[] {
-  const ids = [row.thread?.[1], hideQuoted ? null : row.quoted_id, editedBy(row)]
+  const ids = [row.thread?.[1], hideQuoted ? null : row.quoted_id, changedBy(row)]
   return ids.filter((id) => typeof id === 'number')
 }
 
-/** The message whose edit an action tells of: it is shown as it is now. */
-function editedBy({ category, data }: MessageRow): number | undefined {
-  if (category !== 'action' || data.action !== 'edited') return undefined
+/** The message that was edited or deleted, of an action: it is shown as it is now. */
+function changedBy({ category, type, data }: MessageRow): number | undefined {
+  if (category !== 'action' || type !== 'message') return undefined
   return Number((data.entities as Record<'on', Entity>).on.entity.id)
 }
 
@@ -107,10 +107,10 @@ async function findMentioned(
 
 function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
   const message = toBareMessage(row, known)
-  const edited = known.messages.get(editedBy(row) ?? 0)
-  if (edited) {
+  const changed = known.messages.get(changedBy(row) ?? 0)
+  if (changed) {
     const entities = message.data.entities as Record<'on', Entity>
-    entities.on = { entity: toBareMessage(edited, known), entityType: 'message' }
+    entities.on = { entity: toBareMessage(changed, known), entityType: 'message' }
   }
   if (row.quoted_id !== null && !show.hideQuoted) {
     const quoted = known.messages.get(row.quoted_id)

@@ -67,7 +67,15 @@ export const messageRoutes =
       '/messages/:id',
       {
         bodyLimit: MESSAGE_BYTES,
-        config: { ...access, errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS] },
+        config: {
+          ...access,
+          errors: [
+            ...CHANGE_ERRORS,
+            ...CONTENT_ERRORS,
+            'ERR_BLOCKED_RECEIVER',
+            'ERR_BLOCKED_SENDER',
+          ],
+        },
         schema: {
           operationId: 'updateMessage',
           tags,

@@ -91,7 +91,10 @@ export const MessageParams = Type.Object({
 export const MessageRemoval = Nullable(
   Type.Object({
     permanent: Type.Optional(
-      Type.Boolean({ description: 'Leave nothing of it; else its place is kept without content.' }),
+      Type.Boolean({
+        description:
+          'Leave nothing of it: the answer names it by ids alone. Else its place is kept without content.',
+      }),
     ),
   }),
 )

@@ -170,6 +170,34 @@ suite('indexed texts', () => {
   })
 })
 
+suite('beside the text', () => {
+  test('names of mentioned users, names and types of files; no markers', async () => {
+    const app = await appWithUsers('a', 'b')
+    await app.call('PUT', '/v3/users/b', { body: { name: 'Benedict' } })
+    const mention = await send(app, 'a', 'b', 'join<@uid:b>ed <@UID:ghost>')
+    const attachments = [{ url: 'https://f.example/1', name: 'plan.pdf', mimeType: 'image/heic' }]
+    const body = { receiver: 'b', receiverType: 'user', type: 'image', data: { attachments } }
+    const image = (await app.call('POST', '/v3/messages', { ...as('a'), body })).body.data.id
+    const cases: [string, string[]][] = [
+      ['uid', []],
+      ['ghost', []],
+      ['joined', []],
+      ['join', [mention]],
+      ['benedict', [mention]],
+      ['plan.pdf', [image]],
+      ['IMAGE/heic', [image]],
+    ]
+    const look = async () => {
+      for (const [searchKey, ids] of cases) {
+        assert.deepEqual((await find(app, { searchKey })).ids, ids, searchKey)
+      }
+    }
+    await look()
+    await index(app, 2, 2)
+    await look()
+  })
+})
+
 suite('a search in much', () => {
   const words = Array.from({ length: WALK + 6_000 }, (_, n) => `hay ${n % 977}`)
   let app: TestApp
