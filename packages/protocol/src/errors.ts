@@ -284,7 +284,7 @@ export const errors = {
     status: 403,
     retry: false,
     message: 'This message does not allow that.',
-    when: 'The message tells of an action, or is deleted already; or is none to react to.',
+    when: 'The message tells of an action, or is deleted already; or is none to react to. `devMessage` says which.',
   },
   ERR_PINNED_MESSAGES_LIMIT_EXCEEDED: {
     status: 400,

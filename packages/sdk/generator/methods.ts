@@ -31,7 +31,7 @@ export function methodsOf(operation: Operation, declarations: Declarations): Met
   const { items, count } = answersOf(operation.answer, declarations)
   const methods = items
     ? listMethods(operation, items, count, declarations)
-    : [single(operation, declarations), ...iterator(operation, declarations)]
+    : followedMethods(operation, declarations)
   return methods.map((parts) => {
     const { name, note = '', parameters, returns } = parts
     const signature = `${name}(${parameters.join(', ')}): ${returns}`
@@ -58,6 +58,24 @@ function answersOf(answer: Schema, declarations: Declarations): { items?: Schema
   const count = kinds.find(({ data }) => data?.properties?.count)
   if (!page?.data?.items || kinds.some((kind) => kind !== page && kind !== count)) return {}
   return { items: page.data.items, ...(count?.data && { count: count.data }) }
+}
+
+/** Of all but numbered pages. What can answer with pages or with counts by record is a method for each. */
+function followedMethods(operation: Operation, declarations: Declarations): Parts[] {
+  const { operationId, answer, query } = operation
+  const [page, counts] = answer.anyOf ?? []
+  const counted = counts?.properties?.data
+  if (!page || !counted?.items?.properties?.count) {
+    return [single(operation, declarations), ...iterator(operation, declarations)]
+  }
+  const { count: _count, ...properties } = query?.properties ?? {}
+  const list = { ...operation, answer: page, query: { ...query, properties } }
+  const type = declarations.namedAnswer(`${capitalized(operationId)}Count`, counted)
+  return [
+    single(list, declarations),
+    ...iterator(list, declarations),
+    counting(list, `${capitalized(operationId)}Query`, type),
+  ]
 }
 
 function single(operation: Operation, declarations: Declarations): Parts {

@@ -741,7 +741,7 @@ export type SendBotMessageBody = {
         guids?: string[] | undefined
       }
     | undefined
-  /** `message` (so unless given), `custom` or `interactive`. */
+  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
   category?: unknown | undefined
   /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
   type?: unknown | undefined
@@ -1370,7 +1370,7 @@ export type SendMessageBody = {
         guids?: string[] | undefined
       }
     | undefined
-  /** `message` (so unless given), `custom` or `interactive`. */
+  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
   category?: unknown | undefined
   /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
   type?: unknown | undefined
@@ -1388,17 +1388,17 @@ export type SendMessageBody = {
   updateConversation?: boolean | undefined
 }
 
+export type ListMessagesCount = {
+  entityType: 'user' | 'group'
+  /** The other user, or the group. */
+  entityId: string
+  /** How many messages are unread. */
+  count: number
+}[]
+
 export type ListMessagesAnswer = {
-  data:
-    | Message[]
-    | {
-        entityType: 'user' | 'group'
-        /** The other user, or the group. */
-        entityId: string
-        /** How many messages are unread. */
-        count: number
-      }[]
-  meta?: {
+  data: Message[]
+  meta: {
     current: {
       limit: number
       count: number
@@ -1409,7 +1409,7 @@ export type ListMessagesAnswer = {
       id: string
       sentAt?: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Of the messages with a user: where the page ends, for what comes later too. */
     cursor?: {
       affix: string
       id: string
@@ -1492,12 +1492,10 @@ export type ListMessagesQuery = {
   receiverType?: 'user' | 'group' | undefined
   /** Only in this conversation. */
   conversationId?: string | undefined
-  /** How many messages are unread instead, by conversation. */
-  count?: boolean | undefined
 }
 
 export type UpdateMessageBody = {
-  /** What changes of the content: given keys replace those before, null removes one, `attachments` stay. */
+  /** What changes of the content: given keys replace those before, null removes one, `attachments` stay; of media only `text` and `metadata` change. */
   data?: unknown | undefined
   /** Labels, up to 25; they replace those before. */
   tags?: string[] | undefined
@@ -1618,7 +1616,7 @@ export type SendThreadReplyBody = {
         guids?: string[] | undefined
       }
     | undefined
-  /** `message` (so unless given), `custom` or `interactive`. */
+  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
   category?: unknown | undefined
   /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
   type?: unknown | undefined
@@ -1647,7 +1645,7 @@ export type ListThreadRepliesAnswer = {
       id: string
       sentAt?: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Of the messages with a user: where the page ends, for what comes later too. */
     cursor?: {
       affix: string
       id: string
@@ -2185,6 +2183,14 @@ export type ListSavedMessagesQuery = {
   id?: string | undefined
 }
 
+export type ListUserMessagesCount = {
+  entityType: 'user' | 'group'
+  /** The other user, or the group. */
+  entityId: string
+  /** How many messages are unread. */
+  count: number
+}[]
+
 export type ListUserMessagesAnswer = {
   data: Message[]
   meta: {
@@ -2198,7 +2204,7 @@ export type ListUserMessagesAnswer = {
       id: string
       sentAt?: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Of the messages with a user: where the page ends, for what comes later too. */
     cursor?: {
       affix: string
       id: string
@@ -2287,6 +2293,14 @@ export type ListUserMessagesQuery = {
   page?: number | undefined
 }
 
+export type ListGroupMessagesCount = {
+  entityType: 'user' | 'group'
+  /** The other user, or the group. */
+  entityId: string
+  /** How many messages are unread. */
+  count: number
+}[]
+
 export type ListGroupMessagesAnswer = {
   data: Message[]
   meta: {
@@ -2300,7 +2314,7 @@ export type ListGroupMessagesAnswer = {
       id: string
       sentAt?: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Of the messages with a user: where the page ends, for what comes later too. */
     cursor?: {
       affix: string
       id: string
@@ -3421,6 +3435,22 @@ export class MessagesMethods {
     return this.#transport.answer({ method: 'GET', path: '/v3/messages', query }, options)
   }
 
+  /** List or search messages: every record, read page by page. */
+  all(query?: ListMessagesQuery, options?: CallOptions): AsyncGenerator<Message, void, undefined> {
+    return everyFollowing((place) => this.list({ ...query, ...place }, options))
+  }
+
+  /** List or search messages: only how many. */
+  async count(
+    query?: Omit<ListMessagesQuery, 'page' | 'cursor' | 'perPage'>,
+    options?: CallOptions,
+  ): Promise<ListMessagesCount> {
+    return this.#transport.data(
+      { method: 'GET', path: '/v3/messages', query: { ...query, count: true } },
+      options,
+    )
+  }
+
   /** Get a message. */
   async get(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data({ method: 'GET', path: `/v3/messages/${segment(id)}` }, options)
@@ -3636,6 +3666,22 @@ export class MessagesMethods {
     return everyFollowing((place) => this.listUser(uid, { ...query, ...place }, options))
   }
 
+  /** List the messages with a user: only how many. */
+  async countUser(
+    uid: string,
+    query?: Omit<ListUserMessagesQuery, 'page' | 'cursor' | 'perPage'>,
+    options?: CallOptions,
+  ): Promise<ListUserMessagesCount> {
+    return this.#transport.data(
+      {
+        method: 'GET',
+        path: `/v3/users/${segment(uid)}/messages`,
+        query: { ...query, count: true },
+      },
+      options,
+    )
+  }
+
   /** List the messages of a group. */
   async listGroup(
     guid: string,
@@ -3655,6 +3701,22 @@ export class MessagesMethods {
     options?: CallOptions,
   ): AsyncGenerator<Message, void, undefined> {
     return everyFollowing((place) => this.listGroup(guid, { ...query, ...place }, options))
+  }
+
+  /** List the messages of a group: only how many. */
+  async countGroup(
+    guid: string,
+    query?: Omit<ListGroupMessagesQuery, 'page' | 'cursor' | 'perPage'>,
+    options?: CallOptions,
+  ): Promise<ListGroupMessagesCount> {
+    return this.#transport.data(
+      {
+        method: 'GET',
+        path: `/v3/groups/${segment(guid)}/messages`,
+        query: { ...query, count: true },
+      },
+      options,
+    )
   }
 }
 

@@ -82,7 +82,9 @@ begin
   perform mark_reacted(p_app_no, p_id);
   m := hold_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
-    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED');
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
+      case when m.deleted then 'The message is deleted.'
+        else 'Texts, media and custom messages take reactions, others do not.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_app_no, p_uid, h);
@@ -796,17 +798,19 @@ begin
   order by u.app_no, u.uid for no key update;
 end $$;
 
-CREATE FUNCTION public.mark_conversation(p_app_no integer, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint, OUT changed boolean, OUT conversation bigint, OUT message_id bigint, OUT at timestamp with time zone) RETURNS record
+CREATE FUNCTION public.mark_conversation(p_app_no integer, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint, OUT receipt boolean, OUT moved boolean, OUT conversation bigint, OUT at timestamp with time zone, OUT message_id bigint, OUT sender text, OUT senders text[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
   i inbox;
   h conversations;
+  m messages;
   v_seq bigint;
   v_counted bigint;
-  v_conversation bigint;
+  v_marked bigint;
 begin
-  changed := false;
+  receipt := false;
+  moved := false;
   select * into i from inbox
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
   for no key update;
@@ -821,50 +825,69 @@ begin
   if p_message_id is null then
     v_seq := h.last_seq;
     v_counted := h.counted;
-    select m.id into message_id from messages m
-    where m.app_no = p_app_no and m.conversation = h.no and m.seq <= h.last_seq
-    order by m.seq desc limit 1;
+    select * into m from messages k
+    where k.app_no = p_app_no and k.conversation = h.no and k.seq <= h.last_seq
+    order by k.seq desc limit 1;
   else
-    select m.seq, m.counted, m.conversation, m.id
-    into v_seq, v_counted, v_conversation, mark_conversation.message_id
-    from messages m where m.app_no = p_app_no and m.id = p_message_id;
-    if not found or v_conversation <> h.no or v_seq <= i.cleared_seq then
+    select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
+    if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
       -- Whether the user takes part there decides what a device is told.
       perform refuse(
-        case when v_conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
+        case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
         jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
           'unseen', not exists (select from inbox o
-            where o.app_no = p_app_no and o.conversation = v_conversation and o.uid = p_uid
+            where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
               and (o.kind = 'user' or o.scope is not null))));
     end if;
     -- It was sent after the head was read: the mark goes no further than that.
-    v_seq := least(v_seq, h.last_seq);
-    v_counted := least(v_counted, h.counted);
+    v_seq := least(m.seq, h.last_seq);
+    v_counted := least(m.counted, h.counted);
   end if;
+  message_id := m.id;
+  sender := m.sender;
 
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
     -- What was read was delivered. Each from the end of the index: of both together all would be read.
-    if v_seq > coalesce(greatest(
+    v_marked := coalesce(greatest(
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = 'read'),
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
-        and k.uid = p_uid and k.kind = p_what)), 0)
+        and k.uid = p_uid and k.kind = p_what)), 0);
+    if v_seq > v_marked and not (h.kind = 'user' and exists (
+      select from blocks b where b.app_no = p_app_no
+        and (b.uid, b.blocked_uid) in ((h.one, h.other), (h.other, h.one))))
     then
+      m := newest_of_others(h, p_uid, v_marked, v_seq);
+    else
+      m := null;
+    end if;
+    if m.seq is not null then
       insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, p_what, v_seq, mark_conversation.at);
-      changed := true;
+      values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      receipt := true;
+      message_id := m.id;
+      sender := m.sender;
+      if h.kind = 'group' then
+        senders := array(
+          select distinct k.sender from (
+            select c.sender from messages c
+            where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
+              and c.seq <= m.seq
+            order by c.seq desc limit 100) k
+          where k.sender not in (p_uid, 'app_system'));
+      end if;
     end if;
     if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
   end if;
 
-  changed := true;
+  moved := true;
   update inbox set read_seq = v_seq, read_counted = v_counted,
     own_since = case when v_seq = h.last_seq then 0 else (
-      select count(*) from messages m
-      where m.app_no = p_app_no and m.conversation = h.no and m.sender = p_uid
-        and m.seq > v_seq and m.counts and m.deleted_at is null) end
+      select count(*) from messages k
+      where k.app_no = p_app_no and k.conversation = h.no and k.sender = p_uid
+        and k.seq > v_seq and k.counts and k.deleted_at is null) end
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
 end $$;
 
@@ -936,6 +959,30 @@ begin
   end if;
   h.hidden := coalesce(v_hidden, 0);
   return h;
+end $$;
+
+CREATE FUNCTION public.newest_of_others(h public.conversations, p_uid text, p_after bigint, p_upto bigint) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+begin
+  if h.kind = 'group' then
+    select * into m from (
+      select * from messages
+      where app_no = h.app_no and conversation = h.no and seq > p_after and seq <= p_upto
+      order by seq desc limit 1000) looked
+    where sender <> p_uid order by seq desc limit 1;
+  else
+    select sent.* into m
+    from unnest(array[h.one, h.other, 'app_system']) as other (uid) cross join lateral (
+      select * from messages
+      where app_no = h.app_no and conversation = h.no and sender = other.uid
+        and seq > p_after and seq <= p_upto
+      order by seq desc limit 1) sent
+    where other.uid <> p_uid order by sent.seq desc limit 1;
+  end if;
+  return m;
 end $$;
 
 CREATE FUNCTION public.note_active(p_app_no integer, p_day date, p_uids text[]) RETURNS void
@@ -1085,7 +1132,10 @@ begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
   end if;
-  if m.category = 'action' then perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED'); end if;
+  if m.category = 'action' then
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
+      '{"devMessage": "The quoted message tells of an action."}');
+  end if;
   v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then
     v_receiver := v_receiver
@@ -2021,6 +2071,45 @@ CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
 
+CREATE FUNCTION public.thin_marks(p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  t mark_thinning;
+  v_next jsonb;
+begin
+  select * into t from mark_thinning for update;
+  if t.place is null then
+    if t.began_at > now() - interval '1 day' then return false; end if;
+    t.place := '[0, 0, "", "", 0]';
+    t.began_at := now();
+  end if;
+  with looked as materialized (
+    select ctid as tid, app_no, conversation, uid, kind, seq, at from marks
+    where (app_no, conversation, uid, kind, seq)
+      >= ((t.place ->> 0)::int, (t.place ->> 1)::bigint, t.place ->> 2, t.place ->> 3,
+        (t.place ->> 4)::bigint)
+    order by app_no, conversation, uid, kind, seq limit p_limit
+  ), followed as (
+    select tid, at, lead(at) over (
+      partition by app_no, conversation, uid, kind order by seq) as next_at
+    from looked
+  ), gone as (
+    -- Who sweeps them locks them in another order: nobody is waited for.
+    delete from marks where ctid = any (array(
+      select k.ctid from marks k where k.ctid = any (array(
+        select tid from followed
+        where at < date_trunc('day', now(), 'UTC') - interval '90 days'
+          and date_trunc('day', at, 'UTC') = date_trunc('day', next_at, 'UTC')))
+      for update skip locked))
+  )
+  -- The last one is looked at again, beside what comes after it.
+  select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
+  order by app_no, conversation, uid, kind, seq offset p_limit - 1;
+  update mark_thinning set place = v_next, began_at = t.began_at;
+  return v_next is not null;
+end $$;
+
 CREATE FUNCTION public.told_of_mention(h public.conversations, p_by text, p_uids text[]) RETURNS SETOF text
     LANGUAGE plpgsql STABLE
     AS $$
@@ -2175,6 +2264,11 @@ CREATE TABLE public.leases (
     job text NOT NULL,
     worker_id uuid NOT NULL,
     epoch bigint NOT NULL
+);
+
+CREATE TABLE public.mark_thinning (
+    place jsonb,
+    began_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.marks (

@@ -231,7 +231,7 @@ insert into mark_thinning default values;
 
 alter table idempotency add column message_id bigint;
 
-/* Ends the transaction with an error of the interface; its values fill the error's text. */
+/* Ends the transaction with an error of the interface; its values fill the error's text, `devMessage` goes with it. */
 create function refuse(p_code text, p_values jsonb default '{}') returns void
 language plpgsql as $$
 begin

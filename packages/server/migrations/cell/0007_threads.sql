@@ -186,7 +186,10 @@ begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
   end if;
-  if m.category = 'action' then perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED'); end if;
+  if m.category = 'action' then
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
+      '{"devMessage": "The quoted message tells of an action."}');
+  end if;
   v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then
     v_receiver := v_receiver

@@ -136,7 +136,9 @@ begin
   perform mark_reacted(p_app_no, p_id);
   m := hold_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
-    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED');
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
+      case when m.deleted then 'The message is deleted.'
+        else 'Texts, media and custom messages take reactions, others do not.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_app_no, p_uid, h);

@@ -48,7 +48,7 @@ function useMessages(appId: string, conversationId: string) {
         limit: 50,
         ...(pageParam && { id: pageParam }),
       })
-      return { data: data as Message[], older: meta?.next?.id }
+      return { data, older: meta.next?.id }
     },
     initialPageParam: '',
     getNextPageParam: ({ older }) => older,

@@ -41,8 +41,8 @@ export async function toConversations(
     if (owner !== null && !entities.has(`user:${uid}`))
       entities.set(`user:${uid}`, JSON.parse(owner))
   }
-  const messages = await toMessages(db, appNo, views.filter(hasMessage), { entities, viewer })
-  if (!show.tags) for (const message of messages) delete message.tags
+  const shown = { entities, viewer, hideTags: !show.tags }
+  const messages = await toMessages(db, appNo, views.filter(hasMessage), shown)
   const lastOf = new Map(messages.map((message) => [message.id, message]))
   return views.map((view, n) => {
     const lastMessage = lastOf.get(String(view.id))

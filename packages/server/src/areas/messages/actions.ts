@@ -12,6 +12,7 @@ import { toldTo } from '../access/unseen.ts'
 import { write } from '../access/write.ts'
 import { settingOf } from '../settings/settings.ts'
 import { type Content, readContent } from './content.ts'
+import { notAllowed } from './errors.ts'
 import {
   appendMessageAction,
   type ConversationKind,
@@ -47,12 +48,13 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
   }
   const { muid = null, tags = [] } = message
+  const content = readContent(message)
   const draft: Draft = {
-    ...readContent(message),
+    ...content,
     ...{ muid, tags },
     parent: idOrNull(message.parentMessageId),
     quoted: idOrNull(message.quotedMessageId),
-    shows: shows(actor, message),
+    shows: shows(actor, message, content.category),
   }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
@@ -64,7 +66,8 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
 }
 
 /** Whether it becomes the last message of the conversation. */
-function shows({ settings }: Actor, { parentMessageId, category, updateConversation }: NewMessage) {
+function shows({ settings }: Actor, message: NewMessage, category: string): boolean {
+  const { parentMessageId, updateConversation } = message
   if (parentMessageId !== undefined) {
     return Boolean(settingOf(settings, 'core.conversations.updateOnReplies'))
   }
@@ -201,7 +204,7 @@ export function removeMessage(
   return write(deps, actor, async (tx) => {
     const row = await lockSeen(tx, actor, id)
     checkChange(actor, row)
-    if (row.deleted_at && !permanent) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    if (!permanent) checkThere(row)
     const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
     const left = {
       ...row,
@@ -259,7 +262,15 @@ export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
   const leads = row.scope === 'admin' || row.scope === 'moderator'
   if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
   if (uid !== undefined && row.sender !== uid && !leads) throw fail('ERR_MESSAGE_NOT_A_SENDER')
-  if (row.category === 'action') throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  checkNoAction(row)
+}
+
+export function checkNoAction({ category }: MessageRow): void {
+  if (category === 'action') throw notAllowed('The message tells of an action.')
+}
+
+export function checkThere({ deleted_at }: MessageRow): void {
+  if (deleted_at) throw notAllowed('The message is deleted.')
 }
 
 /** Who did it, to which message, in which conversation; and what of it the action keeps. */

@@ -26,12 +26,23 @@ const OURS = ['entities', 'mentions', 'reactions', 'moderation']
 
 /** Reads category, type and data of a new message; each fault has its own code. */
 export function readContent(message: NewMessage): Content {
-  const category = message.category ?? 'message'
+  const category = message.category ?? categoryOf(message)
   if (isEmpty(category)) throw fail('ERR_EMPTY_MESSAGE_CATEGORY')
   if (!isOneOf(category, CATEGORIES)) throw fail('ERR_INVALID_MESSAGE_CATEGORY')
   const type = readType(category, message.type)
   if (!isObject(message.data)) throw fail('ERR_INVALID_MESSAGE_DATA')
   return checkContent(category, type, withoutOurs(message.data))
+}
+
+/** Unless given: what the data looks like. A message may hold any key beside what makes it one. */
+function categoryOf({ type, data }: NewMessage): string {
+  if (!isObject(data)) return 'message'
+  const { text, attachments, interactiveData, customData } = data
+  const plain =
+    type === undefined ? (text ?? attachments) !== undefined : isOneOf(type, TYPES.message)
+  if (plain) return 'message'
+  if (interactiveData !== undefined) return 'interactive'
+  return customData === undefined ? 'message' : 'custom'
 }
 
 export function withoutOurs(given: Json): Json {
@@ -51,7 +62,11 @@ export function checkContent(category: string, type: string, data: Json): Conten
 /** A custom message's type is its own; the others have defaults. */
 function readType(category: string, given: unknown): string {
   const type = given ?? DEFAULT_TYPE[category]
-  if (type === undefined || isEmpty(type)) throw fail('ERR_EMPTY_MESSAGE_TYPE')
+  if (type === undefined || isEmpty(type)) {
+    const allowed = TYPES[category]?.join(', ') ?? `any name of up to ${LONGEST_TYPE} characters`
+    const devMessage = `The type of a message of category ${category}: ${allowed}.`
+    throw fail('ERR_EMPTY_MESSAGE_TYPE', {}, { devMessage })
+  }
   if (!isOneOf(type, TYPES[category])) throw fail('ERR_INVALID_MESSAGE_TYPE')
   return type
 }

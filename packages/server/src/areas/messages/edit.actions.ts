@@ -4,8 +4,9 @@ import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
-import { appendChange, checkChange, findSeen } from './actions.ts'
-import { type Content, checkContent, isObject, withoutOurs } from './content.ts'
+import { appendChange, checkChange, checkThere, findSeen } from './actions.ts'
+import { type Content, checkContent, isObject, type Json, withoutOurs } from './content.ts'
+import { notAllowed } from './errors.ts'
 import { checkBlocks } from './pins.queries.ts'
 import { editMessage, holdMentioned, lockHead, type MessageRow, type Standing } from './queries.ts'
 import { SYSTEM_UID } from './record.ts'
@@ -58,16 +59,25 @@ function checkEdit(actor: Actor, row: MessageRow & Standing): void {
   checkChange(actor, row)
   // Devices change what they wrote themselves; the rest is the app's.
   const written = row.category === 'custom' || row.type === 'text'
-  if (actor.kind === 'user' && !written) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
-  if (row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  if (actor.kind === 'user' && !written) {
+    throw notAllowed(
+      'Users edit texts and custom messages by their token; others are edited by a key.',
+    )
+  }
+  checkThere(row)
 }
+
+const pick = (data: Json, ...keys: string[]): Json =>
+  Object.fromEntries(Object.entries(data).filter(([key]) => keys.includes(key)))
 
 const textOf = ({ data }: MessageEdit) => (isObject(data) ? data.text : undefined)
 
-/** Given keys replace those before, the others stay; what a message consists of does too. */
+/** Given keys replace those before, the others stay; what a message consists of does too, and media but for their captions. */
 function edited({ category, type, data: before }: MessageRow, { data = {} }: MessageEdit): Content {
   if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
-  const { attachments: _attachments, ...given } = withoutOurs(data)
+  const { attachments: _attachments, ...others } = withoutOurs(data)
+  const media = category === 'message' && type !== 'text'
+  const given: Json = media ? pick(others, 'text', 'metadata') : others
   const merged = Object.entries({ ...withoutOurs(before), ...given })
   const kept = Object.fromEntries(merged.filter(([key]) => given[key] !== null))
   return checkContent(category, type, kept)

@@ -93,6 +93,9 @@ suite('editing', () => {
     await edit(app, 'sender', image.id, { data: { text: 'New', attachments: other } })
     const { text, attachments: kept } = (await get(app, image.id)).data
     assert.deepEqual([text, kept], ['New', attachments])
+    await edit(app, 'sender', image.id, { data: { metadata: { a: 1 }, own: 1 } })
+    const { metadata, own } = (await get(app, image.id)).data
+    assert.deepEqual([metadata, own], [{ a: 1 }, undefined])
     await edit(app, 'sender', image.id, { data: { text: null } })
     assert.equal((await get(app, image.id)).data.text, undefined)
     const custom = { category: 'custom', type: 'poll', data: { customData: { a: 1 } } }
@@ -257,6 +260,7 @@ suite('who may edit', () => {
     const attachments = [{ url: 'https://files.example/a.png', ...file }]
     const image = await editAsDevice({ type: 'image', data: { attachments } })
     assert.equal(image.body.error?.code, 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    assert.match(image.body.error.devMessage, /texts and custom messages/)
     const custom = { category: 'custom', type: 'poll', data: { customData: {} } }
     for (const message of [{ data: { text: 'x' } }, custom]) {
       assert.equal((await editAsDevice(message)).status, 200)
@@ -267,12 +271,17 @@ suite('who may edit', () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
     const action = (await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).body.data
-    const codeOf = async (message: string) =>
-      (await edit(app, undefined, message, { tags: ['x'] })).body.error.code
-    assert.equal(await codeOf(id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    assert.equal(await codeOf(action.id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    const refusal = async (message: string) =>
+      (await edit(app, undefined, message, { tags: ['x'] })).body.error
+    for (const [message, reason] of [
+      [id, 'The message is deleted.'],
+      [action.id, 'The message tells of an action.'],
+    ]) {
+      const { code, devMessage } = await refusal(message)
+      assert.deepEqual([code, devMessage], ['ERR_MESSAGE_ACTION_NOT_ALLOWED', reason])
+    }
     await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
-    assert.equal(await codeOf(id), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.equal((await refusal(id)).code, 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 
   test('a sender that left the group does not', async () => {

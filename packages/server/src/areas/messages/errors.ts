@@ -1,3 +1,9 @@
+import { fail } from '../../platform/http/fail.ts'
+
+/** The code says only that it is so; which of the reasons, the developer of the caller is told. */
+export const notAllowed = (devMessage: string) =>
+  fail('ERR_MESSAGE_ACTION_NOT_ALLOWED', {}, { devMessage })
+
 /** Codes that several operations of messages share. */
 export const CONTENT_ERRORS = [
   'ERR_INVALID_MESSAGE_DATA',
@@ -9,14 +15,15 @@ export const CONTENT_ERRORS = [
   'ERR_INVALID_CUSTOM_DATA',
   'ERR_INVALID_METADATA',
 ] as const
+/** Of what reaches the other of two. */
+export const BLOCK_ERRORS = ['ERR_BLOCKED_RECEIVER', 'ERR_BLOCKED_SENDER'] as const
 /** For what a message is refused to one of several receivers. */
 export const TARGET_ERRORS = [
   'ERR_UID_NOT_FOUND',
   'ERR_GUID_NOT_FOUND',
   'ERR_GROUP_NOT_JOINED',
   'ERR_BANNED_GROUPMEMBER',
-  'ERR_BLOCKED_RECEIVER',
-  'ERR_BLOCKED_SENDER',
+  ...BLOCK_ERRORS,
   'ERR_PERMISSION_DENIED',
   // A parent or quoted message; or a retry of a send whose message was removed meanwhile.
   'ERR_MESSAGE_ID_NOT_FOUND',

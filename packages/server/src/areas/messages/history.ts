@@ -4,7 +4,7 @@ import { isWhole } from './filter.ts'
 import { checkKnown, findHeadWith, getHeadOf, type Readable } from './heads.ts'
 import { idRange } from './id-page.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './list.schema.ts'
-import { checkQuery, ofTalks, pageOfStreams, toAnswer } from './list.ts'
+import { checkQuery, ofTalks, pageOfStreams, toAnswer, unreadCounts } from './list.ts'
 import {
   findSeq,
   listMessagesDown,
@@ -22,14 +22,27 @@ import { ofSenders, talksNamed } from './streams.ts'
 /** Messages between the actor and a user; without an actor all that the user sent. */
 export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
   checkQuery(actor, query)
-  if (actor.uid === undefined) return historyOfSender(actor, uid, query)
+  if (actor.uid === undefined) return withCursor(query, await historyOfSender(actor, uid, query))
   const head = await findHeadWith(actor, uid)
-  return head ? historyOf(actor, head, query) : toAnswer(actor, query, [])
+  if (query.count) return unreadCounts(actor, query, head ? [head] : [])
+  return withCursor(
+    query,
+    await (head ? historyOf(actor, head, query) : toAnswer(actor, query, [])),
+  )
 }
+
+/** `meta.cursor`: where the page ends, or how far was looked; none where nothing was found. */
+function withCursor({ affix = 'append' }: HistoryQuery, { data, meta }: Page) {
+  const id = meta.next?.id ?? data.at(affix === 'prepend' ? 0 : -1)?.id
+  return { data, meta: { ...meta, ...(id !== undefined && { cursor: { affix, id } }) } }
+}
+
+type Page = Awaited<ReturnType<typeof toAnswer>>
 
 export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
   checkQuery(actor, query)
-  return historyOf(actor, await getHeadOf(actor, guid), query)
+  const head = await getHeadOf(actor, guid)
+  return query.count ? unreadCounts(actor, query, [head]) : historyOf(actor, head, query)
 }
 
 /** Whether all messages are wanted, but for where the page begins. */
@@ -77,13 +90,7 @@ async function seqOfCursor(
   return (await findSeq.one(cell.db, { appNo, conversation, before, ...place })).seq
 }
 
-async function historyOfSender(actor: Actor, sender: string, query: UserHistoryQuery) {
-  const { data, meta } = await pageOfSender(actor, sender, query)
-  const { next } = meta
-  return { data, meta: { ...meta, ...(next && { cursor: { affix: next.affix, id: next.id } }) } }
-}
-
-async function pageOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
+async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
   await checkKnown(actor, sender)
   const query = { ...given, limit: given.perPage }
   if (!isAll(query) || (query.id === undefined && query.sentAt !== undefined)) {

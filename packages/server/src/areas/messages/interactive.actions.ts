@@ -4,8 +4,10 @@ import { badRequest, fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { conversationIdOf, seconds } from '../users/record.ts'
-import { findSeen } from './actions.ts'
+import { checkThere, findSeen } from './actions.ts'
+import { notAllowed } from './errors.ts'
 import { elementIdsOf } from './interactive.ts'
+import { checkBlocks } from './pins.queries.ts'
 import { insertInteractions, lockHead, type MessageRow, type Standing } from './queries.ts'
 
 /** Notes that the actor used elements of an interactive message. What was used before is told as success. */
@@ -17,6 +19,7 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
     const row = await findSeen(tx, actor, id)
     checkInteraction(uid, row, elementIds)
+    await checkBlocks.many(tx, { appNo, conversation: row.conversation, uid })
     const added = await insertInteractions.many(tx, { appNo, id: row.id, uid, elementIds })
     if (added.length > 0) {
       const interactions = added.map(({ element_id: elementId, at }) => ({
@@ -33,9 +36,10 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
 /** Whoever takes part may; the sender only where the message says so. */
 function checkInteraction(uid: string, row: MessageRow & Standing, elementIds: string[]): void {
   if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
-  const own = row.sender === uid && row.data.allowSenderInteraction !== true
-  if (row.category !== 'interactive' || row.deleted_at || own) {
-    throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  checkThere(row)
+  if (row.category !== 'interactive') throw notAllowed('The message is not interactive.')
+  if (row.sender === uid && row.data.allowSenderInteraction !== true) {
+    throw notAllowed('The message does not set allowSenderInteraction.')
   }
   const known = elementIdsOf(row.data)
   const unknown = elementIds.find((elementId) => !known.has(elementId))

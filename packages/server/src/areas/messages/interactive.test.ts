@@ -52,19 +52,43 @@ suite('interactive messages', () => {
     ['scheduler', { interactiveData: scheduler, interactionGoal: { type: 'anyAction' } }],
     ['customInteractive', { interactiveData: { any: [1] }, allowSenderInteraction: true }],
   ]
-  const bad: [string, object][] = [
-    ['form', { interactiveData: { title: 'No fields' } }],
-    ['form', { interactiveData: { ...form, formFields: [{ elementType: 'slider' }] } }],
-    ['form', { interactiveData: { ...form, submitElement: { elementType: 'button' } } }],
-    ['card', { interactiveData: { text: 5 } }],
-    ['card', { interactiveData: { cardActions: [{ ...yes, action: { actionType: 'eval' } }] } }],
-    ['card', { interactiveData: card, interactionGoal: { type: 'anyAction' } }],
-    ['card', { interactiveData: card, interactionGoal: { type: 'oneOf', elementIds: [1] } }],
-    ['card', { interactiveData: card, allowSenderInteraction: 'yes' }],
-    ['scheduler', { interactiveData: { ...scheduler, duration: undefined } }],
-    ['scheduler', { interactiveData: { ...scheduler, availability: { monday: { from: '9' } } } }],
-    ['customInteractive', { interactiveData: 'x' }],
-    ['customInteractive', {}],
+  const action = { ...yes, action: { actionType: 'eval' } }
+  const hours = { monday: { from: '9' }, friday: [{ from: '0900', to: '2500' }] }
+  /** With the fields that are at fault, below `data`. */
+  const bad: [string, object, ...string[]][] = [
+    ['form', { interactiveData: { title: 'No fields' } }, '.formFields', '.submitElement'],
+    [
+      'form',
+      { interactiveData: { ...form, formFields: [{ elementType: 'slider' }] } },
+      ...['.formFields[0].elementId', '.formFields[0].elementType'],
+    ],
+    [
+      'form',
+      { interactiveData: { ...form, submitElement: { elementType: 'button' } } },
+      '.submitElement.elementId',
+    ],
+    ['card', { interactiveData: { text: 5 } }, '.text'],
+    ['card', { interactiveData: { cardActions: [action] } }, '.cardActions[0].action.actionType'],
+    [
+      'card',
+      { interactiveData: card, interactionGoal: { type: 'anyAction' } },
+      'interactionGoal.type',
+    ],
+    [
+      'card',
+      { interactiveData: card, interactionGoal: { type: 'oneOf', elementIds: [1] } },
+      'interactionGoal.elementIds[0]',
+    ],
+    ['card', { interactiveData: card, allowSenderInteraction: 'yes' }, 'allowSenderInteraction'],
+    ['scheduler', { interactiveData: { ...scheduler, duration: undefined } }, '.duration'],
+    ['scheduler', { interactiveData: {} }, ...Object.keys(scheduler).map((key) => `.${key}`)],
+    [
+      'scheduler',
+      { interactiveData: { ...scheduler, availability: hours } },
+      ...['.availability.monday.to', '.availability.monday.from', '.availability.friday[0].to'],
+    ],
+    ['customInteractive', { interactiveData: 'x' }, ''],
+    ['customInteractive', {}, ''],
   ]
   test('are taken where their parts fit', async () => {
     const app = await newApp()
@@ -73,10 +97,20 @@ suite('interactive messages', () => {
       assert.equal(status, 200, JSON.stringify(body))
       assert.equal(body.data.type, type ?? 'card')
     }
-    for (const [type, data] of bad) {
+    for (const [type, data, ...fields] of bad) {
       const { body } = await say(app, type, data)
       assert.equal(body.error?.code, 'ERR_INVALID_MESSAGE_DATA', JSON.stringify(data))
+      const named = fields.map((field) =>
+        field === '' || field.startsWith('.') ? `data.interactiveData${field}` : `data.${field}`,
+      )
+      assert.deepEqual(Object.keys(body.error.details), named)
     }
+    const { body } = await say(app, 'card', { interactiveData: { text: 5 } })
+    const field = 'data.interactiveData.text'
+    assert.deepEqual(body.error.details, { [field]: [`${field} must be a text`] })
+    const many = { cardActions: Array.from({ length: 500 }, () => ({})) }
+    const first = await say(app, 'card', { interactiveData: many })
+    assert.equal(Object.keys(first.body.error.details).length, 20)
   })
 })
 

@@ -1,112 +1,139 @@
-import { fail } from '../../platform/http/fail.ts'
+import { type Details, fail } from '../../platform/http/fail.ts'
 
 type Json = Record<string, unknown>
-type Test = (value: unknown) => boolean
+/** What is wrong with a value, by the place where it stands; nothing if it fits. */
+type Check = (value: unknown, at: string) => [at: string, fault: string][]
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isText: Test = (value) => typeof value === 'string'
-const isBoolean: Test = (value) => typeof value === 'boolean'
-const isNumber: Test = (value) => typeof value === 'number'
-const isOneOf =
-  (...values: string[]): Test =>
-  (value) =>
-    values.includes(value as string)
-const isList =
-  (test: Test): Test =>
-  (value) =>
-    Array.isArray(value) && value.every(test)
+
+const must =
+  (test: (value: unknown) => boolean, fault: string): Check =>
+  (value, at) =>
+    test(value) ? [] : [[at, fault]]
+
+const text = must((value) => typeof value === 'string', 'must be a text')
+const boolean = must((value) => typeof value === 'boolean', 'must be true or false')
+const number = must((value) => typeof value === 'number', 'must be a number')
+const object = must(isObject, 'must be an object')
+const oneOf = (...values: string[]) =>
+  must((value) => values.includes(value as string), `must be one of ${values.join(', ')}`)
+const list =
+  (check: Check): Check =>
+  (value, at) =>
+    Array.isArray(value)
+      ? value.flatMap((item, n) => check(item, `${at}[${n}]`))
+      : [[at, 'must be a list']]
 
 /** An object whose keys, as far as they are there, fit; those named must be there. */
-const isLike =
-  (fields: Record<string, Test>, ...required: string[]): Test =>
-  (value) =>
-    isObject(value) &&
-    required.every((key) => value[key] !== undefined) &&
-    Object.entries(fields).every(([key, test]) => value[key] === undefined || test(value[key]))
+const like =
+  (fields: Record<string, Check>, ...required: string[]): Check =>
+  (value, at) => {
+    if (!isObject(value)) return object(value, at)
+    const missing = required.filter((key) => value[key] === undefined)
+    const given = Object.entries(fields).filter(([key]) => value[key] !== undefined)
+    return [
+      ...missing.map((key): [string, string] => [`${at}.${key}`, 'is required']),
+      ...given.flatMap(([key, check]) => check(value[key], `${at}.${key}`)),
+    ]
+  }
 
-const isAction = isLike(
+const action = like(
   {
-    actionType: isOneOf('apiAction', 'urlNavigation', 'deepLinkAction', 'customAction'),
-    url: isText,
-    method: isText,
-    payload: isObject,
-    headers: isObject,
-    dataKey: isText,
+    actionType: oneOf('apiAction', 'urlNavigation', 'deepLinkAction', 'customAction'),
+    url: text,
+    method: text,
+    payload: object,
+    headers: object,
+    dataKey: text,
   },
   'actionType',
 )
 
-const isElement = isLike(
+const element = like(
   {
-    elementType: isOneOf(
+    elementType: oneOf(
       ...['label', 'textInput', 'button', 'checkbox'],
       ...['dropdown', 'radio', 'singleSelect', 'dateTime'],
     ),
-    elementId: isText,
-    label: isText,
-    optional: isBoolean,
-    options: isList(isLike({ value: isText, label: isText }, 'value', 'label')),
-    placeholder: isLike({ text: isText }),
-    maxLines: isNumber,
-    mode: isText,
-    dateTimeFormat: isText,
-    timezoneCode: isText,
-    from: isText,
-    to: isText,
-    buttonText: isText,
-    disableAfterInteracted: isBoolean,
-    action: isAction,
+    elementId: text,
+    label: text,
+    optional: boolean,
+    options: list(like({ value: text, label: text }, 'value', 'label')),
+    placeholder: like({ text }),
+    maxLines: number,
+    mode: text,
+    dateTimeFormat: text,
+    timezoneCode: text,
+    from: text,
+    to: text,
+    buttonText: text,
+    disableAfterInteracted: boolean,
+    action,
   },
   'elementType',
   'elementId',
 )
 
-const isTime: Test = (value) =>
-  isText(value) && /^([01]\d|2[0-3])[0-5]\d$|^2400$/.test(String(value))
-const isSpan = isLike({ from: isTime, to: isTime }, 'from', 'to')
-const isAvailability: Test = (value) =>
-  isObject(value) && Object.values(value).every((day) => isSpan(day) || isList(isSpan)(day))
+const time = must(
+  (value) => typeof value === 'string' && /^([01]\d|2[0-3])[0-5]\d$|^2400$/.test(value),
+  'must be a time as HHMM',
+)
+const span = like({ from: time, to: time }, 'from', 'to')
+const availability: Check = (value, at) =>
+  isObject(value)
+    ? Object.entries(value).flatMap(([day, spans]) =>
+        (Array.isArray(spans) ? list(span) : span)(spans, `${at}.${day}`),
+      )
+    : object(value, at)
 
-const scheduler: Record<string, Test> = {
-  title: isText,
-  avatarUrl: isText,
-  bufferTime: isNumber,
-  icsFileUrl: isText,
-  availability: isAvailability,
-  timezoneCode: isText,
-  duration: isNumber,
-  scheduleElement: isElement,
-  goalCompletionText: isText,
-  dateRangeStart: isText,
-  dateRangeEnd: isText,
+const scheduler: Record<string, Check> = {
+  title: text,
+  avatarUrl: text,
+  bufferTime: number,
+  icsFileUrl: text,
+  availability,
+  timezoneCode: text,
+  duration: number,
+  scheduleElement: element,
+  goalCompletionText: text,
+  dateRangeStart: text,
+  dateRangeEnd: text,
 }
 
-const shapes: Record<string, Test> = {
-  form: isLike(
-    { title: isText, text: isText, formFields: isList(isElement), submitElement: isElement },
+const shapes: Record<string, Check> = {
+  form: like(
+    { title: text, text, formFields: list(element), submitElement: element },
     'formFields',
     'submitElement',
   ),
-  card: isLike({ imageUrl: isText, text: isText, cardActions: isList(isElement) }),
-  scheduler: isLike(scheduler, ...Object.keys(scheduler)),
-  customInteractive: isObject,
+  card: like({ imageUrl: text, text, cardActions: list(element) }),
+  scheduler: like(scheduler, ...Object.keys(scheduler)),
+  customInteractive: object,
 }
 
-const isGoal = (type: string) =>
-  isLike({
-    type: isOneOf(type === 'scheduler' ? 'anyAction' : 'anyOf', 'allOf', 'oneOf', 'none'),
-    elementIds: isList(isText),
-  })
+const partsOf = (type: string) =>
+  like(
+    {
+      interactiveData: shapes[type] ?? object,
+      interactionGoal: like({
+        type: oneOf(type === 'scheduler' ? 'anyAction' : 'anyOf', 'allOf', 'oneOf', 'none'),
+        elementIds: list(text),
+      }),
+      allowSenderInteraction: boolean,
+    },
+    'interactiveData',
+  )
+
+/** More would tell nobody more. */
+const MOST_FAULTS = 20
 
 /** Fails unless the parts of an interactive message fit its type. */
 export function checkInteractive(type: string, data: Json): void {
-  const { interactiveData, interactionGoal, allowSenderInteraction } = data
-  const fits =
-    shapes[type]?.(interactiveData) &&
-    (interactionGoal === undefined || isGoal(type)(interactionGoal)) &&
-    (allowSenderInteraction === undefined || isBoolean(allowSenderInteraction))
-  if (!fits) throw fail('ERR_INVALID_MESSAGE_DATA')
+  const faults = partsOf(type)(data, 'data').slice(0, MOST_FAULTS)
+  if (faults.length === 0) return
+  const details: Details = Object.fromEntries(faults.map(([at, fault]) => [at, [`${at} ${fault}`]]))
+  throw fail('ERR_INVALID_MESSAGE_DATA', {}, { details })
 }
 
 /** The ids of all elements, wherever they stand, and of those that its goal names. */

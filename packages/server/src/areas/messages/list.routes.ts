@@ -12,7 +12,6 @@ import {
   UserHistoryQuery,
 } from './list.schema.ts'
 import { listMessages } from './list.ts'
-import { History } from './schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -50,7 +49,7 @@ export const messageListRoutes =
           summary: 'List the messages with a user',
           params: UidParams,
           querystring: UserHistoryQuery,
-          response: { 200: History },
+          response: { 200: MessagesOrCounts },
         },
       },
       async ({ actor, params, query }) => historyWithUser(actor, params.uid, query),
@@ -69,7 +68,7 @@ export const messageListRoutes =
           summary: 'List the messages of a group',
           params: Type.Object({ guid: Id('The group.') }),
           querystring: HistoryQuery,
-          response: { 200: History },
+          response: { 200: MessagesOrCounts },
         },
       },
       async ({ actor, params, query }) => historyOfGroup(actor, params.guid, query),

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import { Id, Tags, Timestamp } from '../../platform/http/schemas.ts'
+import { Data, Id, Tags, Timestamp } from '../../platform/http/schemas.ts'
 import { Cursor, History } from './schema.ts'
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -74,6 +74,10 @@ const shown = {
   mentionswithTagInfo: Flag('Show tags of mentioned users.'),
 }
 
+const counts = {
+  count: Flag('How many messages are unread instead, by conversation.'),
+}
+
 /** Of conversations with one user or group. */
 const own = {
   undelivered: Flag('Only what the acting user has not received.'),
@@ -82,6 +86,7 @@ const own = {
 
 export const MessageListQuery = Type.Object({
   ...filters,
+  ...counts,
   ...shown,
   ...Cursor,
   receiverType: Type.Optional(
@@ -90,11 +95,10 @@ export const MessageListQuery = Type.Object({
   conversationId: Type.Optional(
     Type.String({ maxLength: 300, 'x-lower': true, description: 'Only in this conversation.' }),
   ),
-  count: Flag('How many messages are unread instead, by conversation.'),
 })
 export type MessageListQuery = Static<typeof MessageListQuery>
 
-export const HistoryQuery = Type.Object({ ...filters, ...shown, ...own, ...Cursor })
+export const HistoryQuery = Type.Object({ ...filters, ...counts, ...shown, ...own, ...Cursor })
 export type HistoryQuery = Static<typeof HistoryQuery>
 
 export const UserHistoryQuery = Type.Object({
@@ -130,10 +134,4 @@ const UnreadCount = Type.Object(
 )
 
 /** Messages, or with `count` how many are unread in each conversation that has some. */
-export const MessagesOrCounts = Type.Object(
-  {
-    data: Type.Union([History.properties.data, Type.Array(UnreadCount)]),
-    meta: Type.Optional(History.properties.meta),
-  },
-  { additionalProperties: false },
-)
+export const MessagesOrCounts = Type.Union([History, Data(Type.Array(UnreadCount))])

@@ -174,6 +174,13 @@ suite('filters of messages', () => {
       (await list(app, { tags: 'x', withTags })).body.data[0]
     assert.deepEqual((await shown('true')).tags, ['plan', 'x'])
     assert.equal((await shown('false')).tags, undefined)
+    const quoted = { data: { text: 'So' }, quotedMessageId: kept }
+    const quote = await send(app, 'b', 'a', quoted)
+    const last = { affix: 'prepend', limit: '1' }
+    const { id, quotedMessage } = (await list(app, last)).body.data[0]
+    assert.deepEqual([id, quotedMessage.id, quotedMessage.tags], [quote, kept, undefined])
+    const tagged = (await list(app, { ...last, withTags: 'true' })).body.data[0]
+    assert.deepEqual(tagged.quotedMessage.tags, ['plan', 'x'])
     const both = await list(app, { onlyDeleted: 'true', hideDeleted: 'true' })
     assert.equal(both.body.error.code, 'ERR_BAD_REQUEST')
   })
@@ -217,6 +224,14 @@ suite('filters of messages', () => {
     assert.deepEqual((await list(app, groups, 'a')).body.data, [ofG])
     const one = { ...counts, conversationId: 'a_user_b' }
     assert.deepEqual((await list(app, one, 'a')).body.data, [ofB])
+    const of = async (path: string) => (await list(app, { count: 'true' }, 'a', path)).body
+    assert.deepEqual(await of('/v3/users/b/messages'), { data: [ofB] })
+    assert.deepEqual(await of('/v3/users/c/messages'), { data: [] })
+    assert.deepEqual(await of('/v3/groups/g/messages'), { data: [ofG] })
+    assert.deepEqual(await app.client.onBehalfOf('a').messages.countUser('b'), [ofB])
+    for (const path of ['/v3/users/b/messages', '/v3/groups/g/messages']) {
+      assert.equal((await list(app, counts, undefined, path)).body.error.code, 'ERR_BAD_REQUEST')
+    }
     await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['c'] } })
     const hide = { ...counts, hideMessagesFromBlockedUsers: 'true' }
     assert.deepEqual((await list(app, hide, 'a')).body.data, [{ ...ofG, count: 3 }, ofB])

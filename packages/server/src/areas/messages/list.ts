@@ -102,7 +102,12 @@ function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
   })
 }
 
-async function unreadCounts(actor: Actor, query: MessageListQuery, named: Talk[] | undefined) {
+/** In all conversations of the acting user, or in those named. */
+export async function unreadCounts(
+  actor: Actor,
+  query: MessageFilters,
+  named: Pick<Talk, 'no'>[] | undefined,
+) {
   const { receiverType, hideMessagesFromBlockedUsers = false } = query
   const rows = await countUnread.many(actor.app.cell.db, {
     appNo: actor.app.no,
@@ -150,8 +155,8 @@ export async function toAnswer(
     mentionBlocks: query.mentionsWithBlockedInfo,
     mentionTags: query.mentionswithTagInfo,
     hideQuoted: query.hideQuotedMessages,
+    hideTags: !query.withTags,
   })
-  if (!query.withTags) for (const message of data) delete message.tags
   const last = rows.length > limit ? data[down ? 0 : data.length - 1] : undefined
   const next = last
     ? { id: last.id, sentAt: last.sentAt }

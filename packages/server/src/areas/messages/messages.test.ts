@@ -266,6 +266,35 @@ suite('content', () => {
     })
   }
 
+  const customData = { n: 1 }
+  const interactiveData = { text: 'Come?' }
+  const form = { formFields: [], submitElement: { elementType: 'button', elementId: 'yes' } }
+  const forms: [string, object][] = [
+    ['custom poll', { type: 'poll', data: { customData } }],
+    ['custom poll', { type: 'poll', data: { text: 'Vote', customData } }],
+    ['interactive card', { data: { interactiveData } }],
+    ['interactive form', { type: 'form', data: { interactiveData: form } }],
+    ['message text', { data: { text: 'Hi', customData, interactiveData } }],
+    ['message text', { type: 'text', data: { text: 'Hi', customData } }],
+  ]
+  test('without a category it is what its data looks like', async () => {
+    const app = await appWithUsers('a', 'b')
+    await setSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
+    for (const [what, message] of forms) {
+      const { body } = await say(app, 'a', 'b', '', message)
+      assert.equal(`${body.data?.category} ${body.data?.type}`, what, JSON.stringify(body))
+      const view = (await app.call('GET', '/v3/users/b/conversation', as('a'))).body.data
+      const moved = view?.lastMessage?.id === body.data.id
+      assert.equal(moved, !what.startsWith('custom'))
+    }
+  })
+
+  test('a custom one without a type is told what a type is', async () => {
+    const app = await appWithUsers('a', 'b')
+    const { body } = await say(app, 'a', 'b', '', { data: { customData } })
+    assert.match(body.error.devMessage, /custom: any name/)
+  })
+
   test('what the service says itself is left out', async () => {
     const app = await appWithUsers('a', 'b')
     const data = {
@@ -283,6 +312,8 @@ suite('content', () => {
   const bad: [string, object][] = [
     ['ERR_EMPTY_RECEIVER', { receiver: undefined }],
     ['ERR_EMPTY_RECEIVER', { receiver: '' }],
+    ['ERR_BAD_REQUEST', { receiver: 'bob smith' }],
+    ['ERR_BAD_REQUEST', { multipleReceivers: { uids: ['bob smith'] } }],
     ['ERR_INVALID_RECEIVER_TYPE', { receiverType: 'room' }],
     ['ERR_INVALID_RECEIVER_TYPE', { receiverType: undefined }],
     ['ERR_INVALID_MESSAGE_DATA', { data: undefined }],
@@ -295,6 +326,7 @@ suite('content', () => {
     ['ERR_INVALID_MESSAGE_CATEGORY', { category: 'action' }],
     ['ERR_EMPTY_MESSAGE_TYPE', { type: '' }],
     ['ERR_EMPTY_MESSAGE_TYPE', { category: 'custom', data: { customData: {} } }],
+    ['ERR_EMPTY_MESSAGE_TYPE', { data: { customData: {} } }],
     ['ERR_INVALID_MESSAGE_TYPE', { type: 'smell' }],
     ['ERR_INVALID_MESSAGE_TYPE', { category: 'interactive', type: 'text' }],
     ['ERR_EMPTY_MESSAGE_FILE', { type: 'image', data: { text: 'x' } }],
@@ -415,6 +447,13 @@ suite('reading', () => {
       ['b'],
     )
     assert.deepEqual(body.meta.cursor, { affix: 'append', id: body.meta.next.id })
+    const end = more.body.data[0].id
+    assert.deepEqual([more.body.meta.next, more.body.meta.cursor.id], [undefined, end])
+    const later = await app.call('GET', `/v3/users/a/messages?affix=append&id=${end}`)
+    assert.deepEqual([later.body.data, later.body.meta.cursor], [[], undefined])
+    const between = await app.call('GET', '/v3/users/c/messages?affix=prepend', as('a'))
+    const [{ id }] = between.body.data
+    assert.deepEqual(between.body.meta.cursor, { affix: 'prepend', id })
     assert.equal((await app.call('GET', '/v3/users/a/messages?page=2')).status, 400)
     const back = await app.call('GET', `/v3/users/a/messages?perPage=2&affix=prepend`)
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { fail } from '../../platform/http/fail.ts'
 import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { limitOf } from '../settings/settings.ts'
-import { lockSeen } from './actions.ts'
+import { checkNoAction, checkThere, lockSeen } from './actions.ts'
 import { checkBlocks, countPinned, updatePinned } from './pins.queries.ts'
 import type { MessageRow, Standing } from './queries.ts'
 import { SYSTEM_UID, toMessages } from './record.ts'
@@ -40,7 +40,8 @@ function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
 
 /** The head is locked: nobody else pins meanwhile. */
 async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow & Standing) {
-  if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  checkNoAction(row)
+  checkThere(row)
   const conversation = { appNo: app.no, conversation: row.conversation }
   if (uid !== undefined) await checkBlocks.many(tx, { ...conversation, uid })
   const limit = limitOf(settings, 'limits.pinnedMessages')

@@ -141,7 +141,8 @@ suite('a reaction', () => {
     assert.equal(await codeOf(react(app, 'p', data[0].id)), not)
     const deleted = await say(app, 'p', 'g')
     await app.call('DELETE', `/v3/messages/${deleted}`)
-    assert.equal(await codeOf(react(app, 'p', deleted)), not)
+    const { error } = (await react(app, 'p', deleted)).body
+    assert.deepEqual([error.code, error.devMessage], [not, 'The message is deleted.'])
     assert.equal((await react(app, 'p', deleted, UP, 'DELETE')).status, 200)
   })
 

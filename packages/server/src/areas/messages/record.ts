@@ -24,6 +24,7 @@ export interface Show {
   mentionBlocks?: boolean | undefined
   mentionTags?: boolean | undefined
   hideQuoted?: boolean | undefined
+  hideTags?: boolean | undefined
   /** Users and groups that have been read already. */
   entities?: Entities
 }
@@ -106,27 +107,29 @@ async function findMentioned(
 }
 
 function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
-  const message = toBareMessage(row, known)
+  const message = toBareMessage(row, known, show)
   const changed = known.messages.get(changedBy(row) ?? 0)
   if (changed) {
     const entities = message.data.entities as Record<'on', Entity>
-    entities.on = { entity: toBareMessage(changed, known), entityType: 'message' }
+    entities.on = { entity: toBareMessage(changed, known, show), entityType: 'message' }
   }
   if (row.quoted_id !== null && !show.hideQuoted) {
     const quoted = known.messages.get(row.quoted_id)
-    message.quotedMessage = quoted ? toBareMessage(quoted, known) : { id: String(row.quoted_id) }
+    message.quotedMessage = quoted
+      ? toBareMessage(quoted, known, show)
+      : { id: String(row.quoted_id) }
   }
   if (row.thread) {
     const [replyCount, lastId] = row.thread
     message.replyCount = replyCount
     const last = known.messages.get(lastId)
-    if (last && !last.deleted_at) message.lastReply = toBareMessage(last, known)
+    if (last && !last.deleted_at) message.lastReply = toBareMessage(last, known, show)
   }
   return { ...message, ...receiptFields(row) }
 }
 
 /** Without the messages that it refers to, and without receipts. */
-function toBareMessage(row: MessageRow, known: Known): MessageRecord {
+function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): MessageRecord {
   const reactions = known.traces.reactions.get(row.id)
   const savedAt = known.traces.savedAt.get(row.id)
   const message: MessageRecord = {
@@ -149,7 +152,7 @@ function toBareMessage(row: MessageRow, known: Known): MessageRecord {
   if (row.muid !== null) message.muid = row.muid
   if (row.parent_id !== null) message.parentId = String(row.parent_id)
   if (row.quoted_id !== null) message.quotedMessageId = String(row.quoted_id)
-  if (row.tags.length > 0 && !row.deleted_at) message.tags = row.tags
+  if (row.tags.length > 0 && !row.deleted_at && !hideTags) message.tags = row.tags
   if (row.edited_at) message.editedAt = seconds(row.edited_at)
   if (row.edited_by !== null) message.editedBy = row.edited_by
   if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)

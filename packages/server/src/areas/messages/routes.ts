@@ -6,7 +6,7 @@ import { sendJson } from '../../platform/http/serialization.ts'
 import type { Access } from '../access/plugin.ts'
 import { readMessage, removeMessage, send, showMessage } from './actions.ts'
 import { changeMessage } from './edit.actions.ts'
-import { CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
+import { BLOCK_ERRORS, CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
 import { receiptsOf } from './history.ts'
 import { markInteracted } from './interactive.actions.ts'
 import {
@@ -69,12 +69,7 @@ export const messageRoutes =
         bodyLimit: MESSAGE_BYTES,
         config: {
           ...access,
-          errors: [
-            ...CHANGE_ERRORS,
-            ...CONTENT_ERRORS,
-            'ERR_BLOCKED_RECEIVER',
-            'ERR_BLOCKED_SENDER',
-          ],
+          errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS, ...BLOCK_ERRORS],
         },
         schema: {
           operationId: 'updateMessage',
@@ -96,7 +91,7 @@ export const messageRoutes =
         config: {
           ...access,
           onBehalfOf: 'required',
-          errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED'],
+          errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', ...BLOCK_ERRORS],
         },
         schema: {
           operationId: 'markInteractions',

@@ -7,7 +7,7 @@ import type { Actor } from '../access/actor.ts'
 import { write } from '../access/write.ts'
 import { limitOf } from '../settings/settings.ts'
 import { lockUsers } from '../users/queries.ts'
-import { readMessage } from './actions.ts'
+import { checkNoAction, checkThere, readMessage } from './actions.ts'
 import { lockHead } from './queries.ts'
 import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './saves.queries.ts'
 
@@ -16,7 +16,8 @@ export function saveMessage(deps: Deps, actor: Actor, id: string) {
   const { app, settings, uid = '' } = actor
   return write(deps, actor, async (tx) => {
     const row = await readMessage(actor, id, tx)
-    if (row.category === 'action' || row.deleted_at) throw fail('ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    checkNoAction(row)
+    checkThere(row)
     const message = { appNo: app.no, id: row.id }
     // Whoever saves two at once waits here: both are counted.
     const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })

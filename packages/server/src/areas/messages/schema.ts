@@ -24,7 +24,10 @@ const MessageId = (description: string) =>
 
 export const NewMessage = Type.Object({
   receiver: Type.Optional(
-    Type.String({ 'x-lower': true, maxLength: 100, description: 'UID or GUID of the receiver.' }),
+    Type.String({
+      ...{ 'x-lower': true, maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' },
+      description: 'UID or GUID of the receiver.',
+    }),
   ),
   receiverType: Lenient('`user` or `group`; required with `receiver`.'),
   multipleReceivers: Type.Optional(
@@ -36,7 +39,9 @@ export const NewMessage = Type.Object({
       { description: 'Further receivers, up to 25 in all; each gets a message of its own.' },
     ),
   ),
-  category: Lenient('`message` (so unless given), `custom` or `interactive`.'),
+  category: Lenient(
+    '`message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message.',
+  ),
   type: Lenient(
     'Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`.',
   ),
@@ -101,7 +106,7 @@ export const MessageRemoval = Nullable(
 
 export const MessageEdit = Type.Object({
   data: Lenient(
-    'What changes of the content: given keys replace those before, null removes one, `attachments` stay.',
+    'What changes of the content: given keys replace those before, null removes one, `attachments` stay; of media only `text` and `metadata` change.',
   ),
   tags: Type.Optional(Tags('Labels, up to 25; they replace those before.')),
 })
@@ -160,7 +165,16 @@ export const History = Type.Object(
       {
         current: Current,
         next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
-        cursor: Type.Optional(Next({ id: Type.String() })),
+        cursor: Type.Optional(
+          Type.Object(
+            { affix: Type.String(), id: Type.String() },
+            {
+              additionalProperties: false,
+              description:
+                'Of the messages with a user: where the page ends, for what comes later too.',
+            },
+          ),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -69,15 +69,17 @@ suite('rights', () => {
     })
   }
 
-  test('a block holds up a reply between two, and none in a group', async () => {
-    const { app, inGroup, direct } = await newApp()
-    await app.call('POST', '/v3/users/sender/blockedusers', { body: { blockedUids: ['other'] } })
-    const codeOf = async (uid: string, id: string) =>
-      (await acts.reply?.(app, uid, id))?.body.error?.code
-    assert.equal(await codeOf('sender', direct), 'ERR_BLOCKED_RECEIVER')
-    assert.equal(await codeOf('other', direct), 'ERR_BLOCKED_SENDER')
-    assert.equal(await codeOf('other', inGroup), undefined)
-  })
+  for (const what of ['reply', 'interact']) {
+    test(`${what}: a block holds it up between two, and none in a group`, async () => {
+      const { app, inGroup, direct } = await newApp()
+      await app.call('POST', '/v3/users/sender/blockedusers', { body: { blockedUids: ['other'] } })
+      const codeOf = async (uid: string, id: string) =>
+        (await acts[what]?.(app, uid, id))?.body.error?.code
+      assert.equal(await codeOf('sender', direct), 'ERR_BLOCKED_RECEIVER')
+      assert.equal(await codeOf('other', direct), 'ERR_BLOCKED_SENDER')
+      assert.equal(await codeOf('other', inGroup), undefined)
+    })
+  }
 })
 
 suite('at once', () => {

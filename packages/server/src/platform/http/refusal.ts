@@ -8,7 +8,8 @@ const REFUSED = 'LQ002'
 export function refusalOf(error: unknown): ApiError | undefined {
   if (sqlState(error) !== REFUSED) return undefined
   const { message, detail = '{}' } = error as { message: string; detail?: string }
-  return fail(message as ErrorCode, JSON.parse(detail))
+  const { devMessage, ...values } = JSON.parse(detail)
+  return fail(message as ErrorCode, values, { devMessage })
 }
 
 /** Whatever failed, as an answer. */
