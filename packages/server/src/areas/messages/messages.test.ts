@@ -473,7 +473,7 @@ suite('reading', () => {
       'ERR_MESSAGE_NO_ACCESS',
     )
     assert.equal(
-      await codeOf(app.call('GET', '/v3/messages/99', as('a'))),
+      await codeOf(app.call('GET', '/v3/messages/999999999999', as('a'))),
       'ERR_MESSAGE_ID_NOT_FOUND',
     )
     assert.deepEqual((await app.call('GET', '/v3/users/b/messages', as('c'))).body.data, [])
