@@ -85,8 +85,8 @@ async function toWebhooks(
     app,
     `with made as (
        insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
-         triggers, types, secret_sealed)
-       select $1, 'h' || n, 'h', $2, false, true, true, '{message_sent}', '{message.sent}', $3
+         triggers, types, since, secret_sealed)
+       select $1, 'h' || n, 'h', $2, false, true, true, '{message_sent}', '{message.sent}', '{0}', $3
        from generate_series(1, ${WEBHOOKS}) n
        returning app_no, no
      )

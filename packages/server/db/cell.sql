@@ -2573,7 +2573,8 @@ CREATE TABLE public.webhooks (
     old_secret_until timestamp with time zone,
     removed boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT webhooks_check CHECK ((cardinality(since) = cardinality(types)))
 );
 
 ALTER TABLE public.webhooks ALTER COLUMN no ADD GENERATED ALWAYS AS IDENTITY (

@@ -18,20 +18,20 @@ const CONVERSATIONS = 12
 /** Between two messages of a sender: the test is of faults, not of speed. */
 const PACE_MS = LONG ? 200 : 40
 
-const engines: Record<string, string> = {}
+const env: Record<string, string> = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
 let nats: PrivateEngine
 let redis: PrivateEngine
 before(async () => {
   nats = await startPrivate('nats')
   redis = await startPrivate('redis')
-  Object.assign(engines, { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url })
+  Object.assign(env, { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url })
 })
 after(async () => {
   await nats?.remove()
   await redis?.remove()
 })
 
-const server = useServer({ env: engines })
+const server = useServer({ env })
 
 /** What the receiver took, each id once, in order: texts by path and sender. */
 const told = new Map<string, string[]>()
@@ -102,10 +102,7 @@ class Mortal {
 
   /** As a supervisor does: one that could not start, on a machine without time, is started again. */
   async #start(): Promise<Serving> {
-    const own = {
-      LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
-      NODE_EXTRA_CA_CERTS: receiver.caFile,
-    }
+    const own = { NODE_EXTRA_CA_CERTS: receiver.caFile }
     for (let tries = 1; ; tries++) {
       try {
         return await startServing(this.#roles, { ...server.env, ...own })
@@ -203,19 +200,9 @@ async function newTalk() {
     talkers.push(new Talker(app, `t${n}`))
   }
   for (const id of ['a', 'b']) {
-    const url = `${receiver.url}/${id}`
-    const body = { id, name: id, webhookURL: url }
-    await rows(
-      app.cell.db,
-      `with made as (
-         insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
-           triggers, types, secret_sealed)
-         values ($1, $2, $2, $3, false, true, true, '{message_sent}', '{message.sent}', $4)
-         returning app_no, no
-       )
-       insert into webhook_progress (app_no, webhook_no, position) select app_no, no, 0 from made`,
-      [app.no, body.id, body.webhookURL, server.deps.secrets.seal('whsec_c2VjcmV0')],
-    )
+    const webhookURL = `${receiver.url}/${id}`
+    await app.client.webhooks.create({ id, name: id, webhookURL })
+    await app.client.webhooks.addTriggers(id, { triggerIds: ['message_sent'] })
   }
   return { app, talkers }
 }

@@ -50,8 +50,8 @@ async function makeWebhooks() {
   await rows(
     db,
     `insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
-       triggers, types, secret_sealed)
-     select n, 'a', 'a', $1 || '/' || n, false, true, true, '{message_sent}', '{message.sent}', $2
+       triggers, types, since, secret_sealed)
+     select n, 'a', 'a', $1 || '/' || n, false, true, true, '{message_sent}', '{message.sent}', '{0}', $2
      from generate_series(1, ${WEBHOOKS}) n
      on conflict do nothing`,
     [receiver.url, server.deps.secrets.seal('whsec_c2VjcmV0')],

@@ -29,7 +29,8 @@ create table webhooks (
   removed boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  primary key (app_no, no)
+  primary key (app_no, no),
+  check (cardinality(since) = cardinality(types))
 );
 create unique index webhooks_id on webhooks (app_no, id) where not removed;
 create index webhooks_shard on webhooks (shard) where enabled and not removed;
