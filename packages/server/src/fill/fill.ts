@@ -64,12 +64,16 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Prom
   return result
 }
 
+/** While rows of one batch are made, the transaction of another waits; a busy machine takes its time. */
+const IDLE_MS = 60_000
+
 /** Connections of its own: the pool's give up a statement that takes long, and keep their settings. */
 async function withConnections(url: string, work: (clients: pg.Client[]) => Promise<void>) {
-  const clients = Array.from(
-    { length: CONNECTIONS },
-    () => new pg.Client({ ...connectionConfig(url), statement_timeout: 0 }),
-  )
+  const config = {
+    ...connectionConfig(url),
+    ...{ statement_timeout: 0, idle_in_transaction_session_timeout: IDLE_MS },
+  }
+  const clients = Array.from({ length: CONNECTIONS }, () => new pg.Client(config))
   try {
     for (const client of clients) {
       // The statement under way fails with it.

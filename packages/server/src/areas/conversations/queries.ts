@@ -7,8 +7,6 @@ export type MarkKind = 'delivered' | 'read' | 'unread'
 export interface Marked {
   /** Whether others are told: a message of theirs was received or read. */
   receipt: boolean
-  /** Whether what the user has read up to moved. */
-  moved: boolean
   conversation: number
   /** The message that the mark stands at, and who sent it; null where all are gone. */
   message_id: number | null
@@ -32,7 +30,7 @@ export const markConversation = query<
   Marked
 >(
   'conversations.mark',
-  `select k.receipt, k.moved, k.conversation, k.message_id, k.at, k.sender, k.senders,
+  `select k.receipt, k.conversation, k.message_id, k.at, k.sender, k.senders,
      case when k.receipt or k.moved then user_json(u)::json end as marked_by
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k
      left join users u on u.app_no = :appNo and u.uid = :uid`,

@@ -5,7 +5,9 @@ import { type TestApp, useServer } from '../../../test/harness.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
 import { until } from '../../../test/until.ts'
+import { sequencedSubject } from '../../platform/events/live.ts'
 import { keepPartitions } from '../../platform/events/partitions.ts'
+import { findHeldWebhook } from './queries.ts'
 
 const DAY_MS = 86_400_000
 const OPEN = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
@@ -394,6 +396,43 @@ suite('deliveries', () => {
     await until('all was sent', async () => (await cursorOf(hook)) >= last)
     const blocked = hook.calls().map(({ json }) => Object.keys(json.data.users))
     assert.deepEqual(blocked, [['cy']])
+  })
+
+  test('an event that comes while a change of the webhook is read is sent too', async () => {
+    const hook = await hooked()
+    const { cell, no } = hook.app
+    const announced = (name: string) =>
+      sql(
+        hook,
+        `insert into outbox (app_no, type, key, payload)
+         values ($app, 'group.created', 'group:${name}', '{"group":{"name":"${name}"}}')`,
+      )
+    let last = 0
+    const unsubscribe = server.deps.bus.subscribe(sequencedSubject(cell.id), (data) => {
+      last = JSON.parse(data)[no] ?? last
+    })
+    await announced('known')
+    await until('it goes on', () => hook.told().length === 1)
+    // The webhook is read anew beside its app, which new events are not.
+    await cell.db.tx(async (tx) => {
+      await rows(tx, 'lock table apps in access exclusive mode')
+      await sql(hook, 'update webhooks set updated_at = now() where app_no = $app')
+      const before = last
+      await announced('read')
+      await until('the change is read', async () => {
+        const waiting = await rows(
+          cell.db,
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query = $1`,
+          [findHeldWebhook.text],
+        )
+        return waiting.length > 0
+      })
+      await announced('meanwhile')
+      await until('it is heard of', () => last === before + 2)
+    })
+    unsubscribe()
+    await until('all were told', () => hook.told().length === 3)
+    assert.deepEqual(hook.told(), ['known', 'read', 'meanwhile'])
   })
 
   test('a connection that is cut, and a redirect, are failures; nobody follows', async () => {

@@ -178,16 +178,19 @@ export class Delivery {
     const after = this.#readTo
     const upto = after + LOOKED_AT
     const params = { appNo, no, after, upto, limit }
+    const heard = this.#last
     const rows = await listNewEvents.many(this.#context.cell.db, params)
     const [first] = rows
     // It was disabled or removed.
     if (!first) return
-    this.#last = first.last
+    // How far these rows go. Meanwhile `grown` may have told of more, which they do not hold.
+    const { last } = first
+    if (this.#last === heard) this.#last = last
     await this.#refresh(first.updated_at)
-    if (!first.whole) return this.#skipExpired()
+    if (!first.whole) return this.#skipExpired(last)
     const events = rows.flatMap((row) => (row.position === null ? [] : [row]))
     this.#readTo =
-      events.length === limit ? (events.at(-1)?.position ?? after) : Math.min(upto, this.#last)
+      events.length === limit ? (events.at(-1)?.position ?? after) : Math.min(upto, last)
     for (const event of events) this.#begin(event, event.parked)
     if (this.#readTo < this.#last) this.#woken = true
   }
@@ -201,10 +204,10 @@ export class Delivery {
   }
 
   /** The cursor was left behind by the retention: what is gone is counted. */
-  async #skipExpired(): Promise<void> {
+  async #skipExpired(last: number): Promise<void> {
     const { app_no: appNo } = this.#webhook
     const oldest = await findOldestEvent.maybeOne(this.#context.cell.db, { appNo })
-    const upto = (oldest?.position ?? this.#last + 1) - 1
+    const upto = (oldest?.position ?? last + 1) - 1
     this.#news.dead.push({ position: this.#readTo + 1, upto, type: null, reason: 'expired' })
     this.#readTo = upto
     this.#woken = true
