@@ -14,12 +14,13 @@ export interface Arrived {
   at: number
 }
 
-const arrived: Arrived[] = []
+/** As they came: read when they are asked for, to leave the cores to the service meanwhile. */
+const frames: { data: Buffer; at: number }[] = []
 const sockets: WebSocket[] = []
 const now = () => performance.timeOrigin + performance.now()
 
 process.on('message', async (message: Opening | 'report' | 'close') => {
-  if (message === 'report') process.send?.(arrived.splice(0))
+  if (message === 'report') process.send?.(readFrames())
   else if (message === 'close') {
     for (const ws of sockets.splice(0)) ws.terminate()
   } else {
@@ -43,10 +44,13 @@ async function one(url: string, authToken: string): Promise<WebSocket> {
   if (!authToken) return ws
   ws.send(JSON.stringify({ type: 'auth', body: { authToken } }))
   await once(ws, 'message')
-  ws.on('message', (data: Buffer) => {
-    const at = now()
-    const { type, body } = JSON.parse(data.toString())
-    if (type === 'message.sent') arrived.push({ text: body.message.data.text, at })
-  })
+  ws.on('message', (data: Buffer) => frames.push({ data, at: now() }))
   return ws
+}
+
+function readFrames(): Arrived[] {
+  return frames.splice(0).flatMap(({ data, at }) => {
+    const { type, body } = JSON.parse(data.toString())
+    return type === 'message.sent' ? [{ text: body.message.data.text, at }] : []
+  })
 }

@@ -1,7 +1,6 @@
 /** The gateway: memory of a socket, delay of a message, and one message to ten thousand sockets. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { closeDeps, type Deps } from '../src/deps.ts'
@@ -11,7 +10,8 @@ import { cpuOfTree, residentOf } from './cpu.ts'
 import { type Figure, type Report, reported, within } from './figure.ts'
 import type { Arrived, Opening } from './gateway-clients.ts'
 import { type BenchApp, newBenchApp, openInstallation } from './installation.ts'
-import { type Server, startServer, stopServer } from './processes.ts'
+import { requestOf, type Server, startServer, stopServer } from './processes.ts'
+import { Sender } from './sender.ts'
 
 const SOCKETS = 19_000
 const GROUPS_EACH = 5
@@ -19,6 +19,7 @@ const GROUP_OF = 50
 const LISTENING = 1_000
 const LARGE = 10_000
 const PER_SECOND = 500
+const CONNECTIONS = 32
 const SECONDS = 20
 /** As pgbench does, connections and code are warm before anything counts. */
 const WARM_SECONDS = 10
@@ -159,10 +160,8 @@ async function sendAtRate(
   name: string,
   seconds: number,
 ): Promise<Map<string, number>> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-  const answers = new Map<string, number>()
+  const sender = await Sender.open(api.port, CONNECTIONS)
   const started = performance.now()
-  const sending: Promise<void>[] = []
   for (let nth = 0; nth < PER_SECOND * seconds; nth++) {
     const due = started + (nth / PER_SECOND) * 1000
     await sleep(Math.max(0, due - performance.now()))
@@ -173,13 +172,10 @@ async function sendAtRate(
       : nth % LISTENING
     const to = group ?? `u${(nth * 7 + 1) % LISTENING}`
     const text = `${name} ${nth}`
-    sending.push(
-      post(app, api, agent, { from: `u${from}`, to, group: group !== undefined, text }, answers),
-    )
+    sender.send(text, messageOf(app, { from: `u${from}`, to, group: group !== undefined, text }))
   }
-  await Promise.all(sending)
-  agent.destroy()
-  return answers
+  await sender.close()
+  return sender.answers
 }
 
 interface Sent {
@@ -189,31 +185,12 @@ interface Sent {
   text: string
 }
 
-function post(
-  app: BenchApp,
-  api: Server,
-  agent: Agent,
-  { from, to, group, text }: Sent,
-  answers: Map<string, number>,
-): Promise<void> {
+function messageOf(app: BenchApp, { from, to, group, text }: Sent): string {
   const body = JSON.stringify({
     ...{ receiver: to, receiverType: group ? 'group' : 'user', category: 'message' },
     ...{ type: 'text', data: { text } },
   })
-  const headers = {
-    ...{ appid: app.id, apikey: app.apiKey, onbehalfof: from, 'content-type': 'application/json' },
-    'content-length': Buffer.byteLength(body),
-  }
-  const options = { port: api.port, path: '/v3/messages', method: 'POST', agent, headers }
-  return new Promise((resolve, reject) => {
-    const sent = request(options, (response) => {
-      if (response.statusCode === 200) answers.set(text, performance.timeOrigin + performance.now())
-      response.resume()
-      response.once('end', resolve)
-    })
-    sent.once('error', reject)
-    sent.end(body)
-  })
+  return requestOf(app, { line: 'POST /v3/messages', uid: from, body })
 }
 
 /** One message to a large group, all of whose sockets are in one process. */
@@ -235,13 +212,13 @@ async function toLargeGroup(
   )
   const times: { first: number; last: number }[] = []
   for (let nth = 0; nth < 5; nth++) {
-    const agent = new Agent()
-    const answers = new Map<string, number>()
+    const sender = await Sender.open(api.port, 1)
     const text = `large ${nth}`
-    await post(app, api, agent, { from: 'u1', to: 'large', group: true, text }, answers)
+    sender.send(text, messageOf(app, { from: 'u1', to: 'large', group: true, text }))
+    await sender.close()
     await sleep(4_000)
     const arrived = (await Promise.all(clients.map(arrivedAt))).flat()
-    const since = answers.get(text) ?? 0
+    const since = sender.answers.get(text) ?? 0
     const delays = arrived.map(({ at }) => at - since).toSorted((a, b) => a - b)
     report(`large group: ${delays.length} told, first ${delays[0]} ms, last ${delays.at(-1)} ms`)
     if (delays.length === LARGE) times.push({ first: delays[0] ?? 0, last: delays.at(-1) ?? 0 })

@@ -1,8 +1,6 @@
-/**
- * Callers in a process of their own. They write HTTP as text: a client library needs as much CPU as
- * the service that is measured on the same cores.
- */
-import { connect, type Socket } from 'node:net'
+/** Callers in a process of their own. */
+import { connect } from 'node:net'
+import { readAnswers } from './answers.ts'
 
 export interface Load {
   port: number
@@ -42,20 +40,5 @@ function call({ port, requests }: Load, until: number, loaded: Loaded): Promise<
       socket.end()
       resolve()
     })
-  })
-}
-
-function readAnswers(socket: Socket, onAnswer: (head: string) => void): void {
-  let [head, length] = ['', 0]
-  socket.setEncoding('latin1')
-  socket.on('data', (piece: string) => {
-    length += piece.length
-    if (!head.includes('\r\n\r\n')) head += piece
-    const end = head.indexOf('\r\n\r\n')
-    const body = Number(/content-length: (\d+)/i.exec(head)?.[1])
-    if (end < 0 || length < end + 4 + body) return
-    const answered = head
-    ;[head, length] = ['', 0]
-    onAnswer(answered)
   })
 }

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { readAnswers } from './answers.ts'
+
+interface Sending {
+  name: string
+  /** A whole one, as text. */
+  request: string
+}
+
+/** Sends each request on a connection that is free, and notes when it was answered. */
+export class Sender {
+  /** Milliseconds by the clock of the machine, of those that succeeded. */
+  readonly answers = new Map<string, number>()
+  readonly #sockets: Socket[] = []
+  readonly #free: ((sending: Sending) => void)[] = []
+  readonly #queue: Sending[] = []
+  #idle = Promise.withResolvers<void>()
+
+  static async open(port: number, connections: number): Promise<Sender> {
+    const sender = new Sender()
+    for (let n = 0; n < connections; n++) await sender.#connect(port)
+    return sender
+  }
+
+  send(name: string, request: string): void {
+    const sending = { name, request }
+    const free = this.#free.pop()
+    if (free) free(sending)
+    else this.#queue.push(sending)
+  }
+
+  /** Resolves when all is answered. */
+  async close(): Promise<void> {
+    if (this.#free.length < this.#sockets.length) await this.#idle.promise
+    for (const socket of this.#sockets) socket.end()
+  }
+
+  async #connect(port: number): Promise<void> {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.once('error', (error) => this.#idle.reject(error))
+    let current = ''
+    const start = ({ name, request }: Sending) => {
+      current = name
+      socket.write(request)
+    }
+    readAnswers(socket, (head) => {
+      const at = performance.timeOrigin + performance.now()
+      if (head.startsWith('HTTP/1.1 200')) this.answers.set(current, at)
+      const next = this.#queue.shift()
+      if (next) return start(next)
+      this.#free.push(start)
+      if (this.#free.length === this.#sockets.length) {
+        this.#idle.resolve()
+        this.#idle = Promise.withResolvers()
+      }
+    })
+    this.#sockets.push(socket)
+    this.#free.push(start)
+  }
+}
