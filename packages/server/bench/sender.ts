@@ -15,7 +15,8 @@ export class Sender {
   readonly #sockets: Socket[] = []
   readonly #free: ((sending: Sending) => void)[] = []
   readonly #queue: Sending[] = []
-  #idle = Promise.withResolvers<void>()
+  readonly #done = Promise.withResolvers<void>()
+  #closing = false
 
   static async open(port: number, connections: number): Promise<Sender> {
     const sender = new Sender()
@@ -32,14 +33,20 @@ export class Sender {
 
   /** Resolves when all is answered. */
   async close(): Promise<void> {
-    if (this.#free.length < this.#sockets.length) await this.#idle.promise
+    this.#closing = true
+    this.#check()
+    await this.#done.promise
     for (const socket of this.#sockets) socket.end()
+  }
+
+  #check(): void {
+    if (this.#closing && this.#free.length === this.#sockets.length) this.#done.resolve()
   }
 
   async #connect(port: number): Promise<void> {
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
-    socket.once('error', (error) => this.#idle.reject(error))
+    socket.once('error', this.#done.reject)
     let current = ''
     const start = ({ name, request }: Sending) => {
       current = name
@@ -51,10 +58,7 @@ export class Sender {
       const next = this.#queue.shift()
       if (next) return start(next)
       this.#free.push(start)
-      if (this.#free.length === this.#sockets.length) {
-        this.#idle.resolve()
-        this.#idle = Promise.withResolvers()
-      }
+      this.#check()
     })
     this.#sockets.push(socket)
     this.#free.push(start)

@@ -401,11 +401,12 @@ suite('deliveries', () => {
   test('an event that comes while a change of the webhook is read is sent too', async () => {
     const hook = await hooked()
     const { cell, no } = hook.app
+    // Of one key, so that they come in order.
     const announced = (name: string) =>
       sql(
         hook,
         `insert into outbox (app_no, type, key, payload)
-         values ($app, 'group.created', 'group:${name}', '{"group":{"name":"${name}"}}')`,
+         values ($app, 'group.created', 'group:one', '{"group":{"name":"${name}"}}')`,
       )
     let last = 0
     const unsubscribe = server.deps.bus.subscribe(sequencedSubject(cell.id), (data) => {
@@ -413,11 +414,13 @@ suite('deliveries', () => {
     })
     await announced('known')
     await until('it goes on', () => hook.told().length === 1)
+    const before = (await hook.app.client.events.list()).meta.last
     // The webhook is read anew beside its app, which new events are not.
     await cell.db.tx(async (tx) => {
+      // Ended after ten seconds, it would be run again, with what it has announced.
+      await rows(tx, 'set local idle_in_transaction_session_timeout = 0')
       await rows(tx, 'lock table apps in access exclusive mode')
       await sql(hook, 'update webhooks set updated_at = now() where app_no = $app')
-      const before = last
       await announced('read')
       await until('the change is read', async () => {
         const waiting = await rows(
