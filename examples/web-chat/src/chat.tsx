@@ -1,18 +1,8 @@
-import { type ChatState, type LoquatClient, type Target, targetOf } from '@loquat/sdk/client'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { type ChatState, type LoquatClient, targetOf } from '@loquat/sdk/client'
+import { useEffect, useState } from 'react'
 import { List } from './list.tsx'
 import { RoomView } from './room.tsx'
-
-/** The state as it is now; renders again with each change. */
-export const useChat = (client: LoquatClient): ChatState =>
-  useSyncExternalStore(client.subscribe, () => client.state)
-
-export interface Place {
-  target: Target
-  name: string
-  /** The message whose thread is shown beside it. */
-  parentId?: string
-}
+import { type Selection, useChat } from './use-chat.ts'
 
 const STATES: Partial<Record<ChatState['connection'], string>> = {
   connecting: 'Connecting …',
@@ -22,12 +12,12 @@ const STATES: Partial<Record<ChatState['connection'], string>> = {
 
 export function Chat({ client, onLeave }: { client: LoquatClient; onLeave: () => void }) {
   const { connection } = useChat(client)
-  const [place, setPlace] = useState<Place>()
+  const [selection, setSelection] = useState<Selection>()
   useEffect(() => {
     if (connection === 'signedOut') onLeave()
   }, [connection, onLeave])
   return (
-    <div className={`chat ${place ? 'in-room' : ''} ${place?.parentId ? 'in-thread' : ''}`}>
+    <div className={`chat ${selection ? 'in-room' : ''} ${selection?.parentId ? 'in-thread' : ''}`}>
       <nav>
         <header>
           <strong>{client.uid}</strong>
@@ -38,32 +28,32 @@ export function Chat({ client, onLeave }: { client: LoquatClient; onLeave: () =>
         {STATES[connection] && <p className="notice">{STATES[connection]}</p>}
         <List
           client={client}
-          place={place}
+          selection={selection}
           onOpen={(conversation) => {
             const { name } = conversation.conversationWith
-            setPlace({ target: targetOf(conversation), name })
+            setSelection({ target: targetOf(conversation), name })
           }}
-          onStart={setPlace}
+          onStart={setSelection}
         />
       </nav>
-      {place ? (
+      {selection ? (
         <RoomView
-          key={client.idOf(place.target)}
+          key={client.idOf(selection.target)}
           client={client}
-          place={place}
-          onBack={() => setPlace(undefined)}
-          onThread={(parentId) => setPlace({ ...place, parentId })}
+          selection={selection}
+          onBack={() => setSelection(undefined)}
+          onThread={(parentId) => setSelection({ ...selection, parentId })}
         />
       ) : (
         <section className="empty">Choose a conversation.</section>
       )}
-      {place?.parentId && (
+      {selection?.parentId && (
         <RoomView
-          key={place.parentId}
+          key={selection.parentId}
           client={client}
-          place={place}
-          parentId={place.parentId}
-          onBack={() => setPlace({ target: place.target, name: place.name })}
+          selection={selection}
+          parentId={selection.parentId}
+          onBack={() => setSelection({ target: selection.target, name: selection.name })}
         />
       )}
     </div>

@@ -1,19 +1,19 @@
 import type { Conversation, LoquatClient, User } from '@loquat/sdk/client'
 import { useEffect, useState } from 'react'
-import { type Place, useChat } from './chat.tsx'
+import { type Selection, useChat } from './use-chat.ts'
 
 interface ListProps {
   client: LoquatClient
-  place: Place | undefined
+  selection: Selection | undefined
   onOpen: (conversation: Conversation) => void
-  onStart: (place: Place) => void
+  onStart: (selection: Selection) => void
 }
 
 /** Conversations, the newest first, and people to begin one with. */
-export function List({ client, place, onOpen, onStart }: ListProps) {
+export function List({ client, selection, onOpen, onStart }: ListProps) {
   const { conversations, typing, loaded, more } = useChat(client)
   const others = useStrangers(client, conversations)
-  const open = place && client.idOf(place.target)
+  const open = selection && client.idOf(selection.target)
   return (
     <ul className="list">
       {conversations.map((one) => (

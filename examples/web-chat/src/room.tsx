@@ -1,19 +1,19 @@
 import type { ChatMessage, LoquatClient } from '@loquat/sdk/client'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { type Place, useChat } from './chat.tsx'
 import { MessageView } from './message.tsx'
+import { type Selection, useChat } from './use-chat.ts'
 
 interface RoomProps {
   client: LoquatClient
-  place: Place
+  selection: Selection
   parentId?: string
   onBack: () => void
   onThread?: (parentId: string) => void
 }
 
 /** The messages of a conversation, or of a thread. */
-export function RoomView({ client, place, parentId, onBack, onThread }: RoomProps) {
-  const { target, name } = place
+export function RoomView({ client, selection, parentId, onBack, onThread }: RoomProps) {
+  const { target, name } = selection
   const { rooms, typing } = useChat(client)
   const key = parentId === undefined ? client.idOf(target) : `thread_${parentId}`
   const room = rooms[key]
@@ -23,7 +23,7 @@ export function RoomView({ client, place, parentId, onBack, onThread }: RoomProp
     return () => client.close(key)
   }, [client, type, id, parentId, key])
   const newest = room?.messages.findLast(({ pending }) => !pending)?.id
-  useReadMark(client, place, parentId === undefined ? newest : undefined)
+  useReadMark(client, selection, parentId === undefined ? newest : undefined)
   const end = useRef<HTMLDivElement>(null)
   const count = room?.messages.length ?? 0
   useLayoutEffect(() => {
@@ -58,13 +58,13 @@ export function RoomView({ client, place, parentId, onBack, onThread }: RoomProp
         </p>
         <div ref={end} />
       </div>
-      <Composer client={client} place={place} parentId={parentId} />
+      <Composer client={client} selection={selection} parentId={parentId} />
     </section>
   )
 }
 
 /** What is shown in a window that is looked at is read. */
-function useReadMark(client: LoquatClient, { target }: Place, newest: string | undefined) {
+function useReadMark(client: LoquatClient, { target }: Selection, newest: string | undefined) {
   const { type, id } = target
   useEffect(() => {
     if (newest === undefined) return
@@ -82,11 +82,11 @@ const ignore = () => undefined
 
 interface ComposerProps {
   client: LoquatClient
-  place: Place
+  selection: Selection
   parentId: ChatMessage['parentId'] | undefined
 }
 
-function Composer({ client, place: { target }, parentId }: ComposerProps) {
+function Composer({ client, selection: { target }, parentId }: ComposerProps) {
   const [text, setText] = useState('')
   return (
     <form

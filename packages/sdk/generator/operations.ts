@@ -7,8 +7,11 @@ import type { Schema } from './types.ts'
 
 const HEAD = `// Made by \`npm run generate\` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
-import { everyFollowing, everyRecord, type Page } from './pages.ts'
+import { everyFollowing, everyRecord } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
+
+/** One page of a list. */
+export type Page<T> = { data: T[]; meta: PageMeta }
 `
 
 /** `shared` are the shapes that many answers have, by the names they get; `PageMeta` is one. */

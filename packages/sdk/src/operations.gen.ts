@@ -1,7 +1,10 @@
 // Made by `npm run generate` from the OpenAPI document. Do not edit.
 import { segment } from './address.ts'
-import { everyFollowing, everyRecord, type Page } from './pages.ts'
+import { everyFollowing, everyRecord } from './pages.ts'
 import type { CallOptions, Transport } from './transport.ts'
+
+/** One page of a list. */
+export type Page<T> = { data: T[]; meta: PageMeta }
 
 export type PageMeta = {
   pagination: {

@@ -1,9 +1,10 @@
-import type { PageMeta } from './operations.gen.ts'
-
-/** One page of a list. */
-export interface Page<T> {
+/** What a page tells about the pages after it: the part of the generated `Page` that the iterators read. */
+interface NumberedPage<T> {
   data: T[]
-  meta: PageMeta
+  meta: {
+    pagination: { current_page: number; total_pages: number }
+    cursor?: { next?: string }
+  }
 }
 
 /** What leads from one page to the next. */
@@ -14,11 +15,11 @@ interface Place {
 
 /** All records of a list, read page by page as they are asked for. */
 export async function* everyRecord<T>(
-  read: (place: Place) => Promise<Page<T>>,
+  read: (place: Place) => Promise<NumberedPage<T>>,
 ): AsyncGenerator<T, void, undefined> {
   let place: Place | undefined = {}
   while (place) {
-    const page: Page<T> = await read(place)
+    const page: NumberedPage<T> = await read(place)
     yield* page.data
     place = following(place, page)
   }
@@ -41,7 +42,7 @@ export async function* everyFollowing<T>(
  * A cursor where the list offers one: it neither skips nor repeats when records come and go. A list that begins
  * somewhere inside ends before as many pages as its total makes.
  */
-function following<T>({ cursor }: Place, { data, meta }: Page<T>): Place | undefined {
+function following<T>({ cursor }: Place, { data, meta }: NumberedPage<T>): Place | undefined {
   if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }
   if (meta.cursor || data.length === 0) return undefined
   const { current_page: page, total_pages: last } = meta.pagination

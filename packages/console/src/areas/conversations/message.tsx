@@ -11,7 +11,7 @@ import { Time } from '../../shared/time.tsx'
 import { Body } from './body.tsx'
 import { actionOf, reactionsOf, senderOf, summaryOf } from './content.ts'
 import { useDelete } from './delete.ts'
-import { PartyLink } from './messages.tsx'
+import { PartyLink } from './party-link.tsx'
 import { Receipts } from './receipts.tsx'
 
 interface ItemProps {

@@ -1,59 +1,16 @@
 import type { Message } from '@loquat/sdk'
-import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Avatar } from '../../shared/avatar.tsx'
 import { IconButton } from '../../shared/button.tsx'
-import { appKey, manage } from '../../shared/manage.ts'
 import { Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { Composer } from './composer.tsx'
 import { type Party, party, senderOf } from './content.ts'
+import { messagesKey, useMessages } from './history.ts'
 import { MessageItem } from './message.tsx'
+import { PartyLink } from './party-link.tsx'
 import { Thread } from './thread.tsx'
-
-export interface MessagePage {
-  data: Message[]
-  /** The id before which the next older page begins. */
-  older: string | undefined
-}
-
-export const messagesKey = (appId: string, conversationId: string) =>
-  appKey(appId, 'conversations', 'messages', conversationId)
-
-const byId = (a: Message, b: Message) => Number(a.id) - Number(b.id)
-
-/** The pages with one more message, unless it is there already; replies belong to their thread. */
-export function addMessage(
-  before: InfiniteData<MessagePage> | undefined,
-  sent: { id: string; parentId?: string | undefined },
-): InfiniteData<MessagePage> | undefined {
-  const [newest, ...older] = before?.pages ?? []
-  if (!before || !newest || sent.parentId) return before
-  if (before.pages.some(({ data }) => data.some(({ id }) => id === sent.id))) return before
-  const data = [...newest.data, sent as Message].sort(byId)
-  return { ...before, pages: [{ ...newest, data }, ...older] }
-}
-
-/** The history of a conversation, page by page upwards from the newest. */
-function useMessages(appId: string, conversationId: string) {
-  return useInfiniteQuery({
-    queryKey: messagesKey(appId, conversationId),
-    queryFn: async ({ pageParam }): Promise<MessagePage> => {
-      const { data, meta } = await manage.app(appId).messages.list({
-        conversationId,
-        affix: 'prepend',
-        hideReplies: true,
-        withTags: true,
-        limit: 50,
-        ...(pageParam && { id: pageParam }),
-      })
-      return { data, older: meta.next?.id }
-    },
-    initialPageParam: '',
-    getNextPageParam: ({ older }) => older,
-  })
-}
 
 export function MessageView(props: {
   appId: string
@@ -172,21 +129,4 @@ function partiesOf(messages: Message[]): Party[] | undefined {
     party(message, 'for') ?? { id: receiver, name: receiver, kind: receiverType }
   if (receiverType === 'group') return [to]
   return [senderOf(message), to].sort((a, b) => (a.id < b.id ? -1 : 1))
-}
-
-export function PartyLink({ appId, of }: { appId: string; of: Party }) {
-  const name = <bdi>{of.name}</bdi>
-  if (of.id === 'app_system') return name
-  if (of.kind === 'group') {
-    return (
-      <Link to="/apps/$appId/groups/$guid" params={{ appId, guid: of.id }}>
-        {name}
-      </Link>
-    )
-  }
-  return (
-    <Link to="/apps/$appId/users/$uid" params={{ appId, uid: of.id }}>
-      {name}
-    </Link>
-  )
 }

@@ -6,8 +6,8 @@ import { Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { Composer } from './composer.tsx'
 import type { Party } from './content.ts'
+import { messagesKey } from './history.ts'
 import { MessageItem } from './message.tsx'
-import { messagesKey } from './messages.tsx'
 
 /** A message with its replies. */
 export function Thread(props: {
