@@ -24,7 +24,7 @@ export async function openInstallation(env: EnginesEnv): Promise<Deps> {
   await keepLogs(cellUrl, 14)
   const deps = openDeps(config)
   const cell = { cellId: 'us-1', region: 'us' as const, urlSealed: deps.secrets.seal(cellUrl) }
-  await upsertCell.many(deps.directory.db, cell)
+  await upsertCell.run(deps.directory.db, cell)
   await deps.directory.start()
   deps.revocations.start()
   return deps

@@ -58,7 +58,7 @@ export async function newOperator(
   const account = { email, name: 'Rui', passwordHash: await passwordHash }
   const { operator_no: no } = await insertOperator.one(directory.db, account)
   const token = randomBytes(32).toString('base64url')
-  await insertSession.many(directory.db, {
+  await insertSession.run(directory.db, {
     tokenHash: secrets.hash(token),
     operatorNo: no,
     address: '127.0.0.1',
@@ -97,7 +97,7 @@ export async function join(
   role: Role,
 ): Promise<void> {
   if (role === 'owner') {
-    await insertOwner.many(deps.directory.db, { appNo, operatorNo })
+    await insertOwner.run(deps.directory.db, { appNo, operatorNo })
     return
   }
   const text = 'insert into collaborators (app_no, operator_no, role) values ($1, $2, $3)'

@@ -52,7 +52,7 @@ export const cellsAdd: Command = {
       })
       await migrate(url, 'cell')
       await keepLogs(url, config.service.eventRetentionDays)
-      await upsertCell.many(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
+      await upsertCell.run(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
     })
     context.print(`Cell ${cellId} is ready.`)
   },

@@ -48,7 +48,7 @@ export async function demoOperator(deps: Deps, appId: string): Promise<DemoOpera
   const operatorNo =
     known?.operator_no ?? (await createOperator(deps, { email, name: 'Demo', password }))
   const app = await directory.find(appId)
-  if (app) await insertInvited.many(directory.db, { appNo: app.no, operatorNo, role: 'owner' })
+  if (app) await insertInvited.run(directory.db, { appNo: app.no, operatorNo, role: 'owner' })
   const own = known && !(await isPassword(password, known.password_hash))
   return { email, password: own ? '(the one that you chose)' : password }
 }

@@ -138,7 +138,7 @@ async function prepareDatabases(config: Config) {
       const url = cellUrl(directoryUrl, cellId)
       await ensureDatabase(url)
       const urlSealed = secrets.seal(url)
-      await upsertCell.many(directory.db, { cellId, region, urlSealed })
+      await upsertCell.run(directory.db, { cellId, region, urlSealed })
     }
   } finally {
     await closeDeps({ secrets, directory, ...rest })

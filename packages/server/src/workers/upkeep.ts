@@ -38,7 +38,7 @@ export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>
   if (made.length + dropped.length > 0) {
     deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
   }
-  await removeDeadWorkers.many(cell.db, {})
+  await removeDeadWorkers.run(cell.db, {})
   await removeAll(removeOldIdempotency, cell, signal)
   await removeAll(removeOldRevocations, cell, signal)
   await removeAll(removeOldDeadLetters, cell, signal)

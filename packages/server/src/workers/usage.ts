@@ -17,7 +17,7 @@ export async function runUsage({ cell, signal }: JobContext): Promise<void> {
     }
     if (performance.now() - sampledAt >= SAMPLE_MS) {
       sampledAt = performance.now()
-      await samplePeaks.many(cell.db, {})
+      await samplePeaks.run(cell.db, {})
     }
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }

@@ -23,7 +23,7 @@ export function beginAudit(
 /** What came of it. Lost with the process, or the directory: the entry then stands without. */
 export async function endAudit({ directory, log }: Context, id: number, status: number) {
   try {
-    await insertOutcome.many(directory.db, { id, status })
+    await insertOutcome.run(directory.db, { id, status })
   } catch (error) {
     log.warn({ err: error, audit: id }, 'the outcome of an audit entry is lost')
   }

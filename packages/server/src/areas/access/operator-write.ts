@@ -22,11 +22,11 @@ export function operatorWrite<T>(
   const retry = retryOf(secrets, request, request.operator.no)
   if (!retry) return directory.db.tx(work)
   return directory.db.tx(async (tx) => {
-    await removeOldOperatorIdempotency.many(tx, retry)
+    await removeOldOperatorIdempotency.run(tx, retry)
     if (await claimOperatorIdempotency.maybeOne(tx, retry)) {
       const answer = await work(tx)
       const answerSealed = secrets.seal(JSON.stringify(answer))
-      await completeOperatorIdempotency.many(tx, { ...retry, answerSealed })
+      await completeOperatorIdempotency.run(tx, { ...retry, answerSealed })
       return answer
     }
     return answerOf(secrets, retry, await getOperatorIdempotency.one(tx, retry)) as T
@@ -92,5 +92,5 @@ export async function storeAnswer(
   if (!retry) return
   await claimOperatorIdempotency.one(tx, retry)
   const answerSealed = secrets.seal(JSON.stringify(answer))
-  await completeOperatorIdempotency.many(tx, { ...retry, answerSealed })
+  await completeOperatorIdempotency.run(tx, { ...retry, answerSealed })
 }

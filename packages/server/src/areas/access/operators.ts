@@ -69,7 +69,7 @@ async function operatorOfSession(
 ): Promise<Found | undefined> {
   const row = await findSessionOperator.maybeOne(directory.db, { tokenHash: hash })
   if (!row) return undefined
-  if (row.stale) await touchSession.many(directory.db, { tokenHash: hash })
+  if (row.stale) await touchSession.run(directory.db, { tokenHash: hash })
   const { operator_no: no, email, name, session_id: sessionId } = row
   return { hash, no, email, name, via: 'session', sessionId }
 }

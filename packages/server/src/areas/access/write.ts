@@ -48,7 +48,7 @@ async function once<T>(
   const row = { appNo: app.no, credential, uid, key }
   if (await claimIdempotency.maybeOne(tx, { ...row, requestHash })) {
     const answer = await work(tx)
-    await completeIdempotency.many(tx, {
+    await completeIdempotency.run(tx, {
       ...row,
       answerSealed: secrets.seal(JSON.stringify(answer)),
     })

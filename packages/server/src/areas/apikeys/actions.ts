@@ -48,7 +48,7 @@ export function createApiKey(
 ): Promise<ApiKey> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    await lockKeys.many(tx, { appNo })
+    await lockKeys.run(tx, { appNo })
     const { count } = await countApiKeys.one(tx, { appNo })
     if (count >= KEYS_PER_APP) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_APP, what: 'API keys' })

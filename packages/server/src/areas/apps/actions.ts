@@ -66,8 +66,8 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
   const { app_no: appNo } = await insertPlacement.one(directory.db, placement)
 
   const keys = await cell.db.tx(async (tx) => {
-    await insertApp.many(tx, { appNo, appId })
-    await insertBuiltInRoles.many(tx, { appNo })
+    await insertApp.run(tx, { appNo, appId })
+    await insertBuiltInRoles.run(tx, { appNo })
     const rest = await addApiKey(tx, secrets, { appNo, name: 'REST key', scope: 'fullAccess' })
     const auth = await addApiKey(tx, secrets, { appNo, name: 'Auth key', scope: 'authOnly' })
     await announce(tx, { appNo, type: 'app.created', key: 'app', payload: { appId, name, region } })
@@ -85,8 +85,8 @@ export async function createApp(
   const { config, directory } = deps
   const { appNo, appId, rest, auth } = await placeApp(deps, { name, region })
   await directory.db.tx(async (tx) => {
-    await activatePlacement.many(tx, { appNo })
-    if (ownerNo !== undefined) await insertOwner.many(tx, { appNo, operatorNo: ownerNo })
+    await activatePlacement.run(tx, { appNo })
+    if (ownerNo !== undefined) await insertOwner.run(tx, { appNo, operatorNo: ownerNo })
     const app = { no: appNo, id: appId }
     await recordAudit(tx, 'command', { action: 'createApp', app, after: { name, region } })
   })

@@ -18,7 +18,7 @@ export function followArchive(
   return db.tx(async (tx) => {
     if (!(await setArchived.maybeOne(tx, { appNo, archived }))) return
     await revocations.revoke(tx, { appNo, kind: 'app', id: archived ? ARCHIVED : '' })
-    if (!archived) await removeArchived.many(tx, { appNo })
+    if (!archived) await removeArchived.run(tx, { appNo })
     const type = archived ? 'app.archived' : 'app.restored'
     await announce(tx, { appNo, type, key: 'app', payload: { appId } })
   })

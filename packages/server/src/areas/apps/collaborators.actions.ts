@@ -42,7 +42,7 @@ export function changeCollaborators(
 ): Promise<CollaboratorOutcomes> {
   const { operator, managedApp: app } = request
   return operatorWrite(deps, request, async (tx) => {
-    await lockTeam.many(tx, { appNo: app.no })
+    await lockTeam.run(tx, { appNo: app.no })
     const team = new Team(deps, tx, app, operator)
     const before = await team.read()
     const outcomes = {
@@ -106,15 +106,15 @@ class Team {
     const { no: appNo } = this.#app
     const account = await findOperatorByEmail.maybeOne(this.#tx, { email })
     if (account) {
-      await upsertCollaborator.many(this.#tx, { appNo, operatorNo: account.operator_no, role })
-      await removeInvitation.many(this.#tx, { appNo, email })
+      await upsertCollaborator.run(this.#tx, { appNo, operatorNo: account.operator_no, role })
+      await removeInvitation.run(this.#tx, { appNo, email })
       await this.read()
       return { success: true, message: known ? 'Changed.' : 'Added.' }
     }
     if (this.#deps.config.manage.signUp === 'off') throw fail('ERR_SIGN_UP_CLOSED')
     const invitation = randomBytes(32).toString('base64url')
     const tokenHash = this.#deps.secrets.hash(invitation)
-    await upsertInvitation.many(this.#tx, { appNo, email, role, tokenHash })
+    await upsertInvitation.run(this.#tx, { appNo, email, role, tokenHash })
     await this.read()
     return { success: true, message: 'Invited.', invitation }
   }
@@ -124,8 +124,8 @@ class Team {
     if (!known) throw fail('ERR_NOT_A_COLLABORATOR', { email })
     const { no: appNo } = this.#app
     const operatorNo = known.operator_no
-    if (operatorNo === null) await removeInvitation.many(this.#tx, { appNo, email })
-    else await removeCollaborator.many(this.#tx, { appNo, operatorNo })
+    if (operatorNo === null) await removeInvitation.run(this.#tx, { appNo, email })
+    else await removeCollaborator.run(this.#tx, { appNo, operatorNo })
     await this.read()
     return { success: true, message: 'Removed.' }
   }

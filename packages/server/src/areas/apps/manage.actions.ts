@@ -73,11 +73,11 @@ export async function createManagedApp(
   if (count >= limit) throw fail('ERR_APP_CREATION_FAILED_MAX_LIMIT', { limit })
   const { appNo, appId, rest, auth } = await place(deps, { name, region })
   return operatorWrite(deps, request, async (tx) => {
-    await lockOwner.many(tx, { operatorNo })
+    await lockOwner.run(tx, { operatorNo })
     const { count } = await countOwnedApps.one(tx, { operatorNo })
     if (count >= limit) throw fail('ERR_APP_CREATION_FAILED_MAX_LIMIT', { limit })
-    await activatePlacement.many(tx, { appNo })
-    await insertOwner.many(tx, { appNo, operatorNo })
+    await activatePlacement.run(tx, { appNo })
+    await insertOwner.run(tx, { appNo, operatorNo })
     const app = toManagedApp(deps, await getManagedApp.one(tx, { operatorNo, appNo }))
     const target = { no: appNo, id: appId }
     await recordAudit(tx, operator, { action: 'createApp', app: target, after: { name, region } })

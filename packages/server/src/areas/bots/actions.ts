@@ -12,7 +12,7 @@ const BOTS_PER_APP = 25
 export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRecord> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    await lockBots.many(tx, { appNo })
+    await lockBots.run(tx, { appNo })
     if (await findBot.maybeOne(tx, { appNo, uid: bot.uid })) {
       throw fail('ERR_BOT_ALREADY_EXISTS', { uid: bot.uid })
     }

@@ -132,7 +132,7 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
     if (!cleared) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
     if (forAll) {
       await clearView.one(tx, { appNo, conversation, uid: withId })
-      await purgeConversation.many(tx, { appNo, conversation })
+      await purgeConversation.run(tx, { appNo, conversation })
       await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
     }
     const payload = { ...whichOf(place), forAll }

@@ -45,7 +45,7 @@ export function clearForAll(deps: Deps, actor: Actor, id: string) {
     const place = await findByPrintedId(tx, actor, id)
     const head = await enterView(tx, appNo, place)
     if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
-    await clearViews.many(tx, { appNo, conversation: head.no })
+    await clearViews.run(tx, { appNo, conversation: head.no })
     const payload = { ...whichOf(place), forAll: true }
     const key = `conversation:${head.no}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })

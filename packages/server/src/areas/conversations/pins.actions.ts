@@ -27,7 +27,7 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     // Whoever pins two at once waits here: both are counted.
-    await lockUsers.many(tx, { appNo, uids: [place.uid] })
+    await lockUsers.run(tx, { appNo, uids: [place.uid] })
     const pin = await findPin.maybeOne(tx, { appNo, ...place })
     if (!pin) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
     if (pin.by_app) throw fail('ERR_SYSTEM_PINNED_CONVERSATION')
@@ -59,7 +59,7 @@ export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRec
   return write(deps, actor, async (tx) => {
     await lockSettings.one(tx, { appNo })
     const sought = { appNo, uids: idsOf('user'), guids: idsOf('group') }
-    await holdPinned.many(tx, sought)
+    await holdPinned.run(tx, sought)
     const known = new Set(
       (await findEntities.many(tx, { ...sought, system: false })).map(
         ({ kind, id }) => `${kind}:${id}`,
@@ -72,7 +72,7 @@ export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRec
         : fail('ERR_GUID_NOT_FOUND', { guid: id })
     }
     const [kinds, ids] = [once.map(({ kind }) => kind), once.map(({ id }) => id)]
-    await replaceAppPins.many(tx, { appNo, kinds, ids })
+    await replaceAppPins.run(tx, { appNo, kinds, ids })
     const pinned = (await listAppPins.many(tx, { appNo })).map(toPin)
     const payload = { conversations: pinned.map(({ conversationId }) => conversationId) }
     await announce(tx, { appNo, type: 'app.conversations.pinned', key: 'app', payload })

@@ -101,7 +101,7 @@ async function addFirsts(tx: Tx, actor: Actor, guid: string, firsts: string[]): 
   const ceilings = await Ceilings.read(tx, actor, { members_count: 0 }, firsts)
   for (const uid of firsts) {
     refuseIf(ceilings.take(uid))
-    await insertMember.many(tx, { appNo: actor.app.no, guid, uid, scope: 'admin' })
+    await insertMember.run(tx, { appNo: actor.app.no, guid, uid, scope: 'admin' })
   }
 }
 
@@ -175,7 +175,7 @@ async function updateFields(
   made: { passwordHash: string | null; unset: string[] },
 ): Promise<void> {
   const { name = null, type = null, icon = null, description = null, tags = null } = changes
-  await updateGroup.many(tx, {
+  await updateGroup.run(tx, {
     appNo: actor.app.no,
     guid,
     ...{ name, type, icon, description, tags, ...made },
@@ -191,7 +191,7 @@ export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
     const place = await enterGroup(tx, actor, guid)
     refuseIf(refuseDelete(place.acting))
     const { group, shownSeq, hidden } = place
-    await markGroupRemoved.many(tx, { appNo, guid })
+    await markGroupRemoved.run(tx, { appNo, guid })
     await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
     const views = shownSeq > 0 ? group.members_count - hidden : 0
     await addToTotal(tx, appNo, 'views.group', -views)

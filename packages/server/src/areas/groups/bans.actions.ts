@@ -20,8 +20,8 @@ import { refuseModerating, refuseRemoval, refuseUnban } from './rights.ts'
 export async function banMember(tx: Tx, place: Place, target: Member): Promise<MessageRecord> {
   const { uid, scope, joinedAt } = target
   const member = { appNo: place.actor.app.no, guid: place.group.guid, uid }
-  if (scope !== null) await removeMember.many(tx, member)
-  await insertBan.many(tx, { ...member, scope, joinedAt })
+  if (scope !== null) await removeMember.run(tx, member)
+  await insertBan.run(tx, { ...member, scope, joinedAt })
   return tellMember(tx, place, 'banned', uid)
 }
 
@@ -48,7 +48,7 @@ export function unbanUser(deps: Deps, actor: Actor, guid: string, uid: string) {
     refuseIf(refuseModerating(place.acting))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     refuseIf(refuseUnban(place.acting, target))
-    await removeBan.many(tx, { appNo, guid, uid })
+    await removeBan.run(tx, { appNo, guid, uid })
     await announceMember(tx, place, await tellMember(tx, place, 'unbanned', uid))
     return { success: true as const, message: `${uid} is no longer banned from ${guid}.` }
   })

@@ -43,7 +43,7 @@ export async function joinGroup(
       if (!proof.holds || now?.password_hash !== proof.hash) throw fail('ERR_WRONG_GROUP_PASS')
     }
     refuseIf((await Ceilings.read(tx, actor, place.group, [uid])).take(uid))
-    await insertMember.many(tx, { appNo, guid, uid, scope: 'participant' })
+    await insertMember.run(tx, { appNo, guid, uid, scope: 'participant' })
     const message = await tellMember(tx, place, 'joined', uid)
     const row = await findGroupSeen.one(tx, { appNo, guid, viewer: uid })
     await announceMember(tx, place, message)
@@ -73,7 +73,7 @@ export function leaveGroup(deps: Deps, actor: ActingUser, guid: string) {
   return write(deps, actor, async (tx) => {
     const place = await enterGroup(tx, actor, guid)
     refuseIf(refuseLeaving(place.standing(uid)))
-    await removeMember.many(tx, { appNo, guid, uid })
+    await removeMember.run(tx, { appNo, guid, uid })
     await announceMember(tx, place, await tellMember(tx, place, 'left', uid))
     return { success: true as const, message: `${uid} left ${guid}.` }
   })

@@ -130,7 +130,7 @@ async function addOne(
   const refusal = refuseMember(place.standing(uid)) ?? ceilings.take(uid)
   if (refusal) return refusal
   const { actor, group } = place
-  await insertMember.many(tx, { appNo: actor.app.no, guid: group.guid, uid, scope })
+  await insertMember.run(tx, { appNo: actor.app.no, guid: group.guid, uid, scope })
   return tellMember(tx, place, 'added', uid)
 }
 
@@ -166,7 +166,7 @@ export function kickMember(deps: Deps, actor: Actor, guid: string, uid: string) 
     refuseIf(refuseRemoval(place.acting, target))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
-    await removeMember.many(tx, { appNo, guid, uid })
+    await removeMember.run(tx, { appNo, guid, uid })
     await announceMember(tx, place, await tellMember(tx, place, 'kicked', uid))
     return { success: true as const, message: `${uid} was removed from ${guid}.` }
   })

@@ -49,7 +49,7 @@ export async function giveTo(tx: Tx, place: Place, owner: string): Promise<Messa
   const { actor, group } = place
   const by = actor.uid ?? null
   const messages = owner === SYSTEM_UID ? [] : await makeAdmin(tx, place, place.standing(owner))
-  await updateOwner.many(tx, { appNo: actor.app.no, guid: group.guid, owner, by })
+  await updateOwner.run(tx, { appNo: actor.app.no, guid: group.guid, owner, by })
   return messages
 }
 
@@ -60,10 +60,10 @@ async function makeAdmin(tx: Tx, place: Place, target: Member): Promise<MessageR
   if (old === 'admin') return []
   if (old === null) {
     refuseIf((await Ceilings.read(tx, place.actor, place.group, [uid])).take(uid))
-    await insertMember.many(tx, member)
+    await insertMember.run(tx, member)
     return [await tellMember(tx, place, 'added', uid)]
   }
-  await updateScope.many(tx, member)
+  await updateScope.run(tx, member)
   return [await tellMember(tx, place, 'scopeChanged', uid, { old, new: 'admin' })]
 }
 

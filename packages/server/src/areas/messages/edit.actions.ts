@@ -34,7 +34,7 @@ export function changeMessage(
     const row = await findSeen(tx, actor, id)
     checkEdit(actor, row)
     const { conversation } = row
-    if (actor.uid !== undefined) await checkBlocks.many(tx, { appNo, conversation, uid: actor.uid })
+    if (actor.uid !== undefined) await checkBlocks.run(tx, { appNo, conversation, uid: actor.uid })
     const { data } = edited(row, edit)
     // Where the text is not touched, those whom it mentions are as they were.
     const mentions = textOf(edit) === undefined ? null : (records ?? {})

@@ -93,7 +93,7 @@ type Stretch = Pick<Waiting, 'after' | 'upto'>
 /** Whether it was the next one: another process may have been faster. */
 function indexStretch(db: Db, appNo: number, stretch: Stretch): Promise<boolean> {
   return db.tx(async (tx) => {
-    await lockIndex.many(tx, { appNo })
+    await lockIndex.run(tx, { appNo })
     if ((await findIndexed.one(tx, { appNo })).upto !== stretch.after) return false
     await storeStretch(tx, appNo, stretch)
     return true
@@ -102,12 +102,12 @@ function indexStretch(db: Db, appNo: number, stretch: Stretch): Promise<boolean>
 
 const writeStretch = (db: Db, appNo: number, stretch: Stretch): Promise<void> =>
   db.tx(async (tx) => {
-    await lockIndex.many(tx, { appNo })
+    await lockIndex.run(tx, { appNo })
     await storeStretch(tx, appNo, stretch)
   })
 
 async function storeStretch(tx: Executor, appNo: number, { after, upto }: Stretch): Promise<void> {
-  await forgetChanges.many(tx, { appNo, after, upto })
+  await forgetChanges.run(tx, { appNo, after, upto })
   const { lists, messages } = await readLists(tx, appNo, { after, upto })
   // In the order of the index: neighbours come together.
   const grams = [...lists.keys()].sort()
@@ -115,9 +115,9 @@ async function storeStretch(tx: Executor, appNo: number, { after, upto }: Stretc
     const rows = grams
       .slice(n, n + GRAMS)
       .map((gram) => [gram, encodeIds(lists.get(gram) ?? [], after).toString('base64')])
-    await storeGrams.many(tx, { appNo, upto, grams: JSON.stringify(rows) })
+    await storeGrams.run(tx, { appNo, upto, grams: JSON.stringify(rows) })
   }
-  await storeSegment.many(tx, { appNo, upto, after, messages })
+  await storeSegment.run(tx, { appNo, upto, after, messages })
 }
 
 /** By gram the messages that hold it. */

@@ -19,7 +19,7 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
     const row = await findSeen(tx, actor, id)
     checkInteraction(uid, row, elementIds)
-    await checkBlocks.many(tx, { appNo, conversation: row.conversation, uid })
+    await checkBlocks.run(tx, { appNo, conversation: row.conversation, uid })
     const added = await insertInteractions.many(tx, { appNo, id: row.id, uid, elementIds })
     if (added.length > 0) {
       const interactions = added.map(({ element_id: elementId, at }) => ({

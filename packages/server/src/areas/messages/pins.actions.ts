@@ -43,7 +43,7 @@ async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow &
   checkNoAction(row)
   checkThere(row)
   const conversation = { appNo: app.no, conversation: row.conversation }
-  if (uid !== undefined) await checkBlocks.many(tx, { ...conversation, uid })
+  if (uid !== undefined) await checkBlocks.run(tx, { ...conversation, uid })
   const limit = limitOf(settings, 'limits.pinnedMessages')
   const { count } = await countPinned.one(tx, conversation)
   if (count >= limit) throw fail('ERR_PINNED_MESSAGES_LIMIT_EXCEEDED', { limit })

@@ -15,7 +15,7 @@ export async function react(
   const one = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction }
   const most = limitOf(actor.settings, 'limits.reactionsPerMessage')
   await writeCall(deps, actor, async (db) => {
-    await (added ? addReaction.many(db, { ...one, most }) : removeReaction.many(db, one))
+    await (added ? addReaction.run(db, { ...one, most }) : removeReaction.run(db, one))
     return null
   })
 }

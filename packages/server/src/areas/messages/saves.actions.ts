@@ -24,7 +24,7 @@ export function saveMessage(deps: Deps, actor: Actor, id: string) {
     if (!user) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (!row.saved) {
       await lockHead.maybeOne(tx, { appNo: app.no, conversation: row.conversation })
-      await markSaved.many(tx, message)
+      await markSaved.run(tx, message)
     }
     if (!(await holdMessage.maybeOne(tx, message))) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
     if (await insertSave.maybeOne(tx, { ...message, uid })) {

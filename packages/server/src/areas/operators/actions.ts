@@ -105,7 +105,7 @@ async function takeInvited(
 
 async function join(tx: Tx, operator: Caller, invited: InvitedRow) {
   const { app_no: appNo, app_id: appId, role } = invited
-  await insertInvited.many(tx, { appNo, operatorNo: operator.no, role })
+  await insertInvited.run(tx, { appNo, operatorNo: operator.no, role })
   const app = { no: appNo, id: appId }
   await recordAudit(tx, operator, { action: 'acceptInvitation', app, after: { role } })
   return { appId, role }
@@ -132,8 +132,8 @@ export async function editOperator(
     const operatorNo = operator.no
     const row = await updateOperator.one(tx, { operatorNo, name, passwordHash })
     if (password) {
-      await removeOtherSessions.many(tx, { operatorNo, sessionId: operator.sessionId ?? null })
-      if (endKeys) await removeAllKeys.many(tx, { operatorNo })
+      await removeOtherSessions.run(tx, { operatorNo, sessionId: operator.sessionId ?? null })
+      if (endKeys) await removeAllKeys.run(tx, { operatorNo })
     }
     const [before, after] = [
       { name: operator.name },

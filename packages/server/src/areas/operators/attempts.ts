@@ -41,6 +41,6 @@ export async function forgiveAttempts(
   address: string,
 ) {
   const subjects = subjectsOf(account, address)
-  await removeAttempts.many(directory.db, { subjects: [subjects.both, subjects.account] })
-  await giveBackAttempt.many(directory.db, { subject: subjects.address })
+  await removeAttempts.run(directory.db, { subjects: [subjects.both, subjects.account] })
+  await giveBackAttempt.run(directory.db, { subject: subjects.address })
 }

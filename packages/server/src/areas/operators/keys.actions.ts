@@ -58,7 +58,7 @@ export async function createKey(
   // A key outlives the session that makes it.
   await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
-    await lockOperator.many(tx, { operatorNo })
+    await lockOperator.run(tx, { operatorNo })
     const keys = await listKeys.many(tx, { operatorNo })
     if (keys.length >= KEYS_PER_OPERATOR) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_OPERATOR, what: 'keys' })

@@ -65,8 +65,8 @@ export async function signIn(
   const token = randomBytes(32).toString('base64url')
   const shown = sessionToken(deps, request)
   const session = await directory.db.tx(async (tx) => {
-    if (shown) await removeShownSession.many(tx, { tokenHash: secrets.hash(shown) })
-    await removeOldSessions.many(tx, { operatorNo: operator.no, keep: SESSIONS_KEPT - 1 })
+    if (shown) await removeShownSession.run(tx, { tokenHash: secrets.hash(shown) })
+    await removeOldSessions.run(tx, { operatorNo: operator.no, keep: SESSIONS_KEPT - 1 })
     const begun = await insertSession.one(tx, {
       tokenHash: secrets.hash(token),
       operatorNo: operator.no,

@@ -43,7 +43,7 @@ export async function confirmTotp(deps: Deps, request: FastifyRequest, code: str
     if (!sealed || step === undefined) throw fail('ERR_WRONG_CODE')
     const confirmed = await confirmTotpSecret.maybeOne(tx, { operatorNo, sealed, step })
     if (!confirmed) throw fail('ERR_WRONG_CODE')
-    await removeOtherSessions.many(tx, { operatorNo, sessionId })
+    await removeOtherSessions.run(tx, { operatorNo, sessionId })
     const recoveryCodes = await replaceCodes(deps, tx, operatorNo)
     await recordAudit(tx, request.operator, { action: 'confirmTotp' })
     return { recoveryCodes }
@@ -69,7 +69,7 @@ export async function deleteTotp(deps: Deps, request: FastifyRequest, password: 
   return operatorWrite(deps, request, async (tx) => {
     const removed = await removeTotpSecret.maybeOne(tx, { operatorNo: operator.no })
     if (!removed) throw fail('ERR_TOTP_OFF')
-    await removeRecoveryCodes.many(tx, { operatorNo: operator.no })
+    await removeRecoveryCodes.run(tx, { operatorNo: operator.no })
     await recordAudit(tx, operator, { action: 'deleteTotp' })
     return { success: true as const, message: 'One-time codes are off.' }
   })
@@ -80,8 +80,8 @@ async function replaceCodes({ secrets }: Deps, tx: Tx, operatorNo: number): Prom
   const codes = Array.from({ length: RECOVERY_CODES }, () =>
     (randomBytes(10).toString('hex').match(/.{5}/g) ?? []).join('-'),
   )
-  await removeRecoveryCodes.many(tx, { operatorNo })
+  await removeRecoveryCodes.run(tx, { operatorNo })
   const hashes = codes.map((code) => secrets.hash(code))
-  await insertRecoveryCodes.many(tx, { operatorNo, hashes })
+  await insertRecoveryCodes.run(tx, { operatorNo, hashes })
   return codes
 }

@@ -206,7 +206,7 @@ suite('presence', () => {
     const { cell } = await newApp()
     const gateway = '11111111-2222-3333-4444-555555555555'
     await rows(cell.db, `insert into gateways values ('${gateway}', now(), now())`)
-    await endGateways.many(cell.db, {})
+    await endGateways.run(cell.db, {})
     assert.equal(await renewGateway.maybeOne(cell.db, { gateway, seconds: 9 }), undefined)
     await assert.rejects(
       rows(cell.db, `select connect_users('${gateway}', '[]')`),

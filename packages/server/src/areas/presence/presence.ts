@@ -158,12 +158,12 @@ class CellPresence {
 
   async leave(db: Db): Promise<void> {
     if (this.#gateway === undefined) return
-    await renewGateway.many(db, { gateway: this.#gateway, seconds: this.#graceMs / 1_000 })
+    await renewGateway.run(db, { gateway: this.#gateway, seconds: this.#graceMs / 1_000 })
   }
 
   async #register(db: Db): Promise<string> {
     const gateway = randomUUID()
-    await insertGateway.many(db, { gateway, seconds: this.#expirySeconds })
+    await insertGateway.run(db, { gateway, seconds: this.#expirySeconds })
     return gateway
   }
 

@@ -29,7 +29,7 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
     if (closed.has(uid)) throw fail('ERR_PERMISSION_DENIED')
     const { added, outcomes } = await newFriends(tx, actor, uid, others, { active, closed })
     if (added.length > 0) {
-      await insertFriends.many(tx, { appNo, uid, others: added })
+      await insertFriends.run(tx, { appNo, uid, others: added })
       await announcePairs(tx, appNo, 'user.friends.added', uid, added)
     }
     return { accepted: outcomes }

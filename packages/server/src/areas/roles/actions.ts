@@ -44,7 +44,7 @@ export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<Ro
   const { role, name, description = null } = given
   const data = { metadata: json(given.metadata), settings: json(given.settings) }
   return write(deps, actor, async (tx) => {
-    await lockRoles.many(tx, { appNo })
+    await lockRoles.run(tx, { appNo })
     const row = await insertRole.maybeOne(tx, { appNo, role, name, description, ...data })
     if (!row) throw fail('ERR_ROLE_ALREADY_EXISTS', { role })
     const { count } = await countRoles.one(tx, { appNo })
@@ -81,7 +81,7 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
     const row = await lockRole.maybeOne(tx, { appNo, role })
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
     if (row.built_in) throw fail('ERR_ROLE_DELETE_DENIED', { role })
-    await markRoleRemoved.many(tx, { appNo, role })
+    await markRoleRemoved.run(tx, { appNo, role })
     await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
     await announceRole(tx, appNo, 'role.deleted', row)
     return { success: true as const, message: `Role ${role} removed.` }

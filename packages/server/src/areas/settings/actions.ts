@@ -33,7 +33,7 @@ export function setSettings(
       else next[name] = value
       announced[name] = value ?? defaultOf(name)
     }
-    await updateSettings.many(tx, { appNo, settings: next })
+    await updateSettings.run(tx, { appNo, settings: next })
     await revocations.revoke(tx, { appNo, kind: 'app', id: '' })
     const payload = { settings: announced }
     await announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload })

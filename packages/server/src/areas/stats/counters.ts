@@ -72,9 +72,8 @@ export class Counters {
     const { directory, log } = this.#deps
     try {
       const { db } = directory.cell(id)
-      if (counts.size > 0)
-        await addCounts.many(db, { counts: JSON.stringify([...counts.values()]) })
-      if (seen.size > 0) await addSeen.many(db, { users: JSON.stringify([...seen.values()]) })
+      if (counts.size > 0) await addCounts.run(db, { counts: JSON.stringify([...counts.values()]) })
+      if (seen.size > 0) await addSeen.run(db, { users: JSON.stringify([...seen.values()]) })
     } catch (error) {
       log.warn({ err: error, cell: id }, 'counts of ten seconds were lost')
     }

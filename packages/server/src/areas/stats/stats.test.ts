@@ -50,7 +50,7 @@ suite('getStats', () => {
     presence.connect(app, 'bob', { connectedAt: 0 })
     presence.connect(app, 'ann', { connectedAt: 0 })
     await presence.beat()
-    await samplePeaks.many(app.cell.db, {})
+    await samplePeaks.run(app.cell.db, {})
     const counters = new Counters(server.deps)
     counters.saw(app, 'cat')
     counters.saw(app, 'cat')

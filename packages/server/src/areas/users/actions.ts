@@ -132,8 +132,8 @@ export async function dropUser(tx: Tx, appNo: number, uid: string, permanent: bo
 async function removeUser(tx: Tx, appNo: number, user: UserRow): Promise<void> {
   const { uid } = user
   await revokeTokensOf(tx, appNo, uid)
-  await markRemoved.many(tx, { appNo, uid })
-  await removePresence.many(tx, { appNo, uid })
+  await markRemoved.run(tx, { appNo, uid })
+  await removePresence.run(tx, { appNo, uid })
   await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })
   const state = user.deactivated_at ? 'users.deactivated' : 'users.active'
   await addToTotal(tx, appNo, state, -1)

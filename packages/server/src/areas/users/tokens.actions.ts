@@ -67,7 +67,7 @@ export function createAuthToken(
     if (unused) return toAuthToken(deps, unused)
     const token = await addAuthToken(tx, deps, appNo, uid)
     const keep = limitOf(actor.settings, 'limits.authTokensPerUser')
-    await removeOldTokens.many(tx, { appNo, uid, keep })
+    await removeOldTokens.run(tx, { appNo, uid, keep })
     await announce(tx, { appNo, type: 'user.token.created', key: `user:${uid}`, payload: { uid } })
     return token
   })

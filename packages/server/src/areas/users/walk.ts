@@ -203,7 +203,7 @@ export function planned<T>(
   work: (tx: Executor) => Promise<T>,
 ): Promise<T> {
   return db.tx(async (tx) => {
-    await settings.many(tx, {})
+    await settings.run(tx, {})
     return work(tx)
   })
 }

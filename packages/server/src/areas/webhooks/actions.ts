@@ -45,7 +45,7 @@ export async function createWebhook(
   const appNo = actor.app.no
   await checkTarget(deps, url)
   return write(deps, actor, async (tx) => {
-    await lockWebhooks.many(tx, { appNo })
+    await lockWebhooks.run(tx, { appNo })
     const { count } = await countWebhooks.one(tx, { appNo })
     if (count >= WEBHOOKS_PER_APP) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: WEBHOOKS_PER_APP, what: 'webhooks' })
@@ -106,8 +106,8 @@ export async function editWebhook(
       row.username !== before.username ||
       password !== null
     if (moved || (enabled && !before.enabled)) {
-      await restartProgress.many(tx, { appNo: actor.app.no, no: before.no })
-      await restartParked.many(tx, { appNo: actor.app.no, no: before.no })
+      await restartProgress.run(tx, { appNo: actor.app.no, no: before.no })
+      await restartParked.run(tx, { appNo: actor.app.no, no: before.no })
     }
     return { row, answer: toWebhook(row) }
   })

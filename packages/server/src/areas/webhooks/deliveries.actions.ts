@@ -21,7 +21,7 @@ export function replayEvents(deps: Deps, actor: Actor, id: string, { from, to = 
     }
     const { meta } = await readLog(tx, appNo, from - 1, { limit: 1 })
     if (to > meta.last) throw badRequest({ to: [`to is past the last position, ${meta.last}`] })
-    await lockProgress.many(tx, { appNo, no: webhook.no })
+    await lockProgress.run(tx, { appNo, no: webhook.no })
     return queueEvents.one(tx, { appNo, from, to, ...webhook })
   })
 }

@@ -98,7 +98,7 @@ export class Revocations {
 
   /** Records it with the change itself; this process forgets as soon as that has committed. */
   async revoke(tx: Tx, revoked: Revocation): Promise<void> {
-    await insertRevocation.many(tx, { ...revoked })
+    await insertRevocation.run(tx, { ...revoked })
     tx.afterCommit(() => this.#tell(revoked))
   }
 

@@ -70,7 +70,7 @@ suite('db.tx', () => {
     withDb(async (db) => {
       const id = await newTally()
       const result = await db.tx(async (tx) => {
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
         return 'done'
       })
       assert.equal(result, 'done')
@@ -83,7 +83,7 @@ suite('db.tx', () => {
       let runs = 0
       const work = db.tx(async (tx) => {
         runs++
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
         throw new Error('changed my mind')
       })
       await assert.rejects(work, /changed my mind/)
@@ -96,10 +96,10 @@ suite('db.tx', () => {
       const id = await newTally()
       let runs = 0
       await db.tx(async (tx) => {
-        await repeatable.many(tx, none)
+        await repeatable.run(tx, none)
         await getTally.one(tx, { id })
         if (++runs === 1) await rivalIncrement(id)
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
       })
       assert.equal(runs, 2)
       assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
@@ -110,7 +110,7 @@ suite('db.tx', () => {
       const id = await newTally()
       let runs = 0
       await db.tx(async (tx) => {
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
         if (++runs === 1) {
           const { rows } = await tx.query<{ pid: number }>({
             ...{ name: '', values: [] },
@@ -124,7 +124,7 @@ suite('db.tx', () => {
           // What it said last has come by now; whoever writes before reading it hears of a reset alone.
           await setImmediate()
         }
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
       })
       assert.equal(runs, 2)
       assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
@@ -136,10 +136,10 @@ suite('db.tx', () => {
       let runs = 0
       const work = db.tx(async (tx) => {
         runs++
-        await repeatable.many(tx, none)
+        await repeatable.run(tx, none)
         await getTally.one(tx, { id })
         await rivalIncrement(id)
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
       })
       await assert.rejects(work, (error) => sqlState(error) === '40001')
       assert.equal(runs, 6)
@@ -157,7 +157,7 @@ suite('db.tx', () => {
           db.tx(async (tx) => {
             runs++
             for (const id of ids) {
-              await increment.many(tx, { id })
+              await increment.run(tx, { id })
               if (id !== ids[0]) continue
               if (++locked === 2) meeting.dispatchEvent(new Event('both'))
               await bothLocked
@@ -177,10 +177,10 @@ suite('db.tx', () => {
       const id = await newTally()
       let lost = 0
       const work = db.tx(async (tx) => {
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
         lost = (await getPid.one(tx, none)).pid
         await rival.query('select pg_terminate_backend($1, 5000)', [lost])
-        await increment.many(tx, { id })
+        await increment.run(tx, { id })
       })
       await assert.rejects(work, /terminat|connection error/i)
       const { pid } = await getPid.one(db, none)

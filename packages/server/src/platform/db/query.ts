@@ -23,6 +23,8 @@ export interface Query<P, R> {
   maybeOne(db: Executor, params: P): Promise<R | undefined>
   /** The first row; none is a fault of the program. */
   one(db: Executor, params: P): Promise<R>
+  /** Runs it for its effect; rows, if any, are dropped. */
+  run(db: Executor, params: P): Promise<void>
 }
 
 /** The databases that a statement can be meant for. */
@@ -70,5 +72,8 @@ function declare<P extends Params, R extends QueryResultRow>(
     if (row === undefined) throw new Error(`${name} returned no row`)
     return row
   }
-  return { name, text, many, maybeOne, one }
+  const run = async (db: Executor, params: P) => {
+    await many(db, params)
+  }
+  return { name, text, many, maybeOne, one, run }
 }

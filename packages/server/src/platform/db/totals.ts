@@ -14,7 +14,7 @@ const sumTotal = query<{ appNo: number; what: string }, { total: number }>(
 
 /** Changes a total of the app. Comes after all rows and before the outbox in the order of locks. */
 export async function addToTotal(tx: Executor, appNo: number, what: string, change: number) {
-  if (change !== 0) await changeTotal.many(tx, { appNo, what, change })
+  if (change !== 0) await changeTotal.run(tx, { appNo, what, change })
 }
 
 /** A total of the app: the sum of the rows over which it is spread. */

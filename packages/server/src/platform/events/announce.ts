@@ -32,6 +32,6 @@ export async function announce<T extends EventType>(tx: Tx, event: Announcement<
   const { appNo, type, key, payload } = event
   const [first = '', second = null] = placesOf(audienceOf(type, payload))
   const places = { first, second }
-  await insertOutbox.many(tx, { appNo, type, key, payload: JSON.stringify(payload), ...places })
+  await insertOutbox.run(tx, { appNo, type, key, payload: JSON.stringify(payload), ...places })
   tx.announced = true
 }

@@ -93,7 +93,7 @@ export class Worker {
 
   /** Gives a lease to whoever wants it. */
   async release(lease: Lease): Promise<void> {
-    await releaseLease.many(this.#db(), { ...lease })
+    await releaseLease.run(this.#db(), { ...lease })
   }
 
   /** Gives every lease up at once, instead of letting it expire. */
@@ -101,7 +101,7 @@ export class Worker {
     clearInterval(this.#timer)
     // A renewal that came after would bring the row back.
     await this.#renewing
-    await removeWorker.many(this.#db(), { workerId: this.id }).catch(() => {})
+    await removeWorker.run(this.#db(), { workerId: this.id }).catch(() => {})
   }
 
   async #renew(): Promise<void> {
@@ -113,7 +113,7 @@ export class Worker {
   async #renewNow(): Promise<void> {
     // The row is good from some time after this on.
     const asked = performance.now()
-    await renewWorker.many(this.#db(), { workerId: this.id })
+    await renewWorker.run(this.#db(), { workerId: this.id })
     this.#renewedAt = Math.max(this.#renewedAt, asked)
   }
 }

@@ -405,7 +405,7 @@ export class Delivery {
     const { cell, lease, deps } = this.#context
     const { app_no: appNo, no, id } = this.#webhook
     await cell.db.tx(async (tx) => {
-      await lockLease.many(tx, { ...lease })
+      await lockLease.run(tx, { ...lease })
       const row = await disableWebhook.maybeOne(tx, { appNo, no })
       if (row) await announceWebhook(tx, appNo, 'webhook.disabled', row)
     })
