@@ -1,6 +1,6 @@
 import type { Bus } from '../platform/bus/bus.ts'
-import type { HubUser } from './hub.ts'
 import type { Session } from './session.ts'
+import type { HubUser } from './user.ts'
 
 /** The subject on which the gateways of an app tell each other which devices connected. */
 const arrivalSubject = (appNo: number) => `arrival.${appNo}`
@@ -35,10 +35,10 @@ export class Arrivals {
 
   /** A session has taken the place of its device in this process. */
   tell(session: Session): void {
-    const { user, resource } = session
+    const { uid, resource } = session
     session.arrivedAt = Date.now()
-    if (!user || resource === undefined) return
-    const arrival: Arrival = { uid: user.uid, resource, at: session.arrivedAt }
+    if (uid === undefined || resource === undefined) return
+    const arrival: Arrival = { uid, resource, at: session.arrivedAt }
     this.#bus.publish(this.#subject, JSON.stringify(arrival))
   }
 

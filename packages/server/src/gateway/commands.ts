@@ -4,63 +4,73 @@ import { toldTo } from '../areas/access/unseen.ts'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import type { Deps } from '../deps.ts'
 import { badRequest, fail } from '../platform/http/fail.ts'
-import type { AppHub, HubUser } from './hub.ts'
+import type { AppHub } from './hub.ts'
 import { checkReach } from './queries.ts'
 import type { Session } from './session.ts'
 import { Typings } from './typing.ts'
+import type { HubUser } from './user.ts'
 
 /** How long it is believed that a user may write to another, or to a group. */
 const REACH_MS = 10_000
 
 /** A session that has been let in. */
-type Present = Session & { hub: AppHub; user: HubUser }
-
-const isPresent = (session: Session): session is Present =>
-  session.hub !== undefined && session.user !== undefined
+interface Device {
+  session: Session
+  hub: AppHub
+  user: HubUser
+}
 
 /** Does what a device asks for. What it may not see is refused as by REST: like what is not there. */
-export async function carryOut(deps: Deps, session: Session, frame: ClientFrame): Promise<void> {
+export async function carryOut(
+  deps: Deps,
+  hub: AppHub | undefined,
+  session: Session,
+  frame: ClientFrame,
+): Promise<void> {
+  const user = hub?.userOf(session)
   // Whoever was refused is about to be closed.
-  if (!isPresent(session)) return
+  if (!hub || !user) return
+  const device = { session, hub, user }
   try {
-    await obey(deps, session, frame)
+    await obey(deps, device, frame)
   } catch (error) {
-    throw await toldTo(actorOf(session), error, { guid: guidOf(frame) })
+    throw await toldTo(actorOf(device), error, { guid: guidOf(frame) })
   }
 }
 
-async function obey(deps: Deps, session: Present, frame: ClientFrame): Promise<void> {
+async function obey(deps: Deps, device: Device, frame: ClientFrame): Promise<void> {
+  const { session, hub } = device
   switch (frame.type) {
     case 'ping':
       session.send('pong')
       break
     case 'receipt.delivered':
-      await markAs('delivered', deps, session, frame.body)
+      await markAs('delivered', deps, device, frame.body)
       break
     case 'receipt.read':
-      await markAs('read', deps, session, frame.body)
+      await markAs('read', deps, device, frame.body)
       break
     case 'presence.subscribe':
       if (frame.body.users === 'roles' && !frame.body.roles?.length)
         throw badRequest({ roles: ['roles must name some, with users: roles'] })
-      await session.hub.watch(session, frame.body)
+      await hub.watch(session, frame.body)
       break
     case 'typing.start':
-      await startTyping(session, frame.body)
+      await startTyping(device, frame.body)
       break
     case 'typing.end':
       session.typing?.end(keyOf(frame.body), frame.body.metadata)
       break
     case 'message.transient': {
       const { data } = frame.body
-      const { tell } = await reach(session, frame.body)
+      const { tell } = await reach(device, frame.body)
       tell('message.transient', { data })
       break
     }
   }
 }
 
-const actorOf = ({ app, settings, credential, user: { uid } }: Present): Actor => ({
+const actorOf = ({ session: { app, settings, credential }, user: { uid } }: Device): Actor => ({
   app,
   settings,
   credential: Buffer.from(credential, 'hex'),
@@ -77,18 +87,19 @@ type Receiver = Pick<ClientFrame<'typing.start'>['body'], 'receiver' | 'receiver
 async function markAs(
   what: 'delivered' | 'read',
   deps: Deps,
-  session: Present,
+  device: Device,
   { receiver, receiverType, messageId }: ClientFrame<'receipt.read'>['body'],
 ): Promise<void> {
-  const actor = actorOf(session)
-  const { uid } = session.user
+  const actor = actorOf(device)
+  const { uid } = device.user
   const place = { uid, kind: receiverType, withId: receiver.toLowerCase() }
   await checkCounterpart(actor, place)
   await mark(deps, actor, place, what, messageId)
 }
 
-async function startTyping(session: Present, body: ClientFrame<'typing.start'>['body']) {
-  const { tell } = await reach(session, body)
+async function startTyping(device: Device, body: ClientFrame<'typing.start'>['body']) {
+  const { tell } = await reach(device, body)
+  const { session } = device
   session.typing ??= new Typings()
   session.typing.start(keyOf(body), {
     tell: () => tell('typing.start', { metadata: body.metadata }),
@@ -99,8 +110,8 @@ async function startTyping(session: Present, body: ClientFrame<'typing.start'>['
 const keyOf = ({ receiverType, receiver }: Receiver) => `${receiverType}:${receiver.toLowerCase()}`
 
 /** Whom a user can reach by a frame: those who would get a message of it. */
-async function reach(session: Present, { receiverType, receiver: given }: Receiver) {
-  const { hub, user, app } = session
+async function reach({ session, hub, user }: Device, { receiverType, receiver: given }: Receiver) {
+  const { app } = session
   const { uid } = user
   const receiver = given.toLowerCase()
   const key = keyOf({ receiverType, receiver })

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Turns } from '../platform/turns.ts'
+import type { AppHub } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { Tokens } from './tokens.ts'
@@ -21,6 +22,7 @@ export class Door {
   /** Of each cell: nobody waits for one that is down. */
   readonly #turns = new WeakMap<Cell, Turns>()
   readonly #hubs: Hubs
+  readonly #hubOf = new Map<Session, AppHub>()
 
   constructor(deps: Deps, hubs: Hubs) {
     this.#secrets = deps.secrets
@@ -47,12 +49,12 @@ export class Door {
       const hub = this.#hubs.get(app)
       refuseFrom(limitOf(settings, 'limits.connectionsPerApp'), hub.connections, 'app')
       // From here on it has its place, until it leaves.
-      session.hub = hub
+      this.#hubOf.set(session, hub)
       hub.connections++
       await hub.enter(session, user.uid)
       // It went meanwhile, or another connection of the same device came: that one stays.
       if (session.closed) return hub.leave(session)
-      makeRoom(session)
+      makeRoom(hub, session)
       hub.arrivals.tell(session)
       await hub.start(session, position)
     })
@@ -60,9 +62,16 @@ export class Door {
 
   leave(session: Session): void {
     this.#tokens.remove(session)
-    if (!session.hub) return
-    session.hub.connections--
-    session.hub.leave(session)
+    const hub = this.#hubOf.get(session)
+    if (!hub) return
+    this.#hubOf.delete(session)
+    hub.connections--
+    hub.leave(session)
+  }
+
+  /** The hub of a session whose token was accepted. */
+  hubOf(session: Session): AppHub | undefined {
+    return this.#hubOf.get(session)
   }
 
   #turnsOf(cell: Cell): Turns {
@@ -73,9 +82,11 @@ export class Door {
 }
 
 /** One connection a device; and not more of a user than the app allows. */
-function makeRoom(session: Session): void {
-  const { user, settings, resource } = session
-  const open = [...(user?.sessions ?? [])].filter((one) => one !== session && !one.closed)
+function makeRoom(hub: AppHub, session: Session): void {
+  const { settings, resource } = session
+  const open = [...(hub.userOf(session)?.sessions ?? [])].filter(
+    (one) => one !== session && !one.closed,
+  )
   const same = open.filter((one) => resource !== undefined && one.resource === resource)
   for (const one of same) one.close('replaced')
   const taken = open.length - same.length

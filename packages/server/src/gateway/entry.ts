@@ -5,7 +5,7 @@ import {
   type EventType,
   placesOf,
 } from '@loquat/protocol'
-import { type Watched, watchedOf } from './watchers.ts'
+import { type PresenceChange, presenceChangeOf } from './presence-change.ts'
 
 /** What an event changes of who may receive the next ones. */
 export type Change =
@@ -20,7 +20,7 @@ export interface Entry {
   readonly audience: Audience | undefined
   readonly places: readonly string[]
   readonly change: Change | undefined
-  readonly watched: Watched | undefined
+  readonly presenceChange: PresenceChange | undefined
   /** A receipt of a group, of which there can be thousands: a device gets those of a second together. */
   readonly gathered: boolean
   /** When this process heard of it, by the monotonic clock. */
@@ -59,7 +59,7 @@ function toEntry(event: LoggedRow & { payload: unknown }): Entry {
     audience,
     places: placesOf(audience),
     change: changeOf(type, key, payload),
-    watched: watchedOf(type, payload),
+    presenceChange: presenceChangeOf(type, payload),
     gathered: RECEIPTS.has(type) && audience?.group !== undefined,
     heardAt: performance.now(),
     frame: audience ? toFrame(position, type, at, shown(audience, payload, body)) : NOTHING,

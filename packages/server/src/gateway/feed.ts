@@ -21,11 +21,11 @@ type FeedDeps = Pick<Deps, 'bus' | 'log'>
  * where NATS has lost something.
  */
 export class Feed {
+  readonly app: ServedApp
   readonly ring: Ring
   /** All up to here was told. */
   cursor = 0
   readonly #deps: FeedDeps
-  readonly #app: ServedApp
   readonly #tell: (entry: Entry) => void
   readonly #waiters = new Set<{ position: number; resolve: () => void }>()
   /** What came while the log was read. */
@@ -38,13 +38,13 @@ export class Feed {
   constructor(deps: FeedDeps, app: ServedApp, rings: Budget, tell: (entry: Entry) => void) {
     this.ring = new Ring(rings)
     this.#deps = deps
-    this.#app = app
+    this.app = app
     this.#tell = tell
   }
 
   /** Subscribes, then reads where the log stands: nothing is missed in between. */
   async open(): Promise<void> {
-    const { no: appNo, cell } = this.#app
+    const { no: appNo, cell } = this.app
     this.#unsubscribe = this.#deps.bus.subscribe(appSubject(appNo), (text) => this.#heard(text))
     const last = await findPosition.maybeOne(cell.db, { appNo })
     const rows = await listNewest.many(cell.db, { appNo, limit: PRELOADED })
@@ -106,7 +106,7 @@ export class Feed {
     if (this.#reading || this.#closed) return
     this.#reading = true
     try {
-      const { no: appNo, cell } = this.#app
+      const { no: appNo, cell } = this.app
       for (let full = true; full && !this.#closed; ) {
         const rows = await listLogged.many(cell.db, { appNo, after: this.cursor, limit: PAGE })
         for (const row of rows) this.#pass(readLogged(row))
@@ -114,7 +114,7 @@ export class Feed {
       }
       this.#release()
     } catch (error) {
-      this.#deps.log.warn({ err: error, app: this.#app.id }, 'the log was not read')
+      this.#deps.log.warn({ err: error, app: this.app.id }, 'the log was not read')
       setTimeout(() => {
         this.#reading = false
         void this.#read()

@@ -159,7 +159,7 @@ export class Gateway {
       try {
         checkFrame(frame)
         if (frame.type === 'auth') await this.#door.enter(session, frame.body)
-        else await carryOut(this.#deps, session, frame)
+        else await carryOut(this.#deps, this.#door.hubOf(session), session, frame)
         if (frame.id !== undefined) session.send('session.ok', undefined, frame.id)
       } catch (error) {
         this.#failed(session, frame, error)

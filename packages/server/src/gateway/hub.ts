@@ -9,22 +9,8 @@ import { Moments } from './moments.ts'
 import { findUserState, findWatch } from './queries.ts'
 import { missedBy } from './resume.ts'
 import type { Session } from './session.ts'
+import { type HubGroup, type HubUser, isTold } from './user.ts'
 import { apply, Watchers, watchOf } from './watchers.ts'
-
-/** A user with sockets in this process. */
-export interface HubUser {
-  readonly uid: string
-  readonly sessions: Set<Session>
-  readonly groups: Set<HubGroup>
-  /** `>uid`: the user blocks this one; `<uid`: is blocked by it. */
-  readonly blocks: Set<string>
-}
-
-/** A group that users with sockets in this process are members of. */
-export interface HubGroup {
-  readonly guid: string
-  readonly users: Set<HubUser>
-}
 
 /** Hears of the devices of users that come to this process, and leave it. */
 export interface HubListener {
@@ -90,7 +76,7 @@ export class AppHub {
       // It may have gone while we waited.
       if (this.users.get(uid) !== user) continue
       user.sessions.add(session)
-      session.user = user
+      session.uid = uid
       this.#listener.opened?.(this.app, uid, session)
       return
     }
@@ -98,13 +84,13 @@ export class AppHub {
 
   /** Sends what it has kept, and what comes; first what it has missed since `position`, if that was given. */
   async start(session: Session, position: number | undefined): Promise<void> {
-    const { user } = session
+    const user = this.userOf(session)
     if (!user) return
     const { uid } = user
     // What is told from here on is past the cursor: the session keeps it until the rest is sent.
     const { cursor } = this.feed
     const state = { uid, position: cursor }
-    const missed = position === undefined ? [] : await missedBy(this, user, position, cursor)
+    const missed = position === undefined ? [] : await missedBy(this.feed, user, position, cursor)
     const resumed = position !== undefined
     const bytes = missed?.reduce((sum, { frame }) => sum + frame.length, 0) ?? 0
     if (!missed || bytes > realtimeLimits.resumeBytes || !this.#resumes.take(bytes)) {
@@ -118,28 +104,36 @@ export class AppHub {
 
   /** Lets a session be told who is online, from now on. */
   async watch(session: Session, asked: ClientFrame<'presence.subscribe'>['body']): Promise<void> {
-    const { uid } = session.user ?? {}
-    if (uid === undefined) return
+    const user = this.userOf(session)
+    if (!user) return
+    const { uid } = user
     const { no: appNo, cell } = this.app
     const friends = asked.users === 'friends'
     const state = await findWatch.one(cell.db, { appNo, uid, friends })
     await this.feed.reached(state.position)
     const watch = watchOf(asked, state.friends)
-    for (const { watched } of this.feed.ring.since(state.position)) {
-      if (watch?.friends && watched && watched.kind !== 'status') apply(watch.friends, watched, uid)
+    for (const { presenceChange } of this.feed.ring.since(state.position)) {
+      if (watch?.friends && presenceChange && presenceChange.kind !== 'status') {
+        apply(watch.friends, presenceChange, uid)
+      }
     }
-    if (watch && !session.closed) this.watchers.add(session, watch)
+    if (watch && !session.closed) this.watchers.add(session, user, watch)
     else this.watchers.remove(session)
   }
 
   leave(session: Session): void {
     this.watchers.remove(session)
-    const { user } = session
+    const user = this.userOf(session)
     if (!user?.sessions.delete(session)) return
     this.#listener.closed?.(session)
     if (user.sessions.size > 0) return
     this.users.delete(user.uid)
     for (const group of user.groups) this.#remove(group, user)
+  }
+
+  /** The user of a session that has entered. */
+  userOf({ uid }: Session): HubUser | undefined {
+    return uid === undefined ? undefined : this.users.get(uid)
   }
 
   /** Those of an audience who have sockets here. */
@@ -157,7 +151,7 @@ export class AppHub {
   }
 
   #route(entry: Entry): void {
-    const { audience, change, watched } = entry
+    const { audience, change, presenceChange } = entry
     if (audience) {
       for (const user of this.recipients(audience)) {
         if (!isTold(user, audience)) continue
@@ -165,7 +159,7 @@ export class AppHub {
       }
     }
     if (change) this.#apply(change, entry)
-    if (watched) this.watchers.note(watched)
+    if (presenceChange) this.watchers.note(presenceChange)
   }
 
   /** One statement for a user, however many of its devices come at once. */
@@ -244,11 +238,3 @@ const uidsOf = (change: Exclude<Change, { kind: 'gone' }>): string[] =>
 
 const concerns = (change: Change, uid: string) =>
   change.kind === 'gone' || uidsOf(change).includes(uid)
-
-/** Whether a user that an event is meant for is told of it. */
-export const isTold = (user: HubUser, { by }: Pick<Audience, 'by'>): boolean =>
-  by === undefined || by === user.uid || !isBlocked(user, by)
-
-/** Whether either of two blocks the other. */
-export const isBlocked = ({ blocks }: HubUser, uid: string): boolean =>
-  blocks.size > 0 && (blocks.has(`>${uid}`) || blocks.has(`<${uid}`))

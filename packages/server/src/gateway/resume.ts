@@ -1,7 +1,8 @@
 import { EVERYONE, groupPlace, realtimeLimits, userPlace } from '@loquat/protocol'
 import { type Entry, type LoggedRow, readLogged } from './entry.ts'
-import { type AppHub, type HubUser, isTold } from './hub.ts'
+import type { Feed } from './feed.ts'
 import { findReturn, listTold, listToldInGroups } from './queries.ts'
+import { type HubUser, isTold } from './user.ts'
 
 /** While a user was a member of a group: past one position, up to another. */
 export interface Span {
@@ -25,7 +26,7 @@ const READ = 2 * realtimeLimits.resumeEvents
  * no longer known. Groups that the user left meanwhile are told up to the leave, those that ended up to the end.
  */
 export async function missedBy(
-  hub: AppHub,
+  feed: Feed,
   user: HubUser,
   after: number,
   upto: number,
@@ -34,9 +35,9 @@ export async function missedBy(
   if (after > upto) return undefined
   // As they are now: while the log is read, they may change.
   const groups = [...user.groups].map(({ guid }) => guid)
-  const { no: appNo, cell } = hub.app
+  const { no: appNo, cell } = feed.app
   const { day, ended } = await findReturn.one(cell.db, { appNo, uid: user.uid, after })
-  const source = after >= hub.feed.ring.after ? inRing(hub) : day ? inLog(hub, day) : undefined
+  const source = after >= feed.ring.after ? inRing(feed) : day ? inLog(feed, day) : undefined
   const own = await source?.own(user.uid, after, upto)
   if (!source || !own) return undefined
   const member = { uid: user.uid, groups, ended: new Set(ended.map(({ key }) => key)) }
@@ -53,14 +54,14 @@ export async function missedBy(
   return told.length > realtimeLimits.resumeEvents ? undefined : told
 }
 
-const inRing = ({ feed: { ring } }: AppHub): Source => ({
+const inRing = ({ ring }: Feed): Source => ({
   own: async (uid, after, upto) =>
     inOrder([userPlace(uid), EVERYONE].flatMap((place) => ring.at(place, after, upto))),
   inGroups: async (spans) =>
     spans.flatMap(({ guid, after, upto }) => ring.at(groupPlace(guid), after, upto)),
 })
 
-function inLog({ app: { no: appNo, cell } }: AppHub, day: string): Source {
+function inLog({ app: { no: appNo, cell } }: Feed, day: string): Source {
   const common = { appNo, day, limit: READ + 1 }
   const entries = (rows: LoggedRow[]) => (rows.length > READ ? undefined : rows.map(readLogged))
   return {

@@ -11,7 +11,6 @@ import type { ServedApp } from '../areas/access/actor.ts'
 import type { Settings } from '../areas/settings/settings.ts'
 import { Allowance } from './allowance.ts'
 import type { Entry } from './entry.ts'
-import type { AppHub, HubUser } from './hub.ts'
 import type { Typings } from './typing.ts'
 
 /** The codes by name. */
@@ -41,8 +40,7 @@ export class Session {
   /** What the device says it is. */
   readonly userAgent: string | undefined
   /** Set once it has shown its token. */
-  hub: AppHub | undefined
-  user: HubUser | undefined
+  uid: string | undefined
   settings: Settings = {}
   credential = ''
   resource: string | undefined
@@ -122,7 +120,7 @@ export class Session {
 
   /** Receipts of others wait for more of them, but not longer than anything that came after them. */
   #tell(entry: Entry): void {
-    if (entry.gathered && entry.audience?.by !== this.user?.uid) {
+    if (entry.gathered && entry.audience?.by !== this.uid) {
       this.#receipts ??= []
       if (this.#receipts.push(entry) >= GATHERED) this.flush()
       return

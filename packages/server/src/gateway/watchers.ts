@@ -1,27 +1,7 @@
-import type { ClientFrame, EventPayload, EventType, ServerBody } from '@loquat/protocol'
-import { isBlocked } from './hub.ts'
+import type { ClientFrame } from '@loquat/protocol'
+import type { FriendshipChange, PresenceChange, StatusChange } from './presence-change.ts'
 import type { Session } from './session.ts'
-
-/** What an event changes of who is online, or of who is whose friend. */
-export type Watched =
-  | { kind: 'status'; uid: string; role: string; shown: Shown }
-  | { kind: 'befriended' | 'unfriended'; uid: string; others: string[] }
-
-type Shown = ServerBody<'presence.changed'>['users'][number]
-type StatusChange = Extract<Watched, { kind: 'status' }>
-type Friendship = Exclude<Watched, StatusChange>
-
-export function watchedOf(type: EventType, payload: unknown): Watched | undefined {
-  if (type === 'user.connection.changed') {
-    const { user, status } = payload as EventPayload<typeof type>
-    const { uid, role, lastActiveAt } = user
-    const since = status === 'offline' && lastActiveAt !== undefined && { lastActiveAt }
-    return { kind: 'status', uid, role, shown: { uid, status, ...since } }
-  }
-  if (type !== 'user.friends.added' && type !== 'user.friends.removed') return undefined
-  const { uid, friends } = payload as EventPayload<typeof type>
-  return { kind: type.endsWith('added') ? 'befriended' : 'unfriended', uid, others: friends }
-}
+import { type HubUser, isBlocked } from './user.ts'
 
 /** Whose presence a device is told of: who passes all that is given. */
 export interface Watch {
@@ -46,7 +26,7 @@ const AT_ONCE = 1_000
 
 /** The devices of an app that asked who is online. They are told once a second, and the same bytes wherever that is possible. */
 export class Watchers {
-  readonly #watches = new Map<Session, Watch>()
+  readonly #watches = new Map<Session, Watch & { user: HubUser }>()
   /** Those who are not bound to friends, by the roles they asked for. */
   readonly #open = new Map<string, Set<Session>>()
   /** Those who are, by user, and by each friend. */
@@ -55,14 +35,14 @@ export class Watchers {
   /** The last change of each user that nobody was told of yet. */
   readonly #changes = new Map<string, StatusChange>()
 
-  add(session: Session, watch: Watch): void {
+  add(session: Session, user: HubUser, watch: Watch): void {
     this.remove(session)
-    this.#watches.set(session, watch)
+    this.#watches.set(session, { ...watch, user })
     if (!watch.friends) {
       put(this.#open, keyOf(watch), session)
       return
     }
-    put(this.#bound, uidOf(session), session)
+    put(this.#bound, user.uid, session)
     for (const uid of watch.friends) put(this.#ofFriend, uid, session)
   }
 
@@ -74,16 +54,16 @@ export class Watchers {
       drop(this.#open, keyOf(watch), session)
       return
     }
-    drop(this.#bound, uidOf(session), session)
+    drop(this.#bound, watch.user.uid, session)
     for (const uid of watch.friends) drop(this.#ofFriend, uid, session)
   }
 
-  note(watched: Watched): void {
+  note(watched: PresenceChange): void {
     if (watched.kind !== 'status') this.#noteFriends(watched)
     else if (this.#watches.size > 0) this.#changes.set(watched.uid, watched)
   }
 
-  #noteFriends(change: Friendship): void {
+  #noteFriends(change: FriendshipChange): void {
     for (const own of [change.uid, ...change.others]) {
       for (const session of this.#bound.get(own) ?? []) {
         const { friends = new Set<string>() } = this.#watches.get(session) ?? {}
@@ -113,7 +93,7 @@ export class Watchers {
       if (asked.length === 0) continue
       const frame = frameOf(asked)
       for (const session of sessions) {
-        const seen = seenBy(session, asked)
+        const seen = seenBy(this.#watches.get(session)?.user, asked)
         if (seen === asked) session.write(frame)
         else if (seen.length > 0) session.write(frameOf(seen))
       }
@@ -132,14 +112,14 @@ export class Watchers {
       }
     }
     for (const [session, asked] of told) {
-      const seen = seenBy(session, asked)
+      const seen = seenBy(this.#watches.get(session)?.user, asked)
       if (seen.length > 0) session.write(frameOf(seen))
     }
   }
 }
 
 /** Those friends of a user that a change makes or ends. */
-export function apply(friends: Set<string>, { kind, uid, others }: Friendship, own: string) {
+export function apply(friends: Set<string>, { kind, uid, others }: FriendshipChange, own: string) {
   const concerned = own === uid ? others : others.includes(own) ? [uid] : []
   for (const other of concerned) {
     if (kind === 'befriended') friends.add(other)
@@ -149,7 +129,7 @@ export function apply(friends: Set<string>, { kind, uid, others }: Friendship, o
 }
 
 /** Without those who block the user or are blocked. */
-function seenBy({ user }: Session, changes: StatusChange[]): StatusChange[] {
+function seenBy(user: HubUser | undefined, changes: StatusChange[]): StatusChange[] {
   if (!user || user.blocks.size === 0) return changes
   const seen = changes.filter(({ uid }) => !isBlocked(user, uid))
   return seen.length === changes.length ? changes : seen
@@ -162,8 +142,6 @@ const frameOf = (changes: StatusChange[]): Buffer =>
       body: { users: changes.map(({ shown }) => shown) },
     }),
   )
-
-const uidOf = ({ user }: Session) => user?.uid ?? ''
 
 const keyOf = ({ roles }: Watch) => (roles ? JSON.stringify([...roles].sort()) : '')
 

@@ -10,7 +10,7 @@ import {
   purgeApp,
   removePlacement,
 } from '../areas/apps/archive.queries.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 60_000
 /** Rows of each table a statement: it holds their locks for some ten milliseconds. */

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
 import { runApps } from './apps.ts'
+import type { Job } from './job.ts'
 import { runPresence } from './presence.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
@@ -12,16 +13,8 @@ import { runUpkeep } from './upkeep.ts'
 import { runUsage } from './usage.ts'
 import { runWebhooks } from './webhooks/webhooks.ts'
 
-/** What a job is given; it ends when `signal` aborts, and throws when it can't go on. */
-export interface JobContext {
-  deps: Deps
-  cell: Cell
-  lease: Lease
-  signal: AbortSignal
-}
-
 /** Everything that runs once per cell. */
-const jobs: Record<string, (context: JobContext) => Promise<void>> = {
+const jobs: Record<string, Job> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
   statistics: runStatistics,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endGateways, type ReleasePlace, releaseGateway } from '../areas/presence/queries.ts'
 import type { Db } from '../platform/db/db.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 1_000
 /** Users that are let go in one transaction. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Indexer } from '../areas/messages/indexing.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 2_000
 

@@ -5,7 +5,7 @@ import { connectionConfig } from '../platform/db/db.ts'
 import { query } from '../platform/db/query.ts'
 import { publishEvents } from '../platform/events/live.ts'
 import type { Lease } from '../platform/leases/leases.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 import { OutboxProgress, type Places, type Step } from './outbox-progress.ts'
 
 /** Rows a step; larger batches gain little and hold the counters' locks longer. */

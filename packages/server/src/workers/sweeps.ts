@@ -6,7 +6,7 @@ import { listRemovedRoles, sweepRole } from '../areas/roles/queries.ts'
 import { listRemoved, sweepUser } from '../areas/users/queries.ts'
 import { listRemovedWebhooks, sweepWebhook } from '../areas/webhooks/queries.ts'
 import type { Db } from '../platform/db/db.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 1_000
 /** Rows a statement: it holds their locks for some ten milliseconds. */

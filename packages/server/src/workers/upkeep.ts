@@ -8,7 +8,7 @@ import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
 import { keepLogs } from '../platform/events/partitions.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 3_600_000
 /** Short enough to keep no lock for long, and to stop between two. */

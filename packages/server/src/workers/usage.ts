@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listLagging, rollUp, samplePeaks } from '../areas/stats/queries.ts'
-import type { JobContext } from './jobs.ts'
+import type { JobContext } from './job.ts'
 
 const EVERY_MS = 5_000
 const SAMPLE_MS = 60_000
