@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
-import { type TestServer, useServer } from '../../server/test/harness.ts'
+import { type TestServer, useServer } from '../../server/test/kit.ts'
 import type { TestOperator } from '../../server/test/operators.ts'
 
 /** A shared machine can pause for seconds. */

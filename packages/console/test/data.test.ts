@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { TestApp } from '../../server/test/harness.ts'
+import type { TestApp } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'

@@ -1,5 +1,5 @@
 /** An app whose users, and whose webhooks' receivers, attack whoever looks at it. */
-import type { TestApp, TestServer } from '../../server/test/harness.ts'
+import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
 import { startReceiver } from './receiver.ts'

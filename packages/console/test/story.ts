@@ -1,6 +1,6 @@
 /** An app as it could be, for pictures: people of a clinic, their groups, and a month of use. */
 import { randomBytes } from 'node:crypto'
-import type { TestApp, TestServer } from '../../server/test/harness.ts'
+import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
 import { join, newOperator, type TestOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'

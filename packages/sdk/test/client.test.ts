@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, LoquatClient, type Message, type Target } from '../src/client/index.ts'
 import { openProxy } from './proxy.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { type Serving, startServing } from '../../server/test/loquat.ts'
 import { seeded } from '../../server/test/seed.ts'
 import { until } from '../../server/test/until.ts'

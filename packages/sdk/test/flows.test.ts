@@ -1,7 +1,7 @@
 /** Each area through the SDK, as a server application would use it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { Loquat, type Message } from '../src/index.ts'
 import { answer, play } from './http-script.ts'
 

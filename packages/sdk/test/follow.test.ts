@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { useServer } from '../../server/test/harness.ts'
+import { useServer } from '../../server/test/kit.ts'
 import { Loquat } from '../src/index.ts'
 import { answer, cutConnection, play, refuse } from './http-script.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { useServer } from '../../server/test/harness.ts'
+import { useServer } from '../../server/test/kit.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
-import { useServer } from '../../server/test/harness.ts'
+import { useServer } from '../../server/test/kit.ts'
 import { Loquat, LoquatError, LoquatManagement, type LoquatOptions } from '../src/index.ts'
 import { pauseBefore, pauseBeforeReturn, readRetryAfter } from '../src/retry.ts'
 import {
@@ -102,7 +102,7 @@ suite('a request is sent again', () => {
       })
     assert.equal((await clientOf(script).users.create(amira)).uid, 'amira')
     assert.equal(script.received.length, 2)
-    assert.deepEqual(await app.announced(), ['app.created', 'user.created'])
+    assert.deepEqual(await app.eventTypes(), ['app.created', 'user.created'])
   })
 })
 

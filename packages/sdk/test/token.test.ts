@@ -1,7 +1,7 @@
 /** A token that is refused, and what `renewToken` can do about it. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, type ConnectionState, LoquatClient } from '../src/client/index.ts'
 

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
-import { type TestApp, useServer } from '../../server/test/harness.ts'
+import { type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type Network, openNetwork } from './proxy.ts'
 

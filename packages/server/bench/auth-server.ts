@@ -8,7 +8,8 @@ import { setSettings } from '../src/areas/settings/actions.ts'
 import { readConfig } from '../src/config.ts'
 import { Data } from '../src/platform/http/schemas.ts'
 import { serve } from '../src/serve.ts'
-import { cloneDatabase, insertCell, newApp, testEnv } from '../test/harness.ts'
+import { cloneDatabase, insertCell, testEnv } from '../test/databases.ts'
+import { newApp } from '../test/kit.ts'
 
 const directoryUrl = await cloneDatabase('directory')
 await insertCell(directoryUrl, 'us-1', await cloneDatabase('cell'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from './conformity.ts'
-import { useServer } from './harness.ts'
+import { useServer } from './kit.ts'
 import { prepare, send } from './resources.ts'
 import { rowsOf } from './rows.ts'
 

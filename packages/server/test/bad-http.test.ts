@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { noteAnswer } from './conformity.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { seeded } from './seed.ts'
 import { until } from './until.ts'
 

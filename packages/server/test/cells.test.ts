@@ -6,16 +6,8 @@ import type { App } from '../src/platform/cells/directory.ts'
 import { announce } from '../src/platform/events/announce.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
-import {
-  cloneDatabase,
-  dropDatabase,
-  insertCell,
-  newApp,
-  queryAt,
-  type TestServer,
-  testEnv,
-  useServer,
-} from './harness.ts'
+import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
+import { newApp, type TestServer, useServer } from './kit.ts'
 import { newOperator } from './operators.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 
@@ -98,7 +90,7 @@ suite('a cell is a row', () => {
     const app = await server.newApp('eu')
     assert.equal(app.cell.id, 'eu-1')
     await write(app)
-    assert.deepEqual(await app.announced(), ['app.created', 'app.settings.updated'])
+    assert.deepEqual(await app.eventTypes(), ['app.created', 'app.settings.updated'])
   })
 
   test('an app created elsewhere, on a cell unknown here, is served', async () => {
@@ -230,7 +222,7 @@ suite('outages', () => {
     const known = await directory.find(app.id)
     assert.deepEqual([known?.no, known?.cell], [app.no, app.cell])
     await write(app)
-    assert.deepEqual(await app.announced(), ['app.created', 'app.settings.updated'])
+    assert.deepEqual(await app.eventTypes(), ['app.created', 'app.settings.updated'])
     await assert.rejects(async () => directory.find(stranger), /ECONNREFUSED/)
     await assert.rejects(async () => directory.find(stranger), 'a failure is not remembered')
 
@@ -256,6 +248,6 @@ suite('outages', () => {
 
     await cellCluster.start()
     await write(far)
-    assert.deepEqual(await far.announced(), ['app.created', 'app.settings.updated'])
+    assert.deepEqual(await far.eventTypes(), ['app.created', 'app.settings.updated'])
   })
 })

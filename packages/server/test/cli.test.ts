@@ -9,8 +9,8 @@ import { commands } from '../src/cli/program.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import { freePort } from '../src/engines/process.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
+import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
 import { databaseUrl } from './engines.ts'
-import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './harness.ts'
 import { LOQUAT, loquat, type Outcome, startServing } from './loquat.ts'
 
 /** No engines run in this folder. */

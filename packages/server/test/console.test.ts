@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { build, type Rolldown } from 'vite'
 import { buildApi } from '../src/api.ts'
-import { useServer } from './harness.ts'
+import { useServer } from './kit.ts'
 
 const server = useServer()
 const SOURCE = fileURLToPath(new URL('../../console', import.meta.url))

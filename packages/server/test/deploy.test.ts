@@ -18,7 +18,7 @@ import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { options } from '../src/config.ts'
-import { cloneDatabase, dropDatabase, testEnv } from './harness.ts'
+import { cloneDatabase, dropDatabase, testEnv } from './databases.ts'
 import { loquat, startLoquat, startServing } from './loquat.ts'
 import { until } from './until.ts'
 

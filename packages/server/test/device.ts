@@ -1,7 +1,7 @@
 /** A device as tests use it: one WebSocket, and all that it has received. */
 import type { EventType, ServerFrameType } from '@loquat/protocol'
 import { WebSocket } from 'ws'
-import type { TestApp, TestServer } from './harness.ts'
+import type { TestApp, TestServer } from './kit.ts'
 import { until } from './until.ts'
 
 export interface Frame {
@@ -85,8 +85,8 @@ export class Device {
     this.ws.send(JSON.stringify({ type, body, ...(id && { id }) }))
   }
 
-  /** The first frame of a type, there already or to come. */
-  got(type: Frame['type'], matches: (frame: Frame) => boolean = () => true): Promise<Frame> {
+  /** Waits for the first such frame, unless it has already arrived. */
+  waitFor(type: Frame['type'], matches: (frame: Frame) => boolean = () => true): Promise<Frame> {
     const find = () => this.frames.find((frame) => frame.type === type && matches(frame))
     return until(`a frame ${type}`, () => {
       const found = find()
@@ -112,7 +112,7 @@ export class Device {
   async settled(): Promise<void> {
     const id = `settled-${this.frames.length}`
     this.send('ping', {}, id)
-    await this.got('session.ok', (frame) => frame.id === id)
+    await this.waitFor('session.ok', (frame) => frame.id === id)
   }
 
   close(): Promise<unknown> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { ErrorCode } from '@loquat/protocol'
 import { type Operation, operations } from './conformity.ts'
-import { type Answer, type TestApp, useServer } from './harness.ts'
+import { type Answer, type TestApp, useServer } from './kit.ts'
 import {
   type Ids,
   prepare,

@@ -24,8 +24,8 @@ import {
 import { enginesDir } from '../src/engines/folder.ts'
 import { isRunning } from '../src/engines/process.ts'
 import { UserError } from '../src/platform/errors.ts'
+import { queryAt } from './databases.ts'
 import { databaseUrl } from './engines.ts'
-import { queryAt } from './harness.ts'
 import { Running } from './loquat.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/engines.ts', import.meta.url))

@@ -7,7 +7,7 @@ import { buildApi } from '../src/api.ts'
 import type { Access } from '../src/areas/access/plugin.ts'
 import { setSettings } from '../src/areas/settings/actions.ts'
 import { noteAnswer } from './conformity.ts'
-import { call, useServer } from './harness.ts'
+import { call, useServer } from './kit.ts'
 
 const server = useServer()
 const get = (path: string, headers: Record<string, string> = {}) =>

@@ -2,15 +2,9 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, suite } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { type Service, serve } from '../src/serve.ts'
-import {
-  cloneDatabase,
-  dropDatabase,
-  insertCell,
-  newApp,
-  type TestApp,
-  testEnv,
-} from './harness.ts'
+import { cloneDatabase, dropDatabase, insertCell, testEnv } from './databases.ts'
 import { holdKeys } from './hold-keys.ts'
+import { newApp, type TestApp } from './kit.ts'
 import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { timedTest } from './timed-test.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RARE } from '../src/fill/names.ts'
 import { verify } from '../src/verify/verify.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { loquat, startLoquat } from './loquat.ts'
 import { until } from './until.ts'
 
@@ -56,7 +56,7 @@ suite('fill', () => {
     assert.ok(seconds > 0 && perSecond > 0)
     assert.deepEqual(await counts(app), { rows: 12_445, totals: 12_445 })
     assert.equal(await total(other), 0)
-    assert.deepEqual(await app.announced(), ['app.created'])
+    assert.deepEqual(await app.eventTypes(), ['app.created'])
   })
 
   test('an interrupt leaves the users that were added, and totals that are right', async () => {
@@ -90,7 +90,7 @@ suite('fill', () => {
     await filled(app, '--messages 500 --conversations 0')
     assert.equal(await rowsIn(app, 'conversations'), 325)
     await verified(app)
-    assert.deepEqual(await app.announced(), ['app.created'])
+    assert.deepEqual(await app.eventTypes(), ['app.created'])
   })
 
   test('fills conversations as users see them: some read, a few long', async () => {

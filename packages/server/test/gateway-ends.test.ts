@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite } from 'node:test'
 import { addCrowd, Survivor } from './crowd.ts'
 import { Device, newApp, tokenOf } from './device.ts'
-import { useServer } from './harness.ts'
+import { useServer } from './kit.ts'
 import { startServing } from './loquat.ts'
 import { timedTest } from './timed-test.ts'
 import { until } from './until.ts'
@@ -34,7 +34,7 @@ suite('a connection at another process', () => {
     }
     for (const [what, [authToken, end]] of Object.entries(ways)) {
       const device = await Device.connect(gateway.gatewayPort, app, authToken)
-      await device.got('session.ready')
+      await device.waitFor('session.ready')
       await end()
       const answered = performance.now()
       const { code } = await device.closed

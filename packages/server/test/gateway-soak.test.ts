@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addCrowd, Survivor } from './crowd.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { type PrivateEngine, startPrivate } from './private-engines.ts'

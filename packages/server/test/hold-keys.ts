@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { TestApp } from './harness.ts'
+import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
 export interface Held {

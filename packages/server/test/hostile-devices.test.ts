@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { Device, newApp, send, tokenOf } from './device.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { until } from './until.ts'
 
@@ -86,7 +86,7 @@ suite('hostile devices', () => {
     await attack()
     const text = randomBytes(8).toString('hex')
     await send(app, 'amira', 'ben', text)
-    await witness.got('message.sent', ({ body }) => body.message.data.text === text)
+    await witness.waitFor('message.sent', ({ body }) => body.message.data.text === text)
     const grown = (await memory()) - before
     t.diagnostic(`${Math.round(before)} MB before, ${Math.round(grown)} MB more after`)
     assert.ok(grown < MORE_MB)
@@ -140,7 +140,7 @@ suite('hostile devices', () => {
   test('U+0000 in a frame is refused, and reaches no database', async () => {
     const device = await Device.connect(port(), app, await tokenOf(app, 'mallory'))
     device.send('receipt.read', { receiverType: 'user', receiver: 'a\u0000b' }, 'nul')
-    assert.equal((await device.got('session.error')).body.code, 'ERR_BAD_REQUEST')
+    assert.equal((await device.waitFor('session.error')).body.code, 'ERR_BAD_REQUEST')
     await device.close()
   })
 
@@ -217,7 +217,7 @@ suite('hostile devices', () => {
       const text = 'meanwhile'
       await send(app, 'amira', 'ben', text)
       const sent = performance.now()
-      await witness.got('message.sent', ({ body }) => body.message.data.text === text)
+      await witness.waitFor('message.sent', ({ body }) => body.message.data.text === text)
       const took = Math.round(performance.now() - sent)
       t.diagnostic(`${open} open: ${Math.round(held)} MB; a message took ${took} ms`)
       for (const socket of sockets) socket.resume()

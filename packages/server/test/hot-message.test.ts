@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { buildApi } from '../src/api.ts'
 import { verify } from '../src/verify/verify.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 
 const USERS = 1_000
 const UP = encodeURIComponent('\u{1F44D}')

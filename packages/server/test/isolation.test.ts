@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { before, suite, test } from 'node:test'
 import { operations } from './conformity.ts'
-import { type Answer, type TestApp, useServer } from './harness.ts'
+import { type Answer, type TestApp, useServer } from './kit.ts'
 import {
   type Ids,
   idNames,

@@ -5,7 +5,7 @@ import type { Cell } from '../src/platform/cells/directory.ts'
 import type { Tx } from '../src/platform/db/db.ts'
 import type { Executor } from '../src/platform/db/query.ts'
 import { announce } from '../src/platform/events/announce.ts'
-import type { TestApp } from './harness.ts'
+import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
 /** Runs plain SQL where the service runs its statements. */

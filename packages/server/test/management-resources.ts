@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { Role } from '../src/areas/access/operator.ts'
 import { stepOf, totpCode } from '../src/platform/secrets/totp.ts'
 import { managementOperations, type Operation } from './conformity.ts'
-import type { TestServer } from './harness.ts'
+import type { TestServer } from './kit.ts'
 import { join, newOperator, type TestOperator } from './operators.ts'
 import type { Ids, Sample, ValidRequest } from './resources.ts'
 

@@ -12,7 +12,7 @@ import { setSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
 import { type SettingName, settingOf } from '../src/areas/settings/settings.ts'
 import { verify } from '../src/verify/verify.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import {
   after,
   type Find,

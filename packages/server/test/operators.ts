@@ -8,7 +8,7 @@ import { insertOperator } from '../src/areas/operators/queries.ts'
 import { insertSession } from '../src/areas/operators/sessions.queries.ts'
 import { cookieName } from '../src/platform/http/cookies.ts'
 import { hashPassword } from '../src/platform/secrets/passwords.ts'
-import { type Answer, call, checkedFetch, type TestApp, type TestServer } from './harness.ts'
+import { type Answer, call, checkedFetch, type TestApp, type TestServer } from './kit.ts'
 
 export interface ManageOptions {
   body?: unknown

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { keepPartitions } from '../src/platform/events/partitions.ts'
-import { cloneDatabase, dropDatabase } from './harness.ts'
+import { cloneDatabase, dropDatabase } from './databases.ts'
 import { until } from './until.ts'
 
 const RETENTION = 14

@@ -13,7 +13,7 @@ import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/messages/str
 import * as threads from '../src/areas/messages/threads.queries.ts'
 import { walk } from '../src/areas/messages/walk.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { loquat } from './loquat.ts'
 
 const server = useServer()

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
-import type { CallOptions, TestApp } from './harness.ts'
+import type { CallOptions, TestApp } from './kit.ts'
 
 /** Ids by the name of their parameter. */
 export type Ids = Record<string, string>

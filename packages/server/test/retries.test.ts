@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { managementOperations, type Operation, operations } from './conformity.ts'
-import { type Answer, type TestApp, useServer } from './harness.ts'
+import { type Answer, type TestApp, useServer } from './kit.ts'
 import { prepareManaged } from './management-resources.ts'
 import { prepare, send, urlOf } from './resources.ts'
 import { rowsOf } from './rows.ts'

@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg'
-import type { TestApp } from './harness.ts'
+import type { TestApp } from './kit.ts'
 
 interface Digest extends QueryResultRow {
   table: string

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { startServing } from './loquat.ts'
 import { newOperator } from './operators.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { verify } from '../src/verify/verify.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { type Serving, startServing } from './loquat.ts'
 

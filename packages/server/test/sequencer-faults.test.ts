@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, suite, test } from 'node:test'
 import type { Cell } from '../src/platform/cells/directory.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { announceNumber, loggedNumbers, rows, Writers } from './log-writers.ts'
 import { killRunning, startServing } from './loquat.ts'
 import { timedTest } from './timed-test.ts'

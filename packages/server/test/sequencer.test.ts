@@ -6,7 +6,7 @@ import { connectionConfig, type Tx } from '../src/platform/db/db.ts'
 import { type Lease, Worker } from '../src/platform/leases/leases.ts'
 import type { OutboxProgress } from '../src/workers/outbox-progress.ts'
 import { SEQUENCER_BATCH, sequenceStep, startProgress } from '../src/workers/sequencer.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { announceNumber, loggedNumbers, rows } from './log-writers.ts'
 
 async function connect(t: TestContext, app: TestApp): Promise<pg.Client> {

@@ -1,7 +1,7 @@
 /** What callers may put into bodies and ids, whatever the operation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { rowsOf } from './rows.ts'
 
 const server = useServer()

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verify } from '../src/verify/verify.ts'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { Running, type Serving, startServing } from './loquat.ts'
 import { until } from './until.ts'
 

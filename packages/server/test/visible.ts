@@ -1,4 +1,4 @@
-import type { Answer } from './harness.ts'
+import type { Answer } from './kit.ts'
 import type { Ids } from './resources.ts'
 
 /** All of an answer that a caller could tell apart, but for the ids that were asked for. */

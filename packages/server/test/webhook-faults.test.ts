@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestApp, useServer } from './harness.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { type PrivateEngine, startPrivate } from './private-engines.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { suite } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { useServer } from './harness.ts'
+import { useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { killRunning, startServing } from './loquat.ts'
 import { type Received, useReceiver } from './receiver.ts'

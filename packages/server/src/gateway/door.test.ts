@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { Device, newApp, tokenOf } from '../../test/device.ts'
-import { useServer } from '../../test/harness.ts'
+import { useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'], cells: ['us-1', 'us-2'] })

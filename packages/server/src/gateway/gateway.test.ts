@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
 import type { WebSocket } from 'ws'
 import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
 import { Hubs } from './hubs.ts'
@@ -21,7 +21,7 @@ suite('a connection', () => {
   test('tells who it is, and is told where the log stands', async () => {
     const app = await newUsers('amira')
     const device = await connect(app, 'amira')
-    const ready = await device.got('session.ready')
+    const ready = await device.waitFor('session.ready')
     assert.equal(ready.body.uid, 'amira')
     assert.equal(ready.body.resumed, false)
     await device.settled()
@@ -34,7 +34,7 @@ suite('a connection', () => {
     const device = new Device(port(), '', { host })
     await device.opened()
     device.send('auth', { authToken: await tokenOf(app, 'amira') })
-    await device.got('session.ready')
+    await device.waitFor('session.ready')
     await device.close()
     const elsewhere = new Device(port(), '', { host: `${app.id}.realtime-eu.localhost` })
     assert.deepEqual(await elsewhere.closed, { code: 4404, reason: 'The app lives in region us.' })
@@ -96,7 +96,7 @@ suite('a connection', () => {
       assert.equal((await device.closed).code, 4529)
     }
     const foreign = await connect(await newUsers('amira'), 'amira')
-    await foreign.got('session.ready')
+    await foreign.waitFor('session.ready')
     await first?.close()
     const next = await until('there is room', async () => {
       const device = await connect(app, 'ben')
@@ -155,7 +155,7 @@ suite('a message', () => {
     const [amira, tablet, ben, cleo] = devices as [Device, Device, Device, Device]
     await send(app, 'amira', 'ben', 'hi')
     for (const device of [amira, tablet, ben]) {
-      const { body, position } = await device.got('message.sent')
+      const { body, position } = await device.waitFor('message.sent')
       assert.equal(body.message.data.text, 'hi')
       assert.ok(position)
     }
@@ -176,7 +176,7 @@ suite('a message', () => {
     await send(app, 'amira', 'team', 'two', 'group')
     await app.call('DELETE', '/v3/groups/team/members/ben')
     await send(app, 'amira', 'team', 'three', 'group')
-    await amira.got('message.sent', ({ body }) => body.message.data.text === 'three')
+    await amira.waitFor('message.sent', ({ body }) => body.message.data.text === 'three')
     await ben.settled()
     await cleo.settled()
     assert.deepEqual(amira.texts(), ['one', 'two', 'three'])
@@ -194,8 +194,8 @@ suite('what is told of others', () => {
     await app.client.friends.add('amira', { accepted: ['ben', 'cleo'] })
     await app.client.friends.delete('amira', { friends: ['ben', 'cleo'] })
     for (const type of ['user.friends.added', 'user.friends.removed'] as const) {
-      await amira.got(type, ({ body }) => body.friends[0] === 'cleo')
-      assert.deepEqual((await ben.got(type)).body, { uid: 'amira', friends: ['ben'] })
+      await amira.waitFor(type, ({ body }) => body.friends[0] === 'cleo')
+      assert.deepEqual((await ben.waitFor(type)).body, { uid: 'amira', friends: ['ben'] })
     }
     await ben.settled()
     assert.ok(!JSON.stringify(ben.frames).includes('cleo'))
@@ -210,7 +210,7 @@ suite('what is told of others', () => {
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     await app.call('DELETE', `/v3/messages/${id}/pin`, { headers: { onbehalfof: 'ben' } })
-    const { body } = await ben.got('message.unpinned')
+    const { body } = await ben.waitFor('message.unpinned')
     assert.deepEqual([body.by, body.message.id], ['ben', id])
     await amira.settled()
     assert.ok(!amira.frames.some(({ type }) => type === 'message.unpinned'))
@@ -231,21 +231,21 @@ suite('frames of devices', () => {
 
     const toGroup = { receiverType: 'group', receiver: 'team' }
     amira.send('typing.start', { ...toGroup, metadata: { mood: 'good' } })
-    const { body } = await ben.got('typing.start')
+    const { body } = await ben.waitFor('typing.start')
     assert.equal(body.sender.uid, 'amira')
     assert.deepEqual(body.metadata, { mood: 'good' })
-    assert.deepEqual((await ben.got('typing.end')).body.metadata, { mood: 'good' })
+    assert.deepEqual((await ben.waitFor('typing.end')).body.metadata, { mood: 'good' })
     amira.send('typing.start', { receiverType: 'user', receiver: 'dana' })
-    await dana.got('typing.start')
+    await dana.waitFor('typing.start')
     await amira.close()
-    await dana.got('typing.end')
+    await dana.waitFor('typing.end')
 
     for (const device of [tablet, cleo]) {
       await device.settled()
       assert.ok(!device.frames.some(({ type }) => type.startsWith('typing')))
     }
     dana.send('typing.start', toGroup, 'stranger')
-    const refused = await dana.got('session.error')
+    const refused = await dana.waitFor('session.error')
     assert.deepEqual([refused.id, refused.body.code], ['stranger', 'ERR_GROUP_NOT_JOINED'])
     for (const device of devices) await device.close()
   })
@@ -257,7 +257,7 @@ suite('frames of devices', () => {
     const toBen = { receiverType: 'user', receiver: 'ben' }
     amira.send('typing.start', { ...toBen, metadata: { mood: 'good' } })
     amira.send('typing.end', { ...toBen, metadata: { mood: 'bad' } })
-    assert.deepEqual((await ben.got('typing.end')).body.metadata, { mood: 'bad' })
+    assert.deepEqual((await ben.waitFor('typing.end')).body.metadata, { mood: 'bad' })
     for (const device of [amira, ben]) await device.close()
   })
 
@@ -272,7 +272,7 @@ suite('frames of devices', () => {
     const refusal = async (type: string, body: object) => {
       const id = `r${++nth}`
       stranger.send(type, body, id)
-      return (await stranger.got('session.error', (frame) => frame.id === id)).body
+      return (await stranger.waitFor('session.error', (frame) => frame.id === id)).body
     }
     for (const type of ['typing.start', 'message.transient', 'receipt.read']) {
       const to = (receiver: string) => ({ receiverType: 'group', receiver, data: {} })
@@ -297,7 +297,7 @@ suite('frames of devices', () => {
     for (const id of [7, 'x'.repeat(101), null]) {
       amira.frames.length = 0
       amira.ws.send(JSON.stringify({ type: 'ping', id }))
-      const { body, ...frame } = await amira.got('session.error')
+      const { body, ...frame } = await amira.waitFor('session.error')
       assert.deepEqual([body.code, frame], ['ERR_BAD_REQUEST', { type: 'session.error' }])
     }
     await amira.close()
@@ -309,12 +309,12 @@ suite('frames of devices', () => {
     assert.ok(amira && ben)
     const data = { live: 'reaction' }
     amira.send('message.transient', { receiverType: 'user', receiver: 'BEN', data })
-    assert.deepEqual((await ben.got('message.transient')).body.data, data)
+    assert.deepEqual((await ben.waitFor('message.transient')).body.data, data)
     await app.call('POST', '/v3/users/ben/blockedusers', { body: { blockedUids: ['amira'] } })
-    await ben.got('user.blocked')
+    await ben.waitFor('user.blocked')
     ben.frames.length = 0
     amira.send('message.transient', { receiverType: 'user', receiver: 'ben', data }, 'b')
-    await amira.got('session.ok', ({ id }) => id === 'b')
+    await amira.waitFor('session.ok', ({ id }) => id === 'b')
     await ben.settled()
     assert.ok(!ben.frames.some(({ type }) => type === 'message.transient'))
     for (const device of [amira, ben]) await device.close()
@@ -325,16 +325,16 @@ suite('frames of devices', () => {
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     await send(app, 'amira', 'ben', 'hi')
-    const { body } = await ben.got('message.sent')
+    const { body } = await ben.waitFor('message.sent')
     const { id: messageId } = body.message
     ben.send('receipt.read', { receiverType: 'user', receiver: 'amira', messageId }, 'r')
-    await ben.got('session.ok', ({ id }) => id === 'r')
+    await ben.waitFor('session.ok', ({ id }) => id === 'r')
     for (const device of [amira, ben]) {
-      const told = await device.got('conversation.read')
+      const told = await device.waitFor('conversation.read')
       assert.deepEqual([told.body.uid, told.body.messageId], ['ben', messageId])
     }
     ben.send('receipt.read', { receiverType: 'user', receiver: 'nobody' }, 'n')
-    const refused = await ben.got('session.error', ({ id }) => id === 'n')
+    const refused = await ben.waitFor('session.error', ({ id }) => id === 'n')
     assert.equal(refused.body.code, 'ERR_UID_NOT_FOUND')
     for (const device of [amira, ben]) await device.close()
   })
@@ -349,17 +349,17 @@ suite('frames of devices', () => {
     const devices = await Promise.all(uids.map((uid) => connect(app, uid)))
     const [amira, ben, tablet, cleo, dana] = devices as [Device, Device, Device, Device, Device]
     await send(app, 'amira', 'team', 'hi', 'group')
-    for (const device of [ben, cleo, dana]) await device.got('message.sent')
+    for (const device of [ben, cleo, dana]) await device.waitFor('message.sent')
     for (const device of [ben, cleo, dana]) {
       device.send('receipt.read', { receiverType: 'group', receiver: 'team' }, 'r')
-      await device.got('session.ok', ({ id }) => id === 'r')
+      await device.waitFor('session.ok', ({ id }) => id === 'r')
     }
     const told = () =>
       amira.frames
         .filter(({ type }) => type === 'conversation.receipts')
         .flatMap(({ body }) => body.receipts.map((frame: Frame) => frame.body.uid))
     await until('both are told', () => told().length >= 2)
-    await tablet.got('conversation.read', ({ body }) => body.uid === 'ben')
+    await tablet.waitFor('conversation.read', ({ body }) => body.uid === 'ben')
     await cleo.settled()
     assert.deepEqual(told().sort(), ['ben', 'cleo'])
     assert.ok(!cleo.frames.some(({ body }) => body?.uid === 'ben' || body?.receipts))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { Device, newApp, send, tokenOf } from '../../test/device.ts'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
@@ -51,7 +51,7 @@ suite('what is committed and not in the log yet', () => {
     await app.call('DELETE', '/v3/groups/team')
     const device = await connect(app, token)
     await startSequencer(app)
-    await device.got('group.deleted')
+    await device.waitFor('group.deleted')
     assert.deepEqual(device.texts(), ['before'])
     await device.close()
     await stopSequencer()
@@ -67,12 +67,12 @@ suite('what is committed and not in the log yet', () => {
       await app.call('DELETE', '/v3/groups/team/members/ben')
       const device = await connect(app, token, position)
       await startSequencer(app)
-      const kicked = await device.got('group.member.kicked')
-      const { body } = await device.got('session.reload')
+      const kicked = await device.waitFor('group.member.kicked')
+      const { body } = await device.waitFor('session.reload')
       assert.deepEqual(body, { uid: 'ben', position: kicked.position })
       await send(app, 'amira', 'team', 'after', 'group')
       await send(app, 'amira', 'ben', 'to ben', 'user')
-      await device.got('message.sent')
+      await device.waitFor('message.sent')
       assert.deepEqual(device.texts(), ['to ben'])
       await device.close()
       await stopSequencer()

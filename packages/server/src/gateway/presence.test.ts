@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { WebSocket } from 'ws'
 import { Device, tokenOf } from '../../test/device.ts'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
 import { Hubs } from './hubs.ts'
@@ -28,7 +28,7 @@ async function watch(app: TestApp, uid: string, body: object): Promise<Device> {
 async function subscribe(device: Device, body: object) {
   const id = `watch-${device.frames.length}`
   device.send('presence.subscribe', body, id)
-  await device.got('session.ok', (frame) => frame.id === id)
+  await device.waitFor('session.ok', (frame) => frame.id === id)
 }
 
 /** Users come and go at another gateway, at once. */
@@ -79,7 +79,7 @@ suite('presence.subscribe', () => {
     )
     await Promise.all([none.settled(), never.settled()])
     assert.deepEqual([told(none), told(never)], [[], before])
-    const { body } = await all.got('presence.changed', (frame) =>
+    const { body } = await all.waitFor('presence.changed', (frame) =>
       frame.body.users.some(({ status }: { status: string }) => status === 'offline'),
     )
     const gone = body.users.find(({ status }: { status: string }) => status === 'offline')
@@ -134,7 +134,7 @@ suite('presence.subscribe', () => {
     for (const body of [{}, { users: 'everyone' }, { users: 'roles' }, ...noRoles]) {
       const id = JSON.stringify(body)
       device.send('presence.subscribe', body, id)
-      const { body: failure } = await device.got('session.error', (frame) => frame.id === id)
+      const { body: failure } = await device.waitFor('session.error', (frame) => frame.id === id)
       assert.equal(failure.code, 'ERR_BAD_REQUEST')
     }
     await device.close()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { audienceOf, type EventType, placesOf } from '@loquat/protocol'
 import { Device, newApp, send, tokenOf } from '../../test/device.ts'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
 import { type Service, serve } from '../serve.ts'
@@ -67,7 +67,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await send(app, 'amira', 'ben', '4')
       await until('all are there', () => device.texts().length === 4)
       assert.deepEqual(device.texts(), ['1', '2', '3', '4'])
-      assert.equal((await device.got('session.ready')).body.resumed, true)
+      assert.equal((await device.waitFor('session.ready')).body.resumed, true)
       await device.close()
     })
 
@@ -167,9 +167,9 @@ for (const [way, comeBack] of Object.entries(ways)) {
         )
         await sequenced(app)
         const device = await resume(app, 'ben', position)
-        const { body } = await device.got('session.reload')
+        const { body } = await device.waitFor('session.reload')
         await send(app, 'amira', 'ben', 'next')
-        const next = await device.got('message.sent')
+        const next = await device.waitFor('message.sent')
         assert.ok((next.position ?? 0) > body.position)
         await device.settled()
         assert.deepEqual(device.events(), ['message.sent'])
@@ -183,7 +183,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
         await sequenced(app)
         await sql(app, 'delete from events where app_no = $1 and position < 3', [app.no])
         const device = await resume(app, 'ben', position)
-        if (way === 'from the log' || position > 0) await device.got('session.reload')
+        if (way === 'from the log' || position > 0) await device.waitFor('session.reload')
         await device.close()
       }
     })

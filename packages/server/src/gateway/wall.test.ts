@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
 import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
@@ -135,13 +135,13 @@ suite('the wall', () => {
     await app.call('DELETE', '/v3/users/revoked/auth_tokens')
     assert.equal((await off.closed).code, 4401)
     assert.equal((await revoked.closed).code, 4401)
-    await banned.got('group.member.banned')
+    await banned.waitFor('group.member.banned')
     await stranger.settled()
     const started = { banned: banned.frames.length, blocker: blocker.frames.length }
     const gone = { off: off.frames.length, revoked: revoked.frames.length }
 
     await makeHistory(app)
-    await amira.got('group.deleted')
+    await amira.waitFor('group.deleted')
     const log = await app.client.events.list({ limit: 1000 })
     const missing = toldTypes().difference(new Set(log.data.map(({ type }) => type)))
     assert.deepEqual([...missing], [], 'nothing of these types happened')

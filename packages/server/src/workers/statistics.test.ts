@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { addCrowd } from '../../test/crowd.ts'
-import { useServer } from '../../test/harness.ts'
+import { useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
 import { renewStatistics } from './statistics.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../test/harness.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
 import { serve } from '../serve.ts'
@@ -93,7 +93,7 @@ suite('a user with thousands of relations, removed for good', () => {
     })
     for (const rows of Object.values(OWN)) assert.equal(await count(app, rows), 0, rows)
     assert.equal(await count(app, 'friends where app_no = $1'), 2, 'those of others stay')
-    const events = await app.announced()
+    const events = await app.eventTypes()
     assert.equal(events.filter((type) => type === 'user.deleted').length, 1)
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { admin, type TestApp, useServer } from '../../test/harness.ts'
+import { admin } from '../../test/databases.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
 import { keepCell } from './upkeep.ts'
 
 const server = useServer()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { timeUntil } from '../../../test/until.ts'

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { admin, type TestApp, useServer } from '../../../test/harness.ts'
+import { admin } from '../../../test/databases.ts'
 import { holdKeys } from '../../../test/hold-keys.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { buildApi } from '../../api.ts'
 import { write } from './write.ts'
@@ -38,7 +39,7 @@ suite('Idempotency-Key', () => {
     assert.deepEqual(second.body, first.body)
     assert.equal(second.status, 200)
     assert.equal(await countKeys(app), 3)
-    assert.equal((await app.announced()).length, 2)
+    assert.equal((await app.eventTypes()).length, 2)
   })
 
   for (const many of [2, 20]) {

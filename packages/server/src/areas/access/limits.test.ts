@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, mock, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type Answer, type TestApp, useServer } from '../../../test/harness.ts'
+import { type Answer, type TestApp, useServer } from '../../../test/kit.ts'
 import { buildApi } from '../../api.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -66,7 +66,7 @@ suite('rate limits', () => {
     await list(app)
     const body = { name: 'x', scope: 'authOnly' }
     assert.equal((await app.call('POST', '/v3/apikeys', { body })).status, 429)
-    assert.equal((await app.announced()).includes('apikey.created'), false)
+    assert.equal((await app.eventTypes()).includes('apikey.created'), false)
   })
 
   test('a changed limit holds at once in the process that changed it', async () => {

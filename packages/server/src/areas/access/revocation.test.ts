@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { loquat, type Serving, startServing } from '../../../test/loquat.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { timeUntil, until } from '../../../test/until.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
@@ -19,7 +19,7 @@ suite('createApiKey', () => {
     assert.equal(body.data.name, 'Billing worker')
     assert.equal(body.data.scope, 'authOnly')
     assert.ok(body.data.createdAt >= before && body.data.createdAt <= before + 60)
-    assert.deepEqual(await app.announced(), ['app.created', 'apikey.created'])
+    assert.deepEqual(await app.eventTypes(), ['app.created', 'apikey.created'])
   })
 
   test('a new fullAccess key works at once, and can create keys', async () => {
@@ -105,7 +105,7 @@ suite('createApiKey', () => {
       assert.equal(status, 400)
       assert.equal(body.error.code, 'ERR_BAD_REQUEST')
       assert.deepEqual(Object.keys(body.error.details).sort(), fields)
-      assert.deepEqual(await app.announced(), ['app.created'])
+      assert.deepEqual(await app.eventTypes(), ['app.created'])
     })
   }
 
@@ -171,7 +171,7 @@ suite('createApiKey', () => {
     const { body } = await app.call('GET', '/v3/apikeys')
     assert.equal(body.meta.pagination.total, 25)
     assert.equal(new Set(body.data.map((key: { apiKey: string }) => key.apiKey)).size, 25)
-    assert.equal((await app.announced()).length, 1 + 23)
+    assert.equal((await app.eventTypes()).length, 1 + 23)
   })
 })
 
@@ -248,7 +248,7 @@ suite('getApiKey, updateApiKey, deleteApiKey', () => {
     assert.equal((await app.call('GET', '/v3/apikeys', { apiKey })).status, 403)
     assert.equal((await app.call('PUT', path, { body: {} })).status, 200)
     assert.equal((await app.call('PUT', path, { body: { name: '' } })).status, 400)
-    assert.deepEqual((await app.announced()).slice(-3), [
+    assert.deepEqual((await app.eventTypes()).slice(-3), [
       'apikey.updated',
       'apikey.updated',
       'apikey.updated',
@@ -270,7 +270,7 @@ suite('getApiKey, updateApiKey, deleteApiKey', () => {
       assert.equal(status, 404)
       assert.equal(body.error.code, 'ERR_APIKEY_NOT_FOUND')
     }
-    assert.equal((await app.announced()).at(-1), 'apikey.deleted')
+    assert.equal((await app.eventTypes()).at(-1), 'apikey.deleted')
   })
 
   test('a key can neither change nor remove itself', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { useServer } from '../../../test/harness.ts'
+import { useServer } from '../../../test/kit.ts'
 import { join, newOperator } from '../../../test/operators.ts'
 
 const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })

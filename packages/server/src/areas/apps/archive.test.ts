@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../../test/conformity.ts'
 import { Device } from '../../../test/device.ts'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator, type TestOperator } from '../../../test/operators.ts'
 import { useReceiver } from '../../../test/receiver.ts'
@@ -95,7 +95,7 @@ suite('an app that was deleted', () => {
     const own = (rows: typeof before) =>
       rows.filter(({ table }) => !['outbox', 'revocations'].includes(table))
     assert.deepEqual(own(await rowsOf(app)), own(before))
-    assert.deepEqual((await app.announced()).slice(-2), ['app.archived', 'app.restored'])
+    assert.deepEqual((await app.eventTypes()).slice(-2), ['app.archived', 'app.restored'])
     assert.deepEqual(await verify(app.cell, app.no), [])
     const twice = await rui.call('POST', `/apps/${app.id}/restore`)
     assert.equal(twice.body.error.code, 'ERR_APP_NOT_ARCHIVED')
@@ -117,7 +117,7 @@ suite('an app that was deleted', () => {
     assert.deepEqual((await restore()).body, restored)
     await refresh()
     assert.equal((await app.call('GET', '/v3/users')).status, 404)
-    const told = (await app.announced()).filter((type) => /app.(archived|restored)/.test(type))
+    const told = (await app.eventTypes()).filter((type) => /app.(archived|restored)/.test(type))
     assert.deepEqual(told, ['app.archived', 'app.restored', 'app.archived'])
   })
 
@@ -147,7 +147,7 @@ suite('an app that was deleted', () => {
       return device
     }
     const device = await connect()
-    await device.got('session.ready')
+    await device.waitFor('session.ready')
     await rui.client.apps.delete(app.id)
     assert.equal((await device.closed).code, 4404)
     assert.equal((await (await connect()).closed).code, 4404)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { useServer } from '../../../test/harness.ts'
+import { useServer } from '../../../test/kit.ts'
 import { cookieOf, join, newOperator, signIn } from '../../../test/operators.ts'
 import { until } from '../../../test/until.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
@@ -23,7 +23,7 @@ suite('bots', () => {
     const { body: other } = await app.call('POST', '/v3/bots', { body: token })
     assert.equal(other.data.authToken, undefined)
     assert.deepEqual(await listed(app), ['helper', 'other'])
-    assert.equal((await app.announced()).at(-1), 'user.created')
+    assert.equal((await app.eventTypes()).at(-1), 'user.created')
 
     const body = { receiver: 'amira', receiverType: 'user', data: { text: 'How can I help?' } }
     const sent = await app.call('POST', '/v3/bots/helper/messages', { body })

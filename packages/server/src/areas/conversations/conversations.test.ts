@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
@@ -106,7 +106,7 @@ suite('tags', () => {
     assert.deepEqual((await tag('groups/g', ['work', 'fun'])).body.data.tags, ['work', 'fun'])
     const unchanged = await app.call('PUT', '/v3/groups/g/conversation', { ...as('a'), body: {} })
     assert.deepEqual(unchanged.body.data.tags, ['work', 'fun'])
-    assert.equal((await app.announced()).at(-1), 'conversation.tags.updated')
+    assert.equal((await app.eventTypes()).at(-1), 'conversation.tags.updated')
     const listed = async (uid: string, query: string) => {
       const { body } = await app.call('GET', `/v3/conversations?${query}`, as(uid))
       return body.data.map((row: { conversationId: string; tags?: string[] }) => [
@@ -202,14 +202,14 @@ suite('marks', () => {
   test('are announced when they change something', async () => {
     const app = await appWithUsers('a', 'b')
     const id = await say(app, 'a', 'b')
-    const before = (await app.announced()).length
+    const before = (await app.eventTypes()).length
     for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'delivered')
     for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'read', id)
     await say(app, 'a', 'b')
     await mark(app, 'b', 'a', 'read')
     await mark(app, 'b', 'a', 'delivered')
     for (let n = 0; n < 2; n++) await mark(app, 'b', 'a', 'unread', id)
-    assert.deepEqual((await app.announced()).slice(before), [
+    assert.deepEqual((await app.eventTypes()).slice(before), [
       'conversation.delivered',
       'conversation.read',
       'message.sent',
@@ -346,7 +346,7 @@ suite('a reset', () => {
     const old = await say(app, 'a', 'b')
     assert.equal((await reset(app, 'b', 'a', { conversationWith: 'c' })).status, 400)
     assert.equal((await reset(app, 'b', 'a')).status, 200)
-    assert.equal((await app.announced()).at(-1), 'conversation.cleared')
+    assert.equal((await app.eventTypes()).at(-1), 'conversation.cleared')
     assert.equal((await view(app, 'b', 'a')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     assert.equal((await reset(app, 'b', 'a')).body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     assert.equal((await app.call('GET', `/v3/messages/${old}`, as('b'))).status, 404)

@@ -1,7 +1,7 @@
 /** GET /conversations, sentence by sentence and parameter by parameter. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { fillApp } from '../../fill/fill.ts'
 import { messages } from '../../fill/messages.ts'
 import { users } from '../../fill/users.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf } from '@loquat/protocol'
-import { type TestApp, useServer } from '../../../test/harness.ts'
 import { hold, whileWaiting } from '../../../test/hold-keys.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
@@ -34,7 +34,7 @@ suite('pins', () => {
     const { body } = await pin(app, 'users/a')
     assert.equal(body.data.pinnedBy, 'me')
     assert.ok(body.data.pinnedAt > 0)
-    assert.equal((await app.announced()).at(-1), 'conversation.pinned')
+    assert.equal((await app.eventTypes()).at(-1), 'conversation.pinned')
     const again = (await pin(app, 'users/a')).body.data
     assert.equal(again.pinnedAt, body.data.pinnedAt)
     const answers = await Promise.all(others.slice(1).map((uid) => pin(app, `users/${uid}`)))
@@ -107,7 +107,7 @@ suite('pins', () => {
     const order = body.data.map((row: { conversationId: string }) => row.conversationId)
     assert.deepEqual(order, ['group_g', 'user_a'])
     assert.deepEqual((await app.call('GET', '/v3/conversations/pinned')).body, body)
-    assert.equal((await app.announced()).at(-1), 'app.conversations.pinned')
+    assert.equal((await app.eventTypes()).at(-1), 'app.conversations.pinned')
     for (const method of ['POST', 'DELETE']) {
       assert.equal(await codeOf(pin(app, 'users/a', method)), 'ERR_SYSTEM_PINNED_CONVERSATION')
     }

@@ -1,8 +1,8 @@
 /** What others are told of a user's marks, and what only the user's own devices are. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
 import { hold, whileWaiting } from '../../../test/hold-keys.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type EventType, events } from '@loquat/protocol'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator } from '../../../test/operators.ts'
@@ -187,7 +187,7 @@ suite('listEvents', () => {
     const from = heard[0]?.position ?? 0
     for (const uid of ['a', 'b', 'c']) await app.client.users.create({ uid, name: uid })
     const last = await until('the last is heard', async () => {
-      const there = (await app.announced()).length
+      const there = (await app.eventTypes()).length
       return heard.at(-1)?.position === there && there
     })
     const { data } = await app.client.events.list({ after: from - 1 })

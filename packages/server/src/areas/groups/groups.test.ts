@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { setSettings } from '../settings/actions.ts'
 import { findGroup } from './queries.ts'
 import { toGroup } from './record.ts'
@@ -190,9 +190,9 @@ suite('updateGroup', () => {
     assert.equal(event?.type, 'group.updated')
     const { scope, joinedAt, hasJoined, ...group } = data
     assert.deepEqual(event?.payload, { group })
-    const before = await app.announced()
+    const before = await app.eventTypes()
     assert.equal((await put(app, 'g', {})).status, 200)
-    assert.deepEqual(await app.announced(), before)
+    assert.deepEqual(await app.eventTypes(), before)
     assert.equal((await put(app, 'nobody', {})).body.error.code, 'ERR_GUID_NOT_FOUND')
   })
 

@@ -1,7 +1,7 @@
 /** What happens when several change one group at once: one order of them, and counts that agree. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type Answer, type TestApp, useServer } from '../../../test/harness.ts'
+import { type Answer, type TestApp, useServer } from '../../../test/kit.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -108,7 +108,7 @@ suite('at once', () => {
     assert.deepEqual(tally(answers), { ok: 1, ERR_GROUP_NO_CLEARANCE: 1 })
     const winner = answers.find(({ status }) => status === 200)?.body.data.owner
     assert.equal((await app.call('GET', '/v3/groups/g')).body.data.owner, winner)
-    const events = await app.announced()
+    const events = await app.eventTypes()
     assert.equal(events.filter((type) => type === 'group.owner.transferred').length, 1)
     await assertCounts(app)
   })

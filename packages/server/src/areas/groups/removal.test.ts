@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'worker'] })
@@ -55,7 +55,7 @@ suite('deleteGroup', () => {
     }
     assert.equal(await totalOf(app, 'groups'), 0)
     assert.equal(await totalOf(app, 'views.group'), 0)
-    assert.equal((await app.announced()).at(-1), 'group.deleted')
+    assert.equal((await app.eventTypes()).at(-1), 'group.deleted')
     assert.equal((await app.call('POST', '/v3/groups', { body })).status, 200)
   })
 
@@ -79,7 +79,7 @@ suite('deleteGroup', () => {
     for (const table of ['conversations', 'inbox', 'messages']) {
       assert.deepEqual(await rows(app, `select from ${table} where app_no = $1`), [], table)
     }
-    const told = (await app.announced()).filter((type) => type === 'group.deleted')
+    const told = (await app.eventTypes()).filter((type) => type === 'group.deleted')
     assert.equal(told.length, 1)
     const body = { guid: 'g', name: 'Again' }
     assert.equal((await app.call('POST', '/v3/groups', { body })).status, 200)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -53,7 +53,7 @@ suite('editing', () => {
     assert.deepEqual(entity.tags, ['x'])
     const { receipts: _receipts, ...message } = await get(app, id)
     assert.deepEqual(message, entity)
-    assert.equal((await app.announced()).at(-1), 'message.edited')
+    assert.equal((await app.eventTypes()).at(-1), 'message.edited')
   })
 
   test('tags alone replace those before; nothing at all is refused', async () => {
@@ -120,7 +120,7 @@ suite('editing', () => {
       assert.equal((await edit(app, 'sender', id, body)).body.error?.code, code)
     }
     assert.equal((await get(app, id)).editedAt, undefined)
-    const added = (await app.announced()).filter((type) => type === 'message.edited')
+    const added = (await app.eventTypes()).filter((type) => type === 'message.edited')
     assert.deepEqual(added, [])
   })
 
@@ -149,7 +149,7 @@ suite('editing', () => {
     const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
     await edit(app, 'sender', id, { data: { text: '<@uid:owner> <@uid:mod> <@uid:sender>' } })
     assert.deepEqual([await unread('other'), await unread('mod'), await unread('owner')], [0, 1, 1])
-    assert.deepEqual((await app.announced()).slice(-2), ['message.edited', 'user.mentioned'])
+    assert.deepEqual((await app.eventTypes()).slice(-2), ['message.edited', 'user.mentioned'])
     await edit(app, 'sender', id, { tags: ['x'] })
     assert.deepEqual(Object.keys((await get(app, id)).data.mentions), ['mod', 'owner', 'sender'])
     await edit(app, 'sender', id, { data: { text: 'Nobody' } })
@@ -163,7 +163,7 @@ suite('editing', () => {
     const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
     await app.call('DELETE', '/v3/users/other', { body: { permanent: true } })
     assert.equal((await edit(app, 'sender', id, { tags: ['x'] })).status, 200)
-    assert.equal((await app.announced()).at(-1), 'message.edited')
+    assert.equal((await app.eventTypes()).at(-1), 'message.edited')
     const text = 'select uid from mentions where app_no = $1'
     const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })
     assert.deepEqual(rows, [{ uid: 'mod' }])
@@ -242,7 +242,7 @@ suite('who may edit', () => {
     assert.equal(await codeOf('other', answer.id), 'ERR_BLOCKED_RECEIVER')
     assert.equal((await get(app, id)).data.text, 'Hi')
     assert.equal(await codeOf('sender', shared.id), undefined)
-    assert.equal((await app.announced()).at(-1), 'message.edited')
+    assert.equal((await app.eventTypes()).at(-1), 'message.edited')
     assert.equal(await codeOf(undefined, id), undefined)
     assert.equal((await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).status, 200)
   })

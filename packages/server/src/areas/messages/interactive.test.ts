@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
@@ -125,7 +125,7 @@ suite('marking elements as used', () => {
     assert.equal((await mark(app, 'b', id, 'name', 'name', 'own')).body.data.success, true)
     assert.equal((await mark(app, 'b', id, 'name')).body.data.success, true)
     assert.equal((await mark(app, 'b', id, 'name', 'yes')).status, 200)
-    const told = (await app.announced()).filter((type) => type === 'message.interacted')
+    const told = (await app.eventTypes()).filter((type) => type === 'message.interacted')
     assert.equal(told.length, 2)
     const rows = async () =>
       (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
@@ -80,7 +80,7 @@ suite('a message that mentions users', () => {
   test('has an event for each of them but the sender', async () => {
     const app = await newApp()
     await say(app, 'a', '<@uid:c> <@uid:a> <@uid:b>')
-    assert.deepEqual((await app.announced()).slice(-3), [
+    assert.deepEqual((await app.eventTypes()).slice(-3), [
       'message.sent',
       'user.mentioned',
       'user.mentioned',
@@ -90,7 +90,7 @@ suite('a message that mentions users', () => {
 
 suite('who is told of a mention', () => {
   const toldAfter = async (app: TestApp, change: () => Promise<{ status: number }>) => {
-    const before = (await app.announced()).length
+    const before = (await app.eventTypes()).length
     assert.equal((await change()).status, 200)
     const text = 'select type, payload from outbox where app_no = $1 order by id offset $2'
     const { rows } = await app.cell.db.query<{ type: string; payload: { uid: string } }>({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -49,7 +49,7 @@ suite('sending to a user', () => {
     assert.equal(data.entities.receiver.entity.conversationId, 'amira_user_ben')
     const read = (await app.call('GET', `/v3/messages/${id}`)).body.data
     assert.deepEqual(read, { ...body.data, receipts: { data: [] } })
-    assert.equal((await app.announced()).at(-1), 'message.sent')
+    assert.equal((await app.eventTypes()).at(-1), 'message.sent')
   })
 
   test('the entities are as the users are now', async () => {
@@ -344,7 +344,7 @@ suite('content', () => {
   ]
   test('each fault has its code, and nothing is sent', async () => {
     const app = await appWithUsers('a', 'b')
-    const before = await app.announced()
+    const before = await app.eventTypes()
     for (const [code, message] of bad) {
       assert.equal(
         await codeOf(say(app, 'a', 'b', 'Hi', message)),
@@ -352,7 +352,7 @@ suite('content', () => {
         JSON.stringify(message).slice(0, 80),
       )
     }
-    assert.deepEqual(await app.announced(), before)
+    assert.deepEqual(await app.eventTypes(), before)
   })
 })
 
@@ -501,7 +501,7 @@ suite('deleting', () => {
     const kept = (await app.call('GET', `/v3/messages/${id}`)).body.data
     assert.deepEqual([Object.keys(kept.data), kept.deletedBy], [['entities'], 'a'])
     assert.deepEqual([kept.updatedAt, kept.tags], [on.entity.updatedAt, undefined])
-    assert.equal((await app.announced()).at(-1), 'message.deleted')
+    assert.equal((await app.eventTypes()).at(-1), 'message.deleted')
     const view = await app.call('GET', '/v3/users/a/conversation', as('b'))
     assert.deepEqual(
       [view.body.data.lastMessage, view.body.data.unreadMessageCount],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -34,7 +34,7 @@ const pin = (app: TestApp, uid: string | undefined, id: string, method = 'POST')
   app.call(method, `/v3/messages/${id}/pin`, as(uid))
 const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
 const told = async (app: TestApp) =>
-  (await app.announced()).filter((type) => type.endsWith('pinned')).join(' ')
+  (await app.eventTypes()).filter((type) => type.endsWith('pinned')).join(' ')
 
 async function pinned(app: TestApp, path: string, uid?: string, query = ''): Promise<string[]> {
   const { body } = await app.call('GET', `/v3/${path}/messages/pinned?${query}`, as(uid))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { readConfig } from '../../config.ts'
 import { serve } from '../../serve.ts'
@@ -77,7 +77,7 @@ suite('a reaction', () => {
     await react(app, 'a', id, UP, 'DELETE')
     await react(app, 'a', id, HEART, 'DELETE')
     assert.equal(await shown(app, id, 'a'), undefined)
-    const told = (await app.announced()).filter((type) => type.startsWith('message.reaction'))
+    const told = (await app.eventTypes()).filter((type) => type.startsWith('message.reaction'))
     const added = Array(3).fill('message.reaction.added')
     assert.deepEqual(told, [...added, ...Array(3).fill('message.reaction.removed')])
     await assertVerified(app)
@@ -174,7 +174,7 @@ suite('a reaction', () => {
     for (const { status } of await Promise.all(same)) assert.equal(status, 200)
     await react(app, 'a', id)
     assert.deepEqual(await shown(app, id), [{ reaction: UP, count: 1 }])
-    const told = (await app.announced()).filter((type) => type.startsWith('message.reaction'))
+    const told = (await app.eventTypes()).filter((type) => type.startsWith('message.reaction'))
     const expected = told.map((_, nth) =>
       nth % 2 ? 'message.reaction.removed' : 'message.reaction.added',
     )

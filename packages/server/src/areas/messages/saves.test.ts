@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
@@ -37,7 +37,7 @@ async function saved(app: TestApp, uid: string, query = ''): Promise<string[]> {
 }
 
 const told = async (app: TestApp) =>
-  (await app.announced()).filter((type) => /message.(un)?saved/.test(type)).join(' ')
+  (await app.eventTypes()).filter((type) => /message.(un)?saved/.test(type)).join(' ')
 
 suite('a saved message', () => {
   test('is saved once, also when the request is repeated after the message was deleted', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import fc from 'fast-check'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
 import { Indexer } from './indexing.ts'

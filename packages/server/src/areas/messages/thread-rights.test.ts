@@ -1,7 +1,7 @@
 /** Who may do what with a thread, and with interactive messages; and what happens at once. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()

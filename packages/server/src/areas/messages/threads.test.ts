@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -71,7 +71,7 @@ suite('a reply', () => {
     assert.equal(replyCount, 2)
     assert.equal(lastReply.id, second.id)
     assert.equal(lastReply.data.text, 'Also')
-    assert.equal((await app.announced()).at(-1), 'message.sent')
+    assert.equal((await app.eventTypes()).at(-1), 'message.sent')
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
@@ -407,7 +407,7 @@ suite('following', () => {
     assert.deepEqual(await own('c'), [])
     await follow('DELETE', 'b')
     assert.deepEqual(await own('b'), [parent.id])
-    const told = (await app.announced()).filter((type) => type === 'thread.followed')
+    const told = (await app.eventTypes()).filter((type) => type === 'thread.followed')
     assert.equal(told.length, 3)
     const first = await reply(app, 'b', parent.id)
     const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))

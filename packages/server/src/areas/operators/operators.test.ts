@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestServer, useServer } from '../../../test/harness.ts'
+import { type TestServer, useServer } from '../../../test/kit.ts'
 import { cookieOf, join, manage, newOperator, signIn } from '../../../test/operators.ts'
 import { stepOf, totpCode } from '../../platform/secrets/totp.ts'
 

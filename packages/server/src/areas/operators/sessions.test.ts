@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { useServer } from '../../../test/harness.ts'
+import { useServer } from '../../../test/kit.ts'
 import { cookieOf, manage, newOperator, signIn } from '../../../test/operators.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 

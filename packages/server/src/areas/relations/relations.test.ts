@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { setSettings } from '../settings/actions.ts'
 
@@ -44,7 +44,7 @@ suite('friends', () => {
     assert.deepEqual(await friendsOf(app, 'ben'), ['amira'])
     assert.deepEqual(await friendsOf(app, 'amira', { searchKey: 'LE' }), ['cleo'])
     assert.deepEqual(await friendsOf(app, 'amira', { searchKey: '\u0301' }), [])
-    assert.equal((await app.announced()).at(-1), 'user.friends.added')
+    assert.equal((await app.eventTypes()).at(-1), 'user.friends.added')
   })
 
   test('are removed both ways; strangers are skipped, unless there are only strangers', async () => {
@@ -215,12 +215,12 @@ suite('blocked users', () => {
   test('blocking twice and releasing a stranger change nothing, and announce nothing', async () => {
     const app = await appWithUsers('a', 'b')
     await block(app, 'a', 'b')
-    const before = await app.announced()
+    const before = await app.eventTypes()
     assert.equal((await block(app, 'a', 'b')).b?.success, true)
-    assert.deepEqual(await app.announced(), before)
+    assert.deepEqual(await app.eventTypes(), before)
     assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
     assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
-    assert.deepEqual((await app.announced()).slice(before.length), ['user.unblocked'])
+    assert.deepEqual((await app.eventTypes()).slice(before.length), ['user.unblocked'])
     assert.deepEqual(await blockedBy(app, 'a', { direction: 'both' }), [])
   })
 
@@ -238,7 +238,7 @@ suite('blocked users', () => {
         ['ghost', 'ERR_UID_NOT_FOUND'],
       ],
     )
-    assert.equal((await app.announced()).at(-1), 'user.unblocked')
+    assert.equal((await app.eventTypes()).at(-1), 'user.unblocked')
     await app.client.users.reactivate({ uidsToActivate: ['b'] })
     assert.deepEqual(await blockedBy(app, 'a'), [])
     assert.equal((await unblock(app, 'a', 'b')).b?.success, true)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
@@ -44,9 +44,9 @@ suite('roles', () => {
     assert.deepEqual(await roles.get('coach'), changed)
     assert.equal((await create(app, 'x', { settings: { sing: 'all' } })).status, 400)
     await assert.rejects(roles.get('nobody'), { code: 'ERR_ROLE_NOT_FOUND' })
-    assert.deepEqual((await app.announced()).slice(-2), ['role.created', 'role.updated'])
+    assert.deepEqual((await app.eventTypes()).slice(-2), ['role.created', 'role.updated'])
     assert.deepEqual(await roles.update('coach', {}), changed)
-    assert.equal((await app.announced()).filter((type) => type === 'role.updated').length, 1)
+    assert.equal((await app.eventTypes()).filter((type) => type === 'role.updated').length, 1)
     assert.equal((await roles.update('coach', { description: '' })).description, '')
   })
 

@@ -1,7 +1,7 @@
 /** Lists of an app that is too large to be walked through: each way of finding, beside a plain reading of all users. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { fillApp } from '../../fill/fill.ts'
 import { users } from '../../fill/users.ts'
 import { addToTotal } from '../../platform/db/totals.ts'

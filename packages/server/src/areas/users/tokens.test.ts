@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateAuthTokenBody } from '@loquat/sdk'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const server = useServer()

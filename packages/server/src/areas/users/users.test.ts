@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateUserBody, ListUsersQuery } from '@loquat/sdk'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
@@ -43,7 +43,7 @@ suite('createUser', () => {
       tags: ['staff'],
     })
     assert.deepEqual(await app.client.users.get('AMIRA-7'), user)
-    assert.equal((await app.announced()).at(-1), 'user.created')
+    assert.equal((await app.eventTypes()).at(-1), 'user.created')
   })
 
   test('with a token, which is none of the event’s business', async () => {
@@ -112,9 +112,9 @@ suite('updateUser', () => {
     assert.equal('avatar' in changed || 'metadata' in changed, false)
     assert.ok((changed.updatedAt ?? 0) >= changed.createdAt)
     await assert.rejects(users.update('a', { link, unset: ['link'] }), { status: 400 })
-    const before = await app.announced()
+    const before = await app.eventTypes()
     assert.deepEqual(await users.update('a', {}), changed)
-    assert.deepEqual(await app.announced(), before)
+    assert.deepEqual(await app.eventTypes(), before)
     await assert.rejects(users.update('nobody', {}), { status: 404 })
   })
 
@@ -157,7 +157,7 @@ suite('deactivation and removal', () => {
     assert.deepEqual(on, { nonDeactivatedUids: ['a', 'b'] })
     assert.equal((await client.users.get('a')).uid, 'a')
     assert.equal((await getSignedIn(app, 'b', authToken)).status, 401)
-    const types = (await app.announced()).slice(-2)
+    const types = (await app.eventTypes()).slice(-2)
     assert.deepEqual(types, ['user.deactivated', 'user.reactivated'])
   })
 

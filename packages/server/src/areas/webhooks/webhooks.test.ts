@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { triggers } from '@loquat/protocol'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
@@ -43,7 +43,7 @@ suite('webhooks', () => {
     for (const call of [webhooks.get('audit'), webhooks.delete('audit')])
       await assert.rejects(call, { code: 'ERR_WEBHOOK_NOT_FOUND' })
     assert.deepEqual(
-      (await app.announced()).filter((type) => type.startsWith('webhook.')),
+      (await app.eventTypes()).filter((type) => type.startsWith('webhook.')),
       ['webhook.created', 'webhook.updated', 'webhook.created', 'webhook.deleted'],
     )
     await webhooks.create(hook('audit'))

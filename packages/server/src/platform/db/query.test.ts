@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
-import { cloneDatabase, dropDatabase } from '../../../test/harness.ts'
+import { cloneDatabase, dropDatabase } from '../../../test/databases.ts'
 import { connectionConfig } from './db.ts'
 import { directoryQuery, query, statements } from './query.ts'
 

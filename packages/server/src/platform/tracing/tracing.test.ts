@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
-import { newApp, useServer } from '../../../test/harness.ts'
+import { newApp, useServer } from '../../../test/kit.ts'
 import { readConfig } from '../../config.ts'
 import { serve } from '../../serve.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { type TestApp, useServer } from '../../../test/harness.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
 import { until } from '../../../test/until.ts'
@@ -317,7 +317,7 @@ suite('deliveries', () => {
     await pass(hook, '42 hours')
     await until('it is off', async () => !(await hook.app.client.webhooks.get('a')).enabled)
     await until('it was announced', async () =>
-      (await hook.app.announced()).includes('webhook.disabled'),
+      (await hook.app.eventTypes()).includes('webhook.disabled'),
     )
     works = true
     await hook.app.client.webhooks.update('a', { enabled: true })

@@ -1,0 +1,227 @@
+/**
+ * What a test needs: a server (`useServer`), an app of its own (`server.newApp`), users and requests in their name
+ * (`app.users`, `app.as`), events (`app.events`, `app.waitFor`) and refused requests (`refused`).
+ */
+import assert from 'node:assert/strict'
+import { after, before } from 'node:test'
+import { type ErrorCode, type EventType, errors } from '@loquat/protocol'
+import { Loquat, LoquatError, type LoquatOptions } from '@loquat/sdk'
+import { createApp } from '../src/areas/apps/actions.ts'
+import { readConfig } from '../src/config.ts'
+import type { Deps } from '../src/deps.ts'
+import type { App, Cell } from '../src/platform/cells/directory.ts'
+import { type Role, type Service, serve } from '../src/serve.ts'
+import { assertConforms } from './conformity.ts'
+import { cloneDatabase, dropDatabase, insertCell, testEnv } from './databases.ts'
+import { until } from './until.ts'
+
+/** Cells of a test server, by id; the part before the dash is the region. */
+const ONE_CELL = ['us-1']
+
+export interface TestServer {
+  readonly deps: Deps
+  readonly service: Service
+  /** The environment in which another process serves the same data. */
+  readonly env: Record<string, string>
+  newApp(region?: 'us' | 'eu' | 'in'): Promise<TestApp>
+}
+
+/** Sends a raw request. Every answer must be one that openapi.json allows. */
+export interface Caller {
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+}
+
+/** The SDK's client and raw requests, both on behalf of one user. */
+export type UserClient = Loquat & Caller
+
+export interface TestApp extends App, Caller {
+  cell: Cell
+  apiKey: string
+  authKey: string
+  /** The SDK with the fullAccess key. Its answers are checked too, and it never retries. */
+  client: Loquat
+  /** The SDK with another key. */
+  clientWith(apiKey: string): Loquat
+  /** Acts on behalf of a user: `app.as('ben').groups.join('team')`. */
+  as(uid: string): UserClient
+  /** Creates users whose names are their uids: `const [amira, ben] = await app.users('amira', 'ben')`. */
+  users<U extends string[]>(...uids: U): Promise<{ [N in keyof U]: UserClient }>
+  /** The app's events so far, oldest first, whether the sequencer has logged them or not. */
+  events(): Promise<TestEvent[]>
+  /** The types of these events. */
+  eventTypes(): Promise<EventType[]>
+  /** Waits until the app has such an event. `Device.waitFor` is the same for a connected device. */
+  waitFor(type: EventType, matches?: (event: TestEvent) => boolean): Promise<TestEvent>
+}
+
+export interface CallOptions {
+  body?: unknown
+  /** Another API key; null sends none. */
+  apiKey?: string | null
+  headers?: Record<string, string>
+  /** Another process that serves the same databases. */
+  port?: number
+}
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
+  body: any
+  headers: Headers
+}
+
+export interface TestEvent extends Record<string, unknown> {
+  type: EventType
+  key: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read payloads of many shapes
+  payload: any
+}
+
+export interface ServerOptions {
+  roles?: Role[]
+  cells?: string[]
+  /** Changes to the configuration, made once the databases exist. */
+  env?: Record<string, string>
+  /** Where the console's files are. By default the server has none, whether they were built or not. */
+  console?: string
+}
+
+/** Starts a server with databases of its own for the test file. Each test makes its own apps in it. */
+export function useServer({
+  roles = ['api'],
+  cells = ONE_CELL,
+  env: extra = {},
+  console = '',
+}: ServerOptions = {}): TestServer {
+  let service: Service
+  let env: Record<string, string>
+  const urls: string[] = []
+
+  before(async () => {
+    const directoryUrl = await cloneDatabase('directory')
+    urls.push(directoryUrl)
+    env = testEnv(directoryUrl, cells, extra)
+    for (const cellId of cells) {
+      const url = await cloneDatabase('cell')
+      urls.push(url)
+      await insertCell(directoryUrl, cellId, url)
+    }
+    service = await serve(readConfig(env), roles, { console })
+  })
+  after(async () => {
+    await service?.drain()
+    for (const url of urls) await dropDatabase(url)
+  })
+
+  return {
+    get deps() {
+      return service.deps
+    },
+    get service() {
+      return service
+    },
+    get env() {
+      return env
+    },
+    newApp: (region = 'us') => newApp(service, region),
+  }
+}
+
+/** Fails unless the server refuses the request, raw or through the SDK, with this code and its status. Returns the error. */
+export async function refused(request: Promise<unknown>, code: ErrorCode): Promise<Refusal> {
+  const error = await request.then(refusalOf, (cause: unknown) => {
+    if (cause instanceof LoquatError) return cause
+    throw cause
+  })
+  assert.ok(error, `expected ${code}, but the request succeeded`)
+  assert.deepEqual([error.code, error.status], [code, errors[code].status])
+  return error
+}
+
+type Refusal = Pick<LoquatError, 'code' | 'status' | 'message' | 'devMessage' | 'details'>
+
+function refusalOf(answer: unknown): Refusal | undefined {
+  const { status, body } = answer as Partial<Answer>
+  return body?.error && { status, ...body.error }
+}
+
+export async function newApp(
+  { deps, apiPort }: Pick<Service, 'deps' | 'apiPort'>,
+  region: 'us' | 'eu' | 'in' = 'us',
+): Promise<TestApp> {
+  const { appId, apiKey, authKey } = await createApp(deps, { name: 'Test', region })
+  const found = await deps.directory.find(appId)
+  if (!found?.cell) throw new Error('this server does not serve the new app')
+  const { cell } = found
+  const clientWith = (key: string) => {
+    const baseUrl = `http://127.0.0.1:${apiPort}`
+    return new Loquat({ appId, apiKey: key, baseUrl, fetch: checkedFetch, maxRetries: 0 })
+  }
+  const app: TestApp = {
+    ...found,
+    cell,
+    apiKey,
+    authKey,
+    client: clientWith(apiKey),
+    clientWith,
+    call(method, path, { body, apiKey: key = apiKey, headers = {}, port = apiPort ?? 0 } = {}) {
+      const own = { appid: appId, ...(key !== null && { apikey: key }), ...headers }
+      return call(port, method, path, { headers: own, body })
+    },
+    as: (uid) =>
+      Object.assign(app.client.onBehalfOf(uid), {
+        call: (method: string, path: string, options: CallOptions = {}) =>
+          app.call(method, path, {
+            ...options,
+            headers: { onbehalfof: uid, ...options.headers },
+          }),
+      }),
+    async users(...uids) {
+      for (const uid of uids) await app.client.users.create({ uid, name: uid })
+      return uids.map(app.as) as { [N in keyof typeof uids]: UserClient }
+    },
+    async events() {
+      const statement = { name: 'test.events', text: EVENTS, values: [found.no] }
+      return (await cell.db.query<TestEvent>(statement)).rows
+    },
+    eventTypes: async () => (await app.events()).map(({ type }) => type),
+    waitFor: (type, matches = () => true) =>
+      until(`an event ${type}`, async () =>
+        (await app.events()).find((event) => event.type === type && matches(event)),
+      ),
+  }
+  return app
+}
+
+const EVENTS = `
+  select type, key, payload from (
+    select 0 as stage, position as nth, type, key, payload from events where app_no = $1
+    union all select 1, id, type, key, payload from outbox where app_no = $1
+  ) both_tables order by stage, nth`
+
+/** Sends one HTTP request. The answer must be one that openapi.json allows. */
+export async function call(
+  port: number,
+  method: string,
+  path: string,
+  { headers, body }: { headers: Record<string, string>; body?: unknown },
+): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const answer = { status: response.status, body: JSON.parse(text), headers: response.headers }
+  assertConforms(method, path, answer.status, answer.body)
+  return answer
+}
+
+/** For the SDK: checks its answers in the same way. */
+export const checkedFetch: NonNullable<LoquatOptions['fetch']> = async (url, init) => {
+  const response = await fetch(url, init)
+  const { pathname, search } = new URL(url)
+  const body = await response.clone().json()
+  assertConforms(init.method ?? 'GET', pathname + search, response.status, body)
+  return response
+}
