@@ -1,17 +1,25 @@
 /**
- * npm test: every test, on private engines. `npm test -- FILE…` runs those of some files or folders;
- * `npm run test:long` the long forms.
+ * npm test: every test, on private engines. `npm test -- FILE…` runs only some files or folders,
+ * `npm run test:long` the long forms. `--times` runs one file at a time and prints what each costs.
  */
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { makeTemplates, withEngines } from '../packages/server/test/engines.ts'
+import pg from 'pg'
+import { cpuOfTree } from '../packages/server/bench/cpu.ts'
+import { postmasterOf } from '../packages/server/bench/processes.ts'
+import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
+import { databaseUrl, makeTemplates, withEngines } from '../packages/server/test/engines.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { long: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    long: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    times: { type: 'boolean', default: false },
+  },
 })
 
 /** No test may take longer than this: the longest take minutes, and several times that on a busy machine. */
@@ -51,7 +59,9 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   // Tests with bounds in wall time have the machine for themselves.
   const timed = files.filter(isTimed)
   const others = files.filter((file) => !isTimed(file))
-  const passed = [await passes(others, 3), await passes(timed, 1)]
+  const passed = values.times
+    ? await passesOneByOne(engines, [...others, ...timed])
+    : [await passes(others, 3), await passes(timed, 1)]
   // What some of the tests have not seen says nothing.
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1
@@ -96,4 +106,31 @@ async function passes(part: string[], concurrency: number): Promise<boolean> {
   for await (const text of results.compose(new spec())) process.stdout.write(text)
   clearInterval(progress)
   return !failed
+}
+
+/** CPU time, not wall time: it says the same on a busy machine. PostgreSQL's share is what its processes used meanwhile. */
+async function passesOneByOne(engines: EnginesEnv, part: string[]): Promise<boolean[]> {
+  const client = new pg.Client({ connectionString: databaseUrl(engines, 'postgres') })
+  await client.connect()
+  const postmaster = await postmasterOf(client)
+  await client.end()
+  const passed: boolean[] = []
+  const times: { file: string; wall: number; tests: number; postgres: number; cpu: number }[] = []
+  const seconds = (value: number) => Number(value.toFixed(1))
+  for (const file of part) {
+    const spent = () => [performance.now() / 1000, cpuOfTree(process.pid), cpuOfTree(postmaster)]
+    const before = spent()
+    passed.push(await passes([file], 1))
+    const [wall = 0, tests = 0, postgres = 0] = spent().map((now, n) => now - (before[n] ?? 0))
+    times.push({
+      file,
+      wall: seconds(wall),
+      tests: seconds(tests),
+      postgres: seconds(postgres),
+      cpu: seconds(tests + postgres),
+    })
+  }
+  console.log('Seconds for each file:')
+  console.table(times.sort((one, other) => other.cpu - one.cpu))
+  return passed
 }

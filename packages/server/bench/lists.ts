@@ -23,8 +23,8 @@ const ROUNDS = 9
 
 export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
+  const api = await buildApi(deps)
   try {
-    const api = await buildApi(deps)
     const large = await filledApp(deps, api, LARGE, report)
     const small = await filledApp(deps, api, SMALL, report)
     // As it is minutes after a fill.
@@ -36,6 +36,7 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
       await jump(large, small),
     ]
   } finally {
+    await api.close()
     await closeDeps(deps)
   }
 }

@@ -23,8 +23,8 @@ const ROUNDS = 9
 
 export async function search(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
+  const api = await buildApi(deps)
   try {
-    const api = await buildApi(deps)
     const large = await filledApp(deps, api, LARGE, report)
     const small = await filledApp(deps, api, SMALL, report)
     const cell = deps.directory.cell('us-1')
@@ -36,6 +36,7 @@ export async function search(env: EnginesEnv, report: Report): Promise<Figure[]>
     }
     return figures
   } finally {
+    await api.close()
     await closeDeps(deps)
   }
 }

@@ -1,0 +1,78 @@
+/** The figures of two commits beside each other. */
+import { type Figure, median } from './figure.ts'
+
+/** What a bench printed with `--json`. */
+export type Printed = Pick<Figure, 'what' | 'value'>[]
+
+export interface Compared {
+  what: string
+  /** Medians over the rounds. */
+  ours: number
+  theirs: number
+  /** What ours costs in theirs: more than 1 is worse. The median over the rounds. */
+  ratio: number
+  /** The smallest and the largest ratio of a round. */
+  spread: [number, number]
+  /** Whether it is a cost that says the same on a busy machine: CPU time, buffers, WAL. */
+  steady: boolean
+}
+
+export interface Comparison {
+  figures: Compared[]
+  /** Figures that only one side has, by name. */
+  unmatched: { ours: string[]; theirs: string[] }
+}
+
+/** Compares figures that both sides name alike; a name that comes twice is a figure each time. */
+export function compare(ours: Printed[], theirs: Printed[]): Comparison {
+  const [mine, other] = [byName(ours), byName(theirs)]
+  const figures = [...mine].flatMap(([what, values]) => {
+    const others = other.get(what)
+    return others ? [compareOne(what, values, others)] : []
+  })
+  return {
+    figures: figures.sort((one, another) => Number(another.steady) - Number(one.steady)),
+    unmatched: {
+      ours: [...mine.keys()].filter((what) => !other.has(what)),
+      theirs: [...other.keys()].filter((what) => !mine.has(what)),
+    },
+  }
+}
+
+/** The values of each figure, one a round. */
+function byName(rounds: Printed[]): Map<string, number[]> {
+  const values = new Map<string, number[]>()
+  for (const figures of rounds) {
+    for (const [what, value] of named(figures))
+      values.set(what, [...(values.get(what) ?? []), value])
+  }
+  return values
+}
+
+/** A line that goes on from the one before, `… CPU of the service`, gets that one's name before its own. */
+function named(figures: Printed): [string, number][] {
+  let whole = ''
+  return figures.map(({ what, value }) => {
+    const more = /^… (.*)/.exec(what)?.[1]
+    if (more === undefined) whole = what
+    return [more === undefined ? what : `${whole}: ${more}`, value]
+  })
+}
+
+function compareOne(what: string, ours: number[], theirs: number[]): Compared {
+  const more = /\ba (CPU )?second|\/s\b/.test(what) && !/µs|ms\b/.test(what)
+  const ratios = ours.map((value, round) => {
+    const other = theirs[round] ?? Number.NaN
+    return more ? other / value : value / other
+  })
+  return {
+    what,
+    ours: median(ours),
+    theirs: median(theirs),
+    ratio: round(median(ratios)),
+    spread: [round(Math.min(...ratios)), round(Math.max(...ratios))],
+    steady: /CPU|buffers|WAL/.test(what),
+  }
+}
+
+const round = (ratio: number) => Number(ratio.toFixed(3))
