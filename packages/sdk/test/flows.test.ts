@@ -221,7 +221,7 @@ suite('failures', () => {
       assert.equal(error.name, 'LoquatError')
       assert.equal(error.code, 'ERR_BAD_REQUEST')
       assert.equal(error.status, 400)
-      assert.equal(error.message, 'Validation failed.')
+      assert.equal(error.message, 'The request is not valid. See details.')
       assert.deepEqual(Object.keys(error.details as object).sort(), ['name', 'uid'])
       assert.match(String(error.requestId), /^[0-9a-f-]{36}$/)
       return true

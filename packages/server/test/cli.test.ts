@@ -138,7 +138,7 @@ suite('apps create', { concurrency: 3 }, () => {
     assertRefused(await create('--name', 'x', '--region', 'mars'), /us, eu, in/)
     assertRefused(
       await create('--name', 'x', '--region', 'in'),
-      /No cell takes new apps in region in/,
+      /No cell in the region in accepts new apps/,
     )
   })
 })
@@ -231,7 +231,7 @@ suite('apps set', () => {
     assertRefused(
       await set('rate.standard=9', 'rate.core=0', 'rate.cor=1', 'limits', 'rate.standard=1.5'),
       /Nothing was changed/,
-      /rate\.core is an integer from 1 to/,
+      /rate\.core must be an integer from 1 to/,
       /there is no setting "rate\.cor"/,
       /"limits" is not of the form NAME=VALUE/,
       /rate\.standard is an integer/,

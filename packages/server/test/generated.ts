@@ -210,10 +210,10 @@ function errorsPage(): string {
   return [
     '# Errors',
     NOTE,
-    'A failed request answers `{"error": {"code", "message", "devMessage"?, "details"?}}`. The code decides; texts may change. `details` gives for each field at fault what is wrong with it.',
-    ['| code | status | worth a retry | when |', '| --- | --- | --- | --- |', ...rows].join('\n'),
-    '## Codes that never come',
-    'Other services of the kind list these; code that handles them can stay as it is.',
+    'A failed request returns `{"error": {"code", "message", "devMessage"?, "details"?}}`. Rely on the code; texts may change. `devMessage` adds a hint for developers, and `details` lists what is wrong with each field.',
+    ['| code | status | retry | when |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+    '## Codes that are never returned',
+    'Comparable services document these codes. Code that handles them can stay as it is.',
     ['| code | why not |', '| --- | --- |', ...never].join('\n'),
   ]
     .join('\n\n')

@@ -52,7 +52,7 @@ async function obey(deps: Deps, device: Device, frame: ClientFrame): Promise<voi
       break
     case 'presence.subscribe':
       if (frame.body.users === 'roles' && !frame.body.roles?.length)
-        throw badRequest({ roles: ['roles must name some, with users: roles'] })
+        throw badRequest({ roles: ['roles must not be empty when users is "roles"'] })
       await hub.watch(session, frame.body)
       break
     case 'typing.start':

@@ -94,6 +94,6 @@ function makeRoom(hub: AppHub, session: Session): void {
 }
 
 function refuseFrom(limit: number, taken: number, whose: 'app' | 'user'): void {
-  const what = `connections of ${whose === 'app' ? 'an app' : 'a user'}`
+  const what = `connections per ${whose}`
   if (taken >= limit) throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what })
 }

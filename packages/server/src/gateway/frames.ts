@@ -32,8 +32,9 @@ export function readFrame(text: string): Heard | undefined {
 
 /** Fails unless its body is as the protocol says. */
 export function checkFrame({ type, body, badId }: Heard): void {
-  if (badId) throw badRequest({ id: [`id must be a text of up to ${ID} characters`] })
+  if (badId) throw badRequest({ id: [`id must be a string of at most ${ID} characters`] })
   const unfit = findUnfit(body, 'body')
   if (unfit) throw badRequest({ [unfit.field]: [`${unfit.field} ${unfit.text}`] })
-  if (!checks[type]?.Check(body)) throw badRequest({ body: [`body is none of a frame ${type}`] })
+  if (!checks[type]?.Check(body))
+    throw badRequest({ body: [`body is not valid for a frame of type ${type}`] })
 }

@@ -37,7 +37,10 @@ suite('a connection', () => {
     await device.waitFor('session.ready')
     await device.close()
     const elsewhere = new Device(port(), '', { host: `${app.id}.realtime-eu.localhost` })
-    assert.deepEqual(await elsewhere.closed, { code: 4404, reason: 'The app lives in region us.' })
+    assert.deepEqual(await elsewhere.closed, {
+      code: 4404,
+      reason: 'The app lives in the region us. Call its host name there.',
+    })
   })
 
   test('that is none, but a request that offers HTTP/2, is answered as any other', async () => {

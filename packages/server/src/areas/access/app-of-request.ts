@@ -66,4 +66,8 @@ const isServed = (app: App, region: string | undefined): app is ServedApp =>
   app.cell !== undefined && (region === undefined || region === app.region)
 
 const wrongRegion = ({ id: appId, region }: { id: string; region: Region }) =>
-  fail('AUTH_ERR_INVALID_APPID', { appId }, { devMessage: `The app lives in region ${region}.` })
+  fail(
+    'AUTH_ERR_INVALID_APPID',
+    { appId },
+    { devMessage: `The app lives in the region ${region}. Call its host name there.` },
+  )

@@ -41,7 +41,7 @@ export class Failures {
     const reached = this.#limiter.reached(key, limit)
     if (reached && !this.#good.has(idOf(where, hashOf()))) {
       addLimitHeaders(reply, 'failed', reached)
-      const devMessage = 'Too many credentials that are not known came from this address.'
+      const devMessage = 'This address sent too many unknown credentials.'
       throw fail('ERR_TOO_MANY_REQUESTS', { limit }, { devMessage })
     }
     const found = await find()

@@ -62,7 +62,7 @@ export function addManagement(app: FastifyInstance, deps: Deps): void {
     request.operator = operator
     await countRequest(limiter, deps, operator, reply)
     if (sessionOnly && operator.via !== 'session') {
-      throw noAccess('This operation needs a session: key and secret are not enough.')
+      throw noAccess('This operation needs a session. Sign in instead of sending key and secret.')
     }
     if (manage === 'account') return
     const { appId = '' } = request.params as { appId?: string }

@@ -25,7 +25,7 @@ export async function endAudit({ directory, log }: Context, id: number, status: 
   try {
     await insertOutcome.run(directory.db, { id, status })
   } catch (error) {
-    log.warn({ err: error, audit: id }, 'the outcome of an audit entry is lost')
+    log.warn({ err: error, audit: id }, 'Could not store the outcome of an audit entry')
   }
 }
 

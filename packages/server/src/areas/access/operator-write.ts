@@ -65,7 +65,8 @@ type Stored = { request_hash: Buffer; answer_sealed: Buffer | null }
 
 function answerOf(secrets: Secrets, { requestHash }: Retry, stored: Stored): unknown {
   if (!stored.request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
-  if (!stored.answer_sealed) throw new Error('an idempotency record was committed without answer')
+  if (!stored.answer_sealed)
+    throw new Error('an idempotency record was committed without its answer')
   return JSON.parse(secrets.open(stored.answer_sealed))
 }
 

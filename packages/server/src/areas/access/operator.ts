@@ -21,7 +21,8 @@ export type Section = keyof typeof SECTIONS
 export const mayUse = (role: Role, section: Section) =>
   (SECTIONS[section] as readonly Role[]).includes(role)
 
-export const roleIsTooSmall = (role: Role) => `The role ${role} does not go so far in this app.`
+export const roleIsTooSmall = (role: Role) =>
+  `Your role ${role} in this app doesn't allow this operation.`
 
 /** By the tag of a v3 operation. What is not named here is for those who may do everything. */
 const SECTION_OF_TAG: Record<string, Section> = {

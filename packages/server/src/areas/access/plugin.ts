@@ -215,7 +215,7 @@ async function callerOf(
 const textOf = (header: string | string[] | undefined) =>
   typeof header === 'string' ? header.trim() : ''
 
-const NO_UID = 'onBehalfOf must be a uid: 1 to 100 of the characters a-z, 0-9, - and _'
+const NO_UID = 'onBehalfOf must be a uid: 1 to 100 characters of a-z, 0-9, - and _'
 
 async function toActor(
   app: ServedApp,
@@ -231,7 +231,9 @@ async function toActor(
   }
   const { hash: credential, scope } = caller.key
   if (scope === 'authOnly' && access.scope === 'fullAccess') {
-    throw noAccess('The API key has the scope authOnly: this operation needs fullAccess.')
+    throw noAccess(
+      "The API key's scope is authOnly. This operation needs an API key with fullAccess.",
+    )
   }
   const header = access.onBehalfOf === 'ignored' ? undefined : request.headers.onbehalfof
   const uid = textOf(header).toLowerCase()
@@ -255,8 +257,9 @@ async function toActor(
 /** A user acts for itself alone. What is only another's to see is told as what is not there. */
 function checkUserMay({ users }: Access, uid: string, { headers, params }: FastifyRequest): void {
   const other = textOf(headers.onbehalfof).toLowerCase()
-  if (!users) throw noAccess('This operation is for API keys, not for auth tokens.')
-  if (other && other !== uid) throw noAccess('onBehalfOf names another user than the auth token.')
+  if (!users) throw noAccess('This operation needs an API key; auth tokens may not call it.')
+  if (other && other !== uid)
+    throw noAccess('onBehalfOf names a different user than the auth token.')
   if (users !== 'self') return
   const named = (params as { uid: string }).uid.toLowerCase()
   if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })

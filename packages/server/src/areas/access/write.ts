@@ -56,6 +56,7 @@ async function once<T>(
   }
   const stored = await getIdempotency.one(tx, row)
   if (!stored.request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
-  if (!stored.answer_sealed) throw new Error('an idempotency record was committed without answer')
+  if (!stored.answer_sealed)
+    throw new Error('an idempotency record was committed without its answer')
   return JSON.parse(secrets.open(stored.answer_sealed)) as T
 }

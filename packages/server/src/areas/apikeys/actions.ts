@@ -51,7 +51,7 @@ export function createApiKey(
     await lockKeys.run(tx, { appNo })
     const { count } = await countApiKeys.one(tx, { appNo })
     if (count >= KEYS_PER_APP) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_APP, what: 'API keys' })
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_APP, what: 'API keys per app' })
     }
     const key = await addApiKey(tx, deps.secrets, { appNo, name, scope })
     await announceKey(tx, appNo, 'apikey.created', key)
@@ -88,7 +88,7 @@ export function deleteApiKey(deps: Deps, actor: Actor, apiKey: string) {
     if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
     await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
     await announceKey(tx, appNo, 'apikey.deleted', row)
-    return { success: true as const, message: 'API key removed.' }
+    return { success: true as const, message: 'API key deleted.' }
   })
 }
 

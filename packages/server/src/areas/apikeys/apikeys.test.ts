@@ -261,7 +261,7 @@ suite('getApiKey, updateApiKey, deleteApiKey', () => {
     assert.equal((await app.call('GET', '/v3/apikeys', { apiKey })).status, 200)
 
     const removed = await app.call('DELETE', `/v3/apikeys/${apiKey}`)
-    assert.deepEqual(removed.body, { data: { success: true, message: 'API key removed.' } })
+    assert.deepEqual(removed.body, { data: { success: true, message: 'API key deleted.' } })
     const refused = await app.call('GET', '/v3/apikeys', { apiKey })
     assert.equal(refused.status, 401)
     assert.equal(refused.body.error.code, 'AUTH_ERR_APIKEY_NOT_FOUND')

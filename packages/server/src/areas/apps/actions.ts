@@ -58,9 +58,10 @@ export interface PlacedApp {
 export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<PlacedApp> {
   const { directory, secrets } = deps
   const place = await findCellForApp.maybeOne(directory.db, { region })
-  if (!place) throw new NoCell(`No cell takes new apps in region ${region}.`)
+  if (!place) throw new NoCell(`No cell in the region ${region} accepts new apps.`)
   const cell = await directory.findCell(place.cell_id)
-  if (!cell) throw new NotServed(`Region ${region} is not served here: see LOQUAT_REGIONS.`)
+  if (!cell)
+    throw new NotServed(`This installation doesn't serve the region ${region}. See LOQUAT_REGIONS.`)
   const appId = randomBytes(8).toString('hex')
   const placement = { appId, name, cellId: cell.id }
   const { app_no: appNo } = await insertPlacement.one(directory.db, placement)

@@ -100,7 +100,7 @@ class Team {
   async add(email: string, role: string): Promise<Changed> {
     const known = this.#check(email)
     if (!known && this.#members.length >= COLLABORATORS_PER_APP) {
-      const what = 'collaborators of an app'
+      const what = 'collaborators per app'
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: COLLABORATORS_PER_APP, what })
     }
     const { no: appNo } = this.#app

@@ -22,9 +22,9 @@ import type { CreatedApp, ManagedApp, NewApp } from './schema.ts'
 const GRACE_DAYS = 30
 
 const REGIONS = {
-  us: { name: 'United States', description: 'Data in the United States' },
-  eu: { name: 'Europe', description: 'Data in the European Union' },
-  in: { name: 'India', description: 'Data in India' },
+  us: { name: 'United States', description: 'Region: US' },
+  eu: { name: 'Europe', description: 'Region: EU' },
+  in: { name: 'India', description: 'Region: India' },
 }
 
 const seconds = (time: Date) => Math.floor(time.getTime() / 1000)
@@ -95,9 +95,11 @@ async function place(deps: Deps, app: PlaceableApp) {
   } catch (error) {
     const { region } = app
     if (error instanceof NoCell)
-      throw badRequest({ region: [`region ${region} takes no new apps`] })
+      throw badRequest({ region: [`the region ${region} doesn't accept new apps`] })
     if (error instanceof NotServed)
-      throw badRequest({ region: [`region ${region} is not served here: ask a server of it`] })
+      throw badRequest({
+        region: [`this server doesn't serve the region ${region}: call a server that does`],
+      })
     throw error
   }
 }
@@ -155,6 +157,6 @@ async function follow(deps: Deps, app: { no: number; id: string }): Promise<void
     const cell = state && (await directory.findCell(state.cell_id))
     if (cell) await followArchive(deps, cell, app, state.archived)
   } catch (error) {
-    deps.log.warn({ err: error, app: app.id }, 'the cell follows later')
+    deps.log.warn({ err: error, app: app.id }, 'The cell will be updated later')
   }
 }

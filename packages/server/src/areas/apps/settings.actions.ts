@@ -82,7 +82,7 @@ function faultOf(name: string, value: SettingValue) {
   const code = 'ERR_BAD_REQUEST' as const
   if (!isSettingName(name)) return { code, message: `There is no setting "${name.slice(0, 100)}".` }
   const type = typeof defaultOf(name)
-  if (typeof value !== type) return { code, message: `${name} is a ${type}` }
+  if (typeof value !== type) return { code, message: `${name} must be a ${type}` }
   try {
     parseSetting(name, String(value))
     return undefined

@@ -17,7 +17,7 @@ export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRe
       throw fail('ERR_BOT_ALREADY_EXISTS', { uid: bot.uid })
     }
     if ((await listBots.many(tx, { appNo })).length >= BOTS_PER_APP) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: BOTS_PER_APP, what: 'bots' })
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: BOTS_PER_APP, what: 'bots per app' })
     }
     return addUser(tx, deps, { appNo, user: { ...bot, withAuthToken: false }, bot: true })
   })

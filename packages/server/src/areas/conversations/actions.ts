@@ -124,7 +124,7 @@ export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll
   const appNo = actor.app.no
   const { uid, kind, withId } = place
   if (forAll && kind === 'group') {
-    throw badRequest({ deleteMessagesPermanently: ['only between two users'] })
+    throw badRequest({ deleteMessagesPermanently: ['only 1:1 conversations support this'] })
   }
   return write(deps, actor, async (tx) => {
     const { no: conversation } = await enterView(tx, appNo, place)

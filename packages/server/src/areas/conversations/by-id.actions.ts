@@ -49,6 +49,6 @@ export function clearForAll(deps: Deps, actor: Actor, id: string) {
     const payload = { ...whichOf(place), forAll: true }
     const key = `conversation:${head.no}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
-    return { success: true as const, message: `Conversation ${idOf(place)} cleared for all.` }
+    return { success: true as const, message: `Conversation ${idOf(place)} cleared for everyone.` }
   })
 }

@@ -141,7 +141,8 @@ export async function placeOfAll(
   }
   return undefined
 }
-const TOO_FAR = 'too far to count to with filters: go on from meta.cursor.next of the page before'
+const TOO_FAR =
+  'too far away for a filtered list: continue with meta.cursor.next of the page before'
 
 /** Exact where the list is not filtered, else as far as is counted. */
 export async function countAll(db: Db, filter: ViewFilter & { unique: boolean }): Promise<Count> {

@@ -56,13 +56,17 @@ export async function pageOfConversations(
 
 function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {
   if (query.unique === 1 && kind === 'user') {
-    throw noAccess('unique is for calls with an API key.')
+    throw noAccess('unique needs an API key.')
   }
   if (query.unique === 1 && uid !== undefined) {
-    throw badRequest({ unique: ['unique is for the app itself: leave out the header onBehalfOf'] })
+    throw badRequest({
+      unique: ['unique is only for the app itself: leave out the header onBehalfOf'],
+    })
   }
   if (query.hideAgentic && query.onlyAgentic) {
-    throw badRequest({ onlyAgentic: ['onlyAgentic and hideAgentic ask for opposites'] })
+    throw badRequest({
+      onlyAgentic: ['onlyAgentic and hideAgentic contradict each other: send only one'],
+    })
   }
 }
 

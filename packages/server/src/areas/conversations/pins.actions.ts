@@ -46,7 +46,7 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
 export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRecord[]> {
   const appNo = actor.app.no
   if (pins.some((pin) => 'uid' in pin && 'guid' in pin)) {
-    throw badRequest({ pinnedConversations: ['each names a uid or a guid, not both'] })
+    throw badRequest({ pinnedConversations: ['each item must have either a uid or a guid'] })
   }
   const given = pins.map((pin) =>
     'uid' in pin

@@ -104,7 +104,7 @@ export const conversationRoutes =
           const forAll = body?.deleteMessagesPermanently ?? false
           // What the other side keeps is not a user's to take away.
           if (forAll && actor.kind === 'user') {
-            throw noAccess('deleteMessagesPermanently is for calls with an API key.')
+            throw noAccess('deleteMessagesPermanently needs an API key.')
           }
           return { data: await clearConversation(deps, actor, place, forAll) }
         },

@@ -22,7 +22,8 @@ export async function readLog(
   const upto = after + LOOKED_AT
   const rows = await listEvents.many(db, { appNo, after, upto, types: types ?? null, limit })
   const { last, whole } = rows[0] ?? { last: 0, whole: true }
-  if (after > last) throw badRequest({ after: [`after is past the last position, ${last}`] })
+  if (after > last)
+    throw badRequest({ after: [`after must be at most the last position, ${last}`] })
   if (!whole) {
     const oldest = (await oldestPosition(db, appNo)) ?? last + 1
     const details = { oldest: [String(oldest)] }

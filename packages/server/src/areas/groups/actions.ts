@@ -197,7 +197,7 @@ export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
     await addToTotal(tx, appNo, 'views.group', -views)
     await addToTotal(tx, appNo, 'groups', -1)
     await announceGroup(tx, place, 'group.deleted', withTags(toGroup(group), group))
-    return { success: true as const, message: `Group ${guid} removed.` }
+    return { success: true as const, message: `Group ${guid} deleted.` }
   })
 }
 

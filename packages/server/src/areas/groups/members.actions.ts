@@ -41,7 +41,7 @@ const MOST_AT_ONCE = 25
 export function uidsOf(lists: MemberLists): string[] {
   const uids = [...new Set(LISTS.flatMap((list) => lists[list] ?? []))]
   if (uids.length > MOST_AT_ONCE) {
-    throw badRequest({ body: [`body must not have more than ${MOST_AT_ONCE} ids in its lists`] })
+    throw badRequest({ body: [`body must not have more than ${MOST_AT_ONCE} uids in its lists`] })
   }
   return uids
 }

@@ -93,7 +93,7 @@ export class Ceilings {
     if (this.#count >= this.#members) return fail('ERR_NO_VACANCY', { limit: this.#members })
     if ((this.#groupsOf.get(uid) ?? 0) >= this.#groups) {
       const limit = this.#groups
-      return fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'groups of a user' })
+      return fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'groups per user' })
     }
     this.#count++
     return undefined

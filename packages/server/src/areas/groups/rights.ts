@@ -24,8 +24,8 @@ const rankOf = ({ scope, owner }: Pick<Standing, 'scope' | 'owner'>): number =>
 
 const noClearance = (devMessage: string) => fail('ERR_GROUP_NO_CLEARANCE', {}, { devMessage })
 
-const HAND_OVER = 'Give the group away first: PUT /groups/{guid}/owner.'
-const ownerStays = () => noClearance(`The target is the owner. ${HAND_OVER}`)
+const HAND_OVER = 'Transfer the ownership first: PUT /groups/{guid}/owner.'
+const ownerStays = () => noClearance(`This user owns the group. ${HAND_OVER}`)
 
 /** A member, with at least this scope. */
 function refuseBelow(acting: Acting, least: Scope): Refusal {
@@ -70,7 +70,7 @@ export function refuseUnban(acting: Acting, target: Standing): Refusal {
 function refuseReach(acting: Acting, target: Standing): Refusal {
   const above = acting === 'app' ? !target.owner : rankOf(acting) > rankOf(target)
   if (above) return undefined
-  return target.owner ? ownerStays() : noClearance('The target is not below the acting user.')
+  return target.owner ? ownerStays() : noClearance("This user's scope isn't lower than yours.")
 }
 
 /** Outsiders cannot act at all, which goes first. */
@@ -104,7 +104,7 @@ export function refuseTransfer(acting: Acting, target: Standing): Refusal {
   if (acting === 'app') return undefined
   const outside = refuseOutside(acting)
   if (outside) return outside
-  if (!acting.owner) return noClearance('Only the owner can give the group away.')
+  if (!acting.owner) return noClearance('Only the owner can transfer the group.')
   return refuseSelf(acting, target)
 }
 
@@ -118,5 +118,5 @@ export function refuseMember({ uid, banned, scope }: Standing): Refusal {
 export function refuseLeaving(acting: Standing): Refusal {
   const outside = refuseOutside(acting)
   if (outside) return outside
-  return acting.owner ? noClearance(`The owner cannot leave. ${HAND_OVER}`) : undefined
+  return acting.owner ? noClearance(`The owner can't leave the group. ${HAND_OVER}`) : undefined
 }

@@ -25,6 +25,6 @@ export async function countSetting({ tries }: TriesDeps, { kind, app, uid }: Act
 async function count(tries: Limiter, key: string, limit: number): Promise<void> {
   const { allowed, resetSeconds } = await tries.take(key, limit)
   if (allowed) return
-  const devMessage = 'Passwords of groups that a user tries or sets are counted on their own.'
+  const devMessage = 'You have tried or set too many group passwords.'
   throw fail('ERR_TOO_MANY_REQUESTS', { limit }, { devMessage, retryAfter: resetSeconds })
 }

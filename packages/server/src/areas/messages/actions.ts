@@ -102,7 +102,7 @@ function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): T
   targets.push(...guids.map((id) => ({ kind: 'group' as const, id })))
   const once = new Map(targets.map((target) => [nameOf(target), target]))
   if (once.size > TARGETS) {
-    throw badRequest({ multipleReceivers: [`there can be at most ${TARGETS} receivers`] })
+    throw badRequest({ multipleReceivers: [`a message can have at most ${TARGETS} receivers`] })
   }
   return [...once.values()]
 }
@@ -266,11 +266,12 @@ export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
 }
 
 export function checkNoAction({ category }: MessageRow): void {
-  if (category === 'action') throw notAllowed('The message tells of an action.')
+  if (category === 'action')
+    throw notAllowed("This is an action message, which doesn't allow this.")
 }
 
 export function checkThere({ deleted_at }: MessageRow): void {
-  if (deleted_at) throw notAllowed('The message is deleted.')
+  if (deleted_at) throw notAllowed('The message was deleted.')
 }
 
 /** Who did it, to which message, in which conversation; and what of it the action keeps. */

@@ -64,7 +64,7 @@ function readType(category: string, given: unknown): string {
   const type = given ?? DEFAULT_TYPE[category]
   if (type === undefined || isEmpty(type)) {
     const allowed = TYPES[category]?.join(', ') ?? `any name of up to ${LONGEST_TYPE} characters`
-    const devMessage = `The type of a message of category ${category}: ${allowed}.`
+    const devMessage = `Types of the category ${category}: ${allowed}.`
     throw fail('ERR_EMPTY_MESSAGE_TYPE', {}, { devMessage })
   }
   if (!isOneOf(type, TYPES[category])) throw fail('ERR_INVALID_MESSAGE_TYPE')

@@ -22,7 +22,7 @@ export function changeMessage(
   const { app, uid: by = SYSTEM_UID } = actor
   const appNo = app.no
   if (edit.data === undefined && edit.tags === undefined) {
-    throw badRequest({ data: ['data or tags must be given'] })
+    throw badRequest({ data: ['body needs data or tags'] })
   }
   return write(deps, actor, async (tx) => {
     const seen = await findSeen(tx, actor, id)
@@ -61,7 +61,7 @@ function checkEdit(actor: Actor, row: MessageRow & Standing): void {
   const written = row.category === 'custom' || row.type === 'text'
   if (actor.kind === 'user' && !written) {
     throw notAllowed(
-      'Users edit texts and custom messages by their token; others are edited by a key.',
+      'With an auth token you can edit text and custom messages. Other messages need an API key.',
     )
   }
   checkThere(row)

@@ -274,8 +274,8 @@ suite('who may edit', () => {
     const refusal = async (message: string) =>
       (await edit(app, undefined, message, { tags: ['x'] })).body.error
     for (const [message, reason] of [
-      [id, 'The message is deleted.'],
-      [action.id, 'The message tells of an action.'],
+      [id, 'The message was deleted.'],
+      [action.id, "This is an action message, which doesn't allow this."],
     ]) {
       const { code, devMessage } = await refusal(message)
       assert.deepEqual([code, devMessage], ['ERR_MESSAGE_ACTION_NOT_ALLOWED', reason])

@@ -29,7 +29,7 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
       const key = `conversation:${row.conversation}`
       await announce(tx, { appNo, type: 'message.interacted', key, payload })
     }
-    return { success: true as const, message: 'The elements are marked as used.' }
+    return { success: true as const, message: 'Elements marked as used.' }
   })
 }
 

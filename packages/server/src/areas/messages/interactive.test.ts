@@ -107,7 +107,7 @@ suite('interactive messages', () => {
     }
     const { body } = await say(app, 'card', { interactiveData: { text: 5 } })
     const field = 'data.interactiveData.text'
-    assert.deepEqual(body.error.details, { [field]: [`${field} must be a text`] })
+    assert.deepEqual(body.error.details, { [field]: [`${field} must be a string`] })
     const many = { cardActions: Array.from({ length: 500 }, () => ({})) }
     const first = await say(app, 'card', { interactiveData: many })
     assert.equal(Object.keys(first.body.error.details).length, 20)

@@ -12,7 +12,7 @@ const must =
   (value, at) =>
     test(value) ? [] : [[at, fault]]
 
-const text = must((value) => typeof value === 'string', 'must be a text')
+const text = must((value) => typeof value === 'string', 'must be a string')
 const boolean = must((value) => typeof value === 'boolean', 'must be true or false')
 const number = must((value) => typeof value === 'number', 'must be a number')
 const object = must(isObject, 'must be an object')
@@ -77,7 +77,7 @@ const element = like(
 
 const time = must(
   (value) => typeof value === 'string' && /^([01]\d|2[0-3])[0-5]\d$|^2400$/.test(value),
-  'must be a time as HHMM',
+  'must be a time in the form HHMM',
 )
 const span = like({ from: time, to: time }, 'from', 'to')
 const availability: Check = (value, at) =>

@@ -83,7 +83,9 @@ export function ofTalks(
 /** What asks for somebody's marks or blocks needs somebody. */
 export function checkQuery({ uid }: Actor, query: MessageFilters): void {
   if (query.hideDeleted && query.onlyDeleted) {
-    throw badRequest({ onlyDeleted: ['onlyDeleted and hideDeleted ask for opposites'] })
+    throw badRequest({
+      onlyDeleted: ['onlyDeleted and hideDeleted contradict each other: send only one'],
+    })
   }
   for (const field of ['unread', 'undelivered', 'myMentionsOnly', 'count'] as const) {
     if (query[field] && uid === undefined) {

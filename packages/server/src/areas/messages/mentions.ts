@@ -8,7 +8,7 @@ export function mentionedIn(category: string, { text }: { text?: unknown }): str
   if (category !== 'message' || typeof text !== 'string' || !text.includes('<@')) return null
   const uids = new Set(Array.from(text.matchAll(MARKER), ([, uid = '']) => uid.toLowerCase()))
   if (uids.size > MOST) {
-    throw badRequest({ 'data.text': [`there can be at most ${MOST} users mentioned`] })
+    throw badRequest({ 'data.text': [`a message can mention at most ${MOST} users`] })
   }
   return uids.size > 0 ? [...uids] : null
 }

@@ -33,7 +33,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const uid = actor.uid ?? null
   const { limit, participatedByMe, withUnreadReplyCount, withMentionCount } = query
   if (uid === null && (participatedByMe || withUnreadReplyCount || withMentionCount)) {
-    throw badRequest({ onBehalfOf: ['the header onBehalfOf is required for what is asked of me'] })
+    throw badRequest({ onBehalfOf: ['filters about "me" need the header onBehalfOf'] })
   }
   const lists = participatedByMe ? threadsOfParticipant : threadsOfUser
   const newer = query.affix === 'append'
@@ -92,7 +92,7 @@ export function followThread(deps: Deps, actor: Actor, id: string, follows: bool
       const key = `conversation:${conversation}`
       await announce(tx, { appNo, type: 'thread.followed', key, payload })
     }
-    const message = follows ? 'The thread is followed.' : 'The thread is not followed.'
+    const message = follows ? 'You follow this thread now.' : 'You no longer follow this thread.'
     return { success: true as const, message }
   })
 }

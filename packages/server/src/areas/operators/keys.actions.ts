@@ -61,7 +61,10 @@ export async function createKey(
     await lockOperator.run(tx, { operatorNo })
     const keys = await listKeys.many(tx, { operatorNo })
     if (keys.length >= KEYS_PER_OPERATOR) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: KEYS_PER_OPERATOR, what: 'keys' })
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', {
+        limit: KEYS_PER_OPERATOR,
+        what: 'keys per operator',
+      })
     }
     const [key, secret] = [randomBytes(10).toString('hex'), newSecret()]
     const secretHash = deps.secrets.hash(secret)
@@ -96,6 +99,6 @@ export function deleteKey(deps: Deps, request: FastifyRequest, key: string) {
     const row = await removeKey.maybeOne(tx, { operatorNo: operator.no, key })
     if (!row) throw fail('ERR_KEY_NOT_FOUND')
     await recordAudit(tx, operator, { action: 'deleteKey', target: { key }, before: toKey(row) })
-    return { success: true as const, message: 'The key was removed.' }
+    return { success: true as const, message: 'Key deleted.' }
   })
 }

@@ -114,7 +114,7 @@ export function deleteSession(
     const row = known && (await removeSession.maybeOne(tx, { operatorNo: operator.no, sessionId }))
     if (!row) throw fail('ERR_SESSION_NOT_FOUND')
     await recordAudit(tx, operator, { action, target: { sessionId } })
-    return { success: true as const, message: 'The session has ended.' }
+    return { success: true as const, message: 'Session ended.' }
   })
 }
 
@@ -124,6 +124,6 @@ export function endOtherSessions(deps: Deps, request: FastifyRequest) {
   return operatorWrite(deps, request, async (tx) => {
     const ended = await removeOtherSessions.many(tx, { operatorNo, sessionId })
     await recordAudit(tx, operator, { action: 'endOtherSessions', after: { ended: ended.length } })
-    return { success: true as const, message: `${ended.length} sessions have ended.` }
+    return { success: true as const, message: `${ended.length} sessions ended.` }
   })
 }

@@ -96,7 +96,7 @@ export class Presence {
     const { directory, log } = this.#deps
     const told = [...this.#cells].map(([id, cell]) =>
       work(cell, directory.cell(id).db).catch((error: Error) =>
-        log.warn({ err: error, cell: id }, 'a cell was not told who is online'),
+        log.warn({ err: error, cell: id }, 'Could not report presence to a cell'),
       ),
     )
     await Promise.all(told)

@@ -90,9 +90,9 @@ async function newFriends(
     else if (already.has(other)) outcomes[other] = refusal('ERR_ALREADY_FRIEND')
     else if (closed.has(other)) outcomes[other] = refusal('ERR_PERMISSION_DENIED')
     else if (full(uid) || full(other)) {
-      outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends of a user' })
+      outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends per user' })
     } else {
-      outcomes[other] = { success: true, message: 'Relation stored.' }
+      outcomes[other] = { success: true, message: 'Friend added.' }
       countOf.set(uid, (countOf.get(uid) ?? 0) + 1)
       added.push(other)
     }
@@ -111,6 +111,6 @@ export function deleteFriends(deps: Deps, actor: Actor, uid: string, given: stri
     if (removed.length === 0) throw fail('ERR_NOT_A_FRIEND', { uid })
     const friends = removed.map((row) => row.friend_uid)
     await announcePairs(tx, appNo, 'user.friends.removed', uid, friends)
-    return { success: true as const, message: 'Relations removed.' }
+    return { success: true as const, message: 'Friends removed.' }
   })
 }

@@ -50,7 +50,7 @@ suite('friends', () => {
   test('are removed both ways; strangers are skipped, unless there are only strangers', async () => {
     const app = await appWithUsers('a', 'b', 'c')
     await befriend(app, 'a', 'b')
-    assert.equal((await part(app, 'b', 'a', 'c')).message, 'Relations removed.')
+    assert.equal((await part(app, 'b', 'a', 'c')).message, 'Friends removed.')
     assert.deepEqual(await friendsOf(app, 'a'), [])
     await assert.rejects(part(app, 'a', 'b'), { code: 'ERR_NOT_A_FRIEND' })
     await assert.rejects(befriend(app, 'ghost', 'a'), { code: 'ERR_UID_NOT_FOUND' })

@@ -49,7 +49,7 @@ export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<Ro
     if (!row) throw fail('ERR_ROLE_ALREADY_EXISTS', { role })
     const { count } = await countRoles.one(tx, { appNo })
     if (count > ROLES_PER_APP) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: ROLES_PER_APP, what: 'roles' })
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: ROLES_PER_APP, what: 'roles per app' })
     }
     return announceRole(tx, appNo, 'role.created', row)
   })
@@ -84,7 +84,7 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
     await markRoleRemoved.run(tx, { appNo, role })
     await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
     await announceRole(tx, appNo, 'role.deleted', row)
-    return { success: true as const, message: `Role ${role} removed.` }
+    return { success: true as const, message: `Role ${role} deleted.` }
   })
 }
 

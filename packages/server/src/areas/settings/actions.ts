@@ -23,7 +23,10 @@ export function setSettings(
   changes: SettingChanges,
 ): Promise<Settings> {
   const { cell, no: appNo } = app
-  if (!cell) throw new UserError(`App ${app.id} lives in region ${app.region}, not served here.`)
+  if (!cell)
+    throw new UserError(
+      `App ${app.id} lives in the region ${app.region}, which this installation doesn't serve.`,
+    )
   return cell.db.tx(async (tx) => {
     const { settings: stored } = await lockSettings.one(tx, { appNo })
     const next: Settings = { ...stored }

@@ -117,14 +117,14 @@ export const originsOf = (explicit: Settings): string[] =>
 export function parseSetting(name: SettingName, text: string): SettingValue {
   const setting: Setting = settings[name]
   if (setting.type === 'boolean') {
-    if (text !== 'true' && text !== 'false') throw new Error('is true or false')
+    if (text !== 'true' && text !== 'false') throw new Error('must be true or false')
     return text === 'true'
   }
   if (setting.type === 'origins') return parseOrigins(text)
   const { min, max } = setting
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || value > max) {
-    throw new Error(`is an integer from ${min} to ${max}`)
+    throw new Error(`must be an integer from ${min} to ${max}`)
   }
   return value
 }
@@ -133,7 +133,8 @@ function parseOrigins(text: string): string {
   if (text === '') return ''
   const origins = text.split(',').map((origin) => origin.trim())
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
-  if (wrong !== undefined) throw new Error(`has "${wrong}", which is no https://host[:port]`)
+  if (wrong !== undefined)
+    throw new Error(`contains "${wrong}", which is not of the form https://host[:port]`)
   return origins.join(',')
 }
 

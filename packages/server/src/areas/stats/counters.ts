@@ -75,7 +75,7 @@ export class Counters {
       if (counts.size > 0) await addCounts.run(db, { counts: JSON.stringify([...counts.values()]) })
       if (seen.size > 0) await addSeen.run(db, { users: JSON.stringify([...seen.values()]) })
     } catch (error) {
-      log.warn({ err: error, cell: id }, 'counts of ten seconds were lost')
+      log.warn({ err: error, cell: id }, 'Dropped ten seconds of usage counters')
     }
   }
 }

@@ -113,7 +113,7 @@ export async function messageStatsOf(
   if (start < now - STEPS_MS) {
     const oldest = Math.ceil((now - STEPS_MS) / 1_000)
     throw badRequest({
-      fromDate: [`fromDate must be ${oldest} or later: steps are kept for a week`],
+      fromDate: [`fromDate must be ${oldest} or later: counts per step are kept for one week`],
     })
   }
   const [from, to] = [Math.floor(start / STEP_MS), Math.ceil(end / STEP_MS)]

@@ -77,7 +77,7 @@ export function editUser(
 /** Role and tags are how the app sorts its users: no user sorts itself. */
 function checkOwnChanges({ role, tags }: UserChanges): void {
   const field = role !== undefined ? 'role' : tags !== undefined ? 'tags' : undefined
-  if (field) throw noAccess(`${field} is the app's to change, with an API key.`)
+  if (field) throw noAccess(`Only the app can change ${field}, with an API key.`)
 }
 
 /** A role that users can get: it must stay until they have it. `default` is never removed. */
@@ -125,7 +125,7 @@ export async function dropUser(tx: Tx, appNo: number, uid: string, permanent: bo
   if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
   if (permanent) await removeUser(tx, appNo, user)
   else await switchOff(tx, appNo, [uid])
-  return { success: true as const, message: `User ${uid} removed.` }
+  return { success: true as const, message: `User ${uid} deleted.` }
 }
 
 /** Invisible at once; what is theirs goes now if it is little, else with the sweep. */

@@ -20,7 +20,7 @@ export async function filterFor(actor: Actor, query: UserListQuery): Promise<Use
   const { no: appNo, cell } = actor.app
   if (actor.kind !== 'user') return toFilter(appNo, query)
   for (const field of ['onlyDeactivated', 'withDeactivated'] as const) {
-    if (query[field]) throw noAccess(`${field} is for calls with an API key.`)
+    if (query[field]) throw noAccess(`${field} needs an API key.`)
   }
   const { uid } = actor
   const filter = toFilter(appNo, query, uid)

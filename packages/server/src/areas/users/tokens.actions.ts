@@ -129,7 +129,7 @@ export function deleteAuthToken(
     const removed = await removeToken.many(tx, { appNo, tokenHash })
     if (removed.length === 0) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
     await announceRevoked(tx, appNo, uid, 1)
-    return { success: true as const, message: 'Token revoked.' }
+    return { success: true as const, message: 'Auth token revoked.' }
   })
 }
 
@@ -139,7 +139,7 @@ export function flushAuthTokens(deps: Deps, actor: Actor, uid: string) {
     await lockUser(tx, appNo, uid)
     const count = await revokeTokensOf(tx, appNo, uid)
     if (count > 0) await announceRevoked(tx, appNo, uid, count)
-    return { success: true as const, message: `All tokens of ${uid} revoked.` }
+    return { success: true as const, message: `All auth tokens of ${uid} revoked.` }
   })
 }
 

@@ -68,7 +68,7 @@ suite('auth tokens', () => {
     const { data } = await authTokens.list('a')
     const listed = new Set(data.map(({ authToken }) => authToken))
     for (const token of issued) assert.equal(listed.has(token), await works(app, 'a', token))
-    assert.equal((await authTokens.flush('a')).message, 'All tokens of a revoked.')
+    assert.equal((await authTokens.flush('a')).message, 'All auth tokens of a revoked.')
     assert.equal((await authTokens.list('a')).meta.pagination.total, 0)
   })
 

@@ -48,7 +48,10 @@ export async function createWebhook(
     await lockWebhooks.run(tx, { appNo })
     const { count } = await countWebhooks.one(tx, { appNo })
     if (count >= WEBHOOKS_PER_APP) {
-      throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: WEBHOOKS_PER_APP, what: 'webhooks' })
+      throw fail('ERR_PLAN_QUOTA_RESTRICTION', {
+        limit: WEBHOOKS_PER_APP,
+        what: 'webhooks per app',
+      })
     }
     const secret = newSecret()
     const { useBasicAuth = false, username = null, password = null } = given
@@ -119,7 +122,7 @@ export function deleteWebhook(deps: Deps, actor: Actor, id: string) {
     const row = await removeWebhook.maybeOne(tx, { appNo, id })
     if (!row) throw fail('ERR_WEBHOOK_NOT_FOUND', { id })
     await announceWebhook(tx, appNo, 'webhook.deleted', row)
-    return { success: true as const, message: 'Webhook removed.' }
+    return { success: true as const, message: 'Webhook deleted.' }
   })
 }
 

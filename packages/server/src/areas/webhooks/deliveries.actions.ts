@@ -17,10 +17,11 @@ export function replayEvents(deps: Deps, actor: Actor, id: string, { from, to = 
     const webhook = await findTypes.maybeOne(tx, { appNo, id })
     if (!webhook) throw fail('ERR_WEBHOOK_NOT_FOUND', { id })
     if (to < from || to - from >= LONGEST_REPLAY) {
-      throw badRequest({ to: [`to must be one of the ${LONGEST_REPLAY} positions after from`] })
+      throw badRequest({ to: [`to must be at most ${LONGEST_REPLAY} positions after from`] })
     }
     const { meta } = await readLog(tx, appNo, from - 1, { limit: 1 })
-    if (to > meta.last) throw badRequest({ to: [`to is past the last position, ${meta.last}`] })
+    if (to > meta.last)
+      throw badRequest({ to: [`to must be at most the last position, ${meta.last}`] })
     await lockProgress.run(tx, { appNo, no: webhook.no })
     return queueEvents.one(tx, { appNo, from, to, ...webhook })
   })

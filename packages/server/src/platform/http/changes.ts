@@ -9,7 +9,7 @@ export function readUnset({ unset = [], ...fields }: { unset?: string[] } & obje
   const both = unset.filter((field) => given[field] !== undefined && given[field] !== null)
   if (both.length > 0) {
     throw badRequest(
-      Object.fromEntries(both.map((field) => [field, [`${field} has a value and is unset`]])),
+      Object.fromEntries(both.map((field) => [field, [`${field} must not be both set and unset`]])),
     )
   }
   const nulls = Object.keys(given).filter((field) => given[field] === null)

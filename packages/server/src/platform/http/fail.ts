@@ -44,5 +44,5 @@ export function fail(code: ErrorCode, values: Values = {}, options: FailOptions 
 export const noAccess = (devMessage: string) => fail('AUTH_ERR_NO_ACCESS', {}, { devMessage })
 
 /** A request whose fields are at fault. */
-export const badRequest = (details: Details, reason = 'Validation failed.') =>
+export const badRequest = (details: Details, reason = 'The request is not valid. See details.') =>
   fail('ERR_BAD_REQUEST', { reason }, { details })

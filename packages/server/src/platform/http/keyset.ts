@@ -107,5 +107,5 @@ function openCursor(secrets: Secrets, name: KeysetList<never>['name'], cursor: s
   } catch {
     // told below
   }
-  throw badRequest({ cursor: ['cursor is not one of this list'] })
+  throw badRequest({ cursor: ['cursor does not belong to this list'] })
 }

@@ -117,7 +117,7 @@ function requestId({ headers }: { headers: Record<string, string | string[] | un
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = toApiError(error, request)
   if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected')
-  if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'database out of reach')
+  if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'Database unreachable')
   if (known.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
   return reply.code(known.status).type('application/json').send(wireError(known))
 }
@@ -167,6 +167,6 @@ function refusalOf(code: string | undefined): ApiError {
   }
   const large = code === 'HPE_HEADER_OVERFLOW'
   return fail('ERR_BAD_REQUEST', {
-    reason: large ? 'The headers are too large.' : 'This is not HTTP.',
+    reason: large ? 'The headers are too large.' : 'The request is not valid HTTP.',
   })
 }

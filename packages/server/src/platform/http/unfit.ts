@@ -1,6 +1,6 @@
 import { isStorable } from './characters.ts'
 
-const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
+const UNSTORABLE = 'must not contain U+0000 or an unpaired surrogate'
 
 /** Far below what overflows the stack of this process, or of PostgreSQL when it stores JSON. */
 const MAX_DEPTH = 100
@@ -9,7 +9,7 @@ const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
 /** PostgreSQL writes numbers out: `1e308` is 5 bytes as JSON, and 309 where limits no longer count. */
 const LARGEST = 1e21
 const SMALLEST = 1e-21
-const TOO_LONG = 'must not contain numbers of more than 21 places'
+const TOO_LONG = 'must not contain numbers with more than 21 digits'
 
 interface Unfit {
   field: string

@@ -38,20 +38,20 @@ function newAjv(): Ajv {
     type: 'string',
     schemaType: 'number',
     validate: (limit: number, text: string) => text.length <= limit,
-    error: { message: ({ schema }) => `must have at most ${schema} code units of UTF-16` },
+    error: { message: ({ schema }) => `must have at most ${schema} UTF-16 code units` },
   })
   ajv.addKeyword({
     keyword: 'x-url',
     type: 'string',
     validate: (_on: boolean, text: string) => /^https?:/i.test(text) && URL.canParse(text),
-    error: { message: 'must be a URL that begins with https:// or http://' },
+    error: { message: 'must be a URL that starts with https:// or http://' },
   })
   ajv.addKeyword({
     keyword: 'x-maxBytes',
     type: 'object',
     schemaType: 'number',
     validate: (limit: number, value: object) => Buffer.byteLength(JSON.stringify(value)) <= limit,
-    error: { message: ({ schema }) => `must have at most ${schema} bytes as JSON` },
+    error: { message: ({ schema }) => `must be at most ${schema} bytes as JSON` },
   })
   return ajv
 }
@@ -133,7 +133,7 @@ function withTypes(
   for (const [name, { type }] of Object.entries(properties)) {
     const text = given[spelled(name)]
     if (text === undefined) continue
-    if (typeof text !== 'string') faults[name] = [`${name} was given more than once`]
+    if (typeof text !== 'string') faults[name] = [`${name} must be given only once`]
     else value[name] = readers[type ?? 'string']?.(text) ?? text
   }
   return { value, faults }
