@@ -13,15 +13,15 @@ export type PageMeta = {
     per_page: number
     current_page: number
     total_pages: number
-    /** There are more than `total` says: counting ended there. */
+    /** Present if counting stopped at `total`: there are more records. */
     total_capped?: true
   }
   cursor?: {
-    /** Goes straight to the next page, as `cursor`. */
+    /** Pass this as `cursor` to get the next page. */
     next?: string
-    /** Where this page ends, for the next one. */
+    /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
     updatedAt?: number
-    /** Of what stands there, for the next page too. */
+    /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
     id?: string
     affix?: 'append' | 'prepend'
   }
@@ -33,13 +33,13 @@ export type Acknowledged = {
 }
 
 export type Operator = {
-  /** The number of the account. */
+  /** Number of the account. */
   id: string
   email: string
   name: string
-  /** Whether signing in takes a one-time code. */
+  /** Whether signing in requires a one-time code. */
   totp: boolean
-  /** When the account was made, in Unix seconds. */
+  /** Time when the account was created, in Unix seconds. */
   createdAt: number
 }
 
@@ -47,34 +47,34 @@ export type Session = {
   operator: Operator
   session: {
     id: string
-    /** Whether this request is part of it. */
+    /** Whether this is the session of the request. */
     current: boolean
-    /** Where it began. */
+    /** Network address at sign-in. */
     address: string
     userAgent: string
-    /** When it began, in Unix seconds. */
+    /** Time of the sign-in, in Unix seconds. */
     createdAt: number
-    /** When it was last used, to the minute. */
+    /** Time of the last use, in Unix seconds, accurate to the minute. */
     seenAt: number
-    /** When it ends at the latest; unused it ends after twelve hours. */
+    /** Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier. */
     expiresAt: number
   }
 }
 
 export type App = {
-  /** The id of the app, part of its address. */
+  /** Id of the app, part of its host name. */
   id: string
   name: string
-  /** `archived`: marked for removal; nothing answers until it is restored. */
+  /** `archived`: scheduled for deletion. The app's API doesn't answer until you restore it. */
   state: 'active' | 'archived'
-  /** Where its data lives. */
+  /** Region that stores the app's data. */
   region: 'us' | 'eu' | 'in'
   version: '3'
-  /** Where it is called. */
+  /** Base URL of the app's API. */
   baseUrl: string
-  /** What the caller is in it. */
+  /** Your role in the app. */
   role: 'owner' | 'admin' | 'moderator' | 'developer'
-  /** The number of the account that owns it. */
+  /** Number of the owner's account. */
   owner?: number
   appOwner?: {
     id: string
@@ -82,34 +82,34 @@ export type App = {
     email: string
   }
   appRegion: {
-    /** Where its data lives. */
+    /** Region that stores the app's data. */
     id: 'us' | 'eu' | 'in'
     name: string
     description: string
   }
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When all of it goes, of an archived app. */
+  /** Time when an archived app is deleted for good, in Unix seconds. */
   scheduledToDeleteAt?: number
 }
 
 export type CreateOperatorBody = {
-  /** The address to sign in with. */
+  /** Email address to sign in with. */
   email: string
-  /** What others call you. */
+  /** Your name as others see it. */
   name: string
   /** At least 10 characters. */
   password: string
-  /** The token of an invitation to an app. */
+  /** Token of an invitation to an app. */
   invitation?: string | undefined
 }
 
 export type UpdateOperatorBody = {
-  /** What others call you. */
+  /** Your name as others see it. */
   name?: string | undefined
   /** At least 10 characters. */
   password?: string | undefined
-  /** The password until now, to change it. */
+  /** Your current password. Required to change it. */
   currentPassword?: string | undefined
   /** With a new password: removes the keys of the account too. */
   endKeys?: boolean | undefined
@@ -121,141 +121,141 @@ export type AcceptInvitationAnswer = {
 }
 
 export type AcceptInvitationBody = {
-  /** The token. */
+  /** Token of the invitation. */
   invitation: string
 }
 
 export type CreateSessionBody = {
-  /** The address of the account. */
+  /** Email address of the account. */
   email: string
-  /** Its password. */
+  /** Password of the account. */
   password: string
-  /** The one-time code, of accounts that have them. */
+  /** One-time code, for accounts that require one. */
   code?: string | undefined
-  /** A recovery code, in place of the one-time code. */
+  /** Recovery code, instead of a one-time code. */
   recoveryCode?: string | undefined
 }
 
 export type ListSessionsItem = {
   id: string
-  /** Whether this request is part of it. */
+  /** Whether this is the session of the request. */
   current: boolean
-  /** Where it began. */
+  /** Network address at sign-in. */
   address: string
   userAgent: string
-  /** When it began, in Unix seconds. */
+  /** Time of the sign-in, in Unix seconds. */
   createdAt: number
-  /** When it was last used, to the minute. */
+  /** Time of the last use, in Unix seconds, accurate to the minute. */
   seenAt: number
-  /** When it ends at the latest; unused it ends after twelve hours. */
+  /** Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier. */
   expiresAt: number
 }
 
 export type ListSessionsQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type StartTotpAnswer = {
-  /** In base 32, to type. */
+  /** The secret in base 32, to type into an authenticator. */
   secret: string
-  /** `otpauth://…`, to show as a picture. */
+  /** `otpauth://…` URL, to show as a QR code. */
   url: string
 }
 
 export type StartTotpBody = {
-  /** The password, once more. */
+  /** Your current password. */
   password: string
 }
 
 export type DeleteTotpBody = {
-  /** The password, once more. */
+  /** Your current password. */
   password: string
 }
 
 export type ConfirmTotpAnswer = {
-  /** Each works once, in place of a one-time code. Shown now and never again. */
+  /** Each code works once, instead of a one-time code. They are shown only now. */
   recoveryCodes: string[]
 }
 
 export type ConfirmTotpBody = {
-  /** A code. */
+  /** One-time code. */
   code: string
 }
 
 export type RenewTotpCodesAnswer = {
-  /** Each works once, in place of a one-time code. Shown now and never again. */
+  /** Each code works once, instead of a one-time code. They are shown only now. */
   recoveryCodes: string[]
 }
 
 export type RenewTotpCodesBody = {
-  /** The password, once more. */
+  /** Your current password. */
   password: string
 }
 
 export type CreateKeyAnswer = {
-  /** The value for the header `key`. */
+  /** Send it in the header `key`. */
   key: string
   name: string
-  /** When it was made, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** The value for the header `secret`. Shown now and never again. */
+  /** Send it in the header `secret`. It is shown only once. */
   secret: string
 }
 
 export type CreateKeyBody = {
-  /** What it is for. */
+  /** What the key is for. */
   name: string
-  /** The password, once more. */
+  /** Your current password. */
   password: string
 }
 
 export type ListKeysItem = {
-  /** The value for the header `key`. */
+  /** Send it in the header `key`. */
   key: string
   name: string
-  /** When it was made, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
 }
 
 export type ListKeysQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type RotateKeyAnswer = {
-  /** The value for the header `key`. */
+  /** Send it in the header `key`. */
   key: string
   name: string
-  /** When it was made, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** The value for the header `secret`. Shown now and never again. */
+  /** Send it in the header `secret`. It is shown only once. */
   secret: string
 }
 
 export type RotateKeyBody = {
-  /** The password, once more. */
+  /** Your current password. */
   password: string
 }
 
 export type CreateAppAnswer = {
-  /** The id of the app, part of its address. */
+  /** Id of the app, part of its host name. */
   id: string
   name: string
-  /** `archived`: marked for removal; nothing answers until it is restored. */
+  /** `archived`: scheduled for deletion. The app's API doesn't answer until you restore it. */
   state: 'active' | 'archived'
-  /** Where its data lives. */
+  /** Region that stores the app's data. */
   region: 'us' | 'eu' | 'in'
   version: '3'
-  /** Where it is called. */
+  /** Base URL of the app's API. */
   baseUrl: string
-  /** What the caller is in it. */
+  /** Your role in the app. */
   role: 'owner' | 'admin' | 'moderator' | 'developer'
-  /** The number of the account that owns it. */
+  /** Number of the owner's account. */
   owner?: number
   appOwner?: {
     id: string
@@ -263,25 +263,25 @@ export type CreateAppAnswer = {
     email: string
   }
   appRegion: {
-    /** Where its data lives. */
+    /** Region that stores the app's data. */
     id: 'us' | 'eu' | 'in'
     name: string
     description: string
   }
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When all of it goes, of an archived app. */
+  /** Time when an archived app is deleted for good, in Unix seconds. */
   scheduledToDeleteAt?: number
-  /** The first two keys, by their value. */
+  /** The app's first two API keys, by value. */
   apiKeys: Record<
     string,
     {
-      /** The value for the header `apikey`: 40 hexadecimal characters. */
+      /** The API key: 40 hexadecimal characters. Send it in the header `apikey`. */
       apiKey: string
       name: string
-      /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+      /** `fullAccess` allows every operation, `authOnly` only those on auth tokens. */
       scope: 'authOnly' | 'fullAccess'
-      /** When it was created, in Unix seconds. */
+      /** Time of creation, in Unix seconds. */
       createdAt: number
       createdBy: 'app_system'
     }
@@ -291,20 +291,20 @@ export type CreateAppAnswer = {
 export type CreateAppBody = {
   /** At most 100 characters; an emoji counts as two. */
   name: string
-  /** Where its data lives; `us` unless given. */
+  /** Region that stores the app's data. Default: `us`. */
   region?: 'us' | 'eu' | 'in' | undefined
-  /** There is no other. */
+  /** The API version. `v3` is the only one. */
   version?: '3' | undefined
 }
 
 export type ListAppsQuery = {
-  /** An id, or text to look for in the name. */
+  /** Only apps with this id, or with this text in their name. */
   searchKey?: string | undefined
-  /** `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -315,25 +315,25 @@ export type UpdateAppBody = {
 
 export type DeleteAppAnswer = {
   success: true
-  /** When all of it goes, in Unix seconds. */
+  /** Time when the app is deleted for good, in Unix seconds. */
   scheduledToDeleteAt: number
 }
 
 export type ListCollaboratorsItem = {
-  /** The number of the account, once there is one. */
+  /** Number of the operator's account; missing while the invitation is open. */
   id?: string
   name?: string
   email: string
   role: 'owner' | 'admin' | 'moderator' | 'developer'
   state: 'active' | 'invited'
-  /** When added or invited, in Unix seconds. */
+  /** Time when they were added or invited, in Unix seconds. */
   createdAt: number
 }
 
 export type ListCollaboratorsQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -352,7 +352,7 @@ export type ChangeCollaboratorsAnswer = {
           | 'ERR_SIGN_UP_CLOSED'
         message: string
       }
-      /** The token to hand to somebody without an account. Shown now and never again. */
+      /** Invitation token for a person without an account. It is shown only once; hand it over yourself. */
       invitation?: string
     }
   >
@@ -370,7 +370,7 @@ export type ChangeCollaboratorsAnswer = {
           | 'ERR_SIGN_UP_CLOSED'
         message: string
       }
-      /** The token to hand to somebody without an account. Shown now and never again. */
+      /** Invitation token for a person without an account. It is shown only once; hand it over yourself. */
       invitation?: string
     }
   >
@@ -388,7 +388,7 @@ export type ChangeCollaboratorsAnswer = {
           | 'ERR_SIGN_UP_CLOSED'
         message: string
       }
-      /** The token to hand to somebody without an account. Shown now and never again. */
+      /** Invitation token for a person without an account. It is shown only once; hand it over yourself. */
       invitation?: string
     }
   >
@@ -406,20 +406,20 @@ export type ChangeCollaboratorsAnswer = {
           | 'ERR_SIGN_UP_CLOSED'
         message: string
       }
-      /** The token to hand to somebody without an account. Shown now and never again. */
+      /** Invitation token for a person without an account. It is shown only once; hand it over yourself. */
       invitation?: string
     }
   >
 }
 
 export type ChangeCollaboratorsBody = {
-  /** Those who become admins. */
+  /** People to make admins. */
   admins?: string[] | undefined
-  /** Those who become moderators. */
+  /** People to make moderators. */
   moderators?: string[] | undefined
-  /** Those who become developers. */
+  /** People to make developers. */
   developers?: string[] | undefined
-  /** Those who have no part in the app any more. */
+  /** People to remove from the app. */
   collaboratorsToRemove?: string[] | undefined
 }
 
@@ -436,82 +436,82 @@ export type SetSettingsAnswer = Record<
 >
 
 export type SetSettingsBody = {
-  /** Values by name. */
+  /** New values by setting name. */
   settings: Record<string, boolean | number | string>
 }
 
 export type ResetSettingsBody = {
-  /** Names of settings that get their defaults back. */
+  /** Names of the settings to reset. */
   settings: string[]
 }
 
 export type ListAuditEntriesAnswer = {
   data: {
     id: string
-    /** When, in Unix seconds. */
+    /** Time of the entry, in Unix seconds. */
     at: number
-    /** How the caller came; `command` and `service` have no account. */
+    /** How the operation was started. `command` and `service` have no account. */
     via: 'session' | 'key' | 'command' | 'service'
     operator?: {
       id: string
       email: string
     }
     appId?: string
-    /** The operationId. */
+    /** Name of the operation (its operationId). */
     action: string
-    /** What it was done to, by the names of the parameters. */
+    /** The resources concerned: values by parameter name. */
     target: Record<string, unknown>
-    /** What was there, where that is known. */
+    /** Values before the change, if known. */
     before?: unknown
-    /** What was set, or asked for. Secrets are left out. */
+    /** Values that were set or requested, without secrets. */
     after?: unknown
-    /** Of operations on the data of an app: how they were answered. */
+    /** For operations on an app's data: the status of the response. */
     status?: number
-    /** From where. */
+    /** Network address of the caller. */
     address?: string
     userAgent?: string
   }[]
   meta: {
-    /** `before` of the next page; none: this is the last one. */
+    /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: number
   }
 }
 
 export type ListAuditEntriesQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only entries before this one: `meta.next`. */
+  /** Only entries before this one. Pass `meta.next` of the previous page. */
   before?: number | undefined
-  /** Only this operation. */
+  /** Only entries of this operation. */
   action?: string | undefined
-  /** Only from this second on. */
+  /** Only entries at or after this time, in Unix seconds. */
   from?: number | undefined
-  /** Only before this second. */
+  /** Only entries before this time, in Unix seconds. */
   to?: number | undefined
 }
 
 export type ListAuditEntriesItem = {
   id: string
-  /** When, in Unix seconds. */
+  /** Time of the entry, in Unix seconds. */
   at: number
-  /** How the caller came; `command` and `service` have no account. */
+  /** How the operation was started. `command` and `service` have no account. */
   via: 'session' | 'key' | 'command' | 'service'
   operator?: {
     id: string
     email: string
   }
   appId?: string
-  /** The operationId. */
+  /** Name of the operation (its operationId). */
   action: string
-  /** What it was done to, by the names of the parameters. */
+  /** The resources concerned: values by parameter name. */
   target: Record<string, unknown>
-  /** What was there, where that is known. */
+  /** Values before the change, if known. */
   before?: unknown
-  /** What was set, or asked for. Secrets are left out. */
+  /** Values that were set or requested, without secrets. */
   after?: unknown
-  /** Of operations on the data of an app: how they were answered. */
+  /** For operations on an app's data: the status of the response. */
   status?: number
-  /** From where. */
+  /** Network address of the caller. */
   address?: string
   userAgent?: string
 }
@@ -519,72 +519,72 @@ export type ListAuditEntriesItem = {
 export type ListAppAuditEntriesAnswer = {
   data: {
     id: string
-    /** When, in Unix seconds. */
+    /** Time of the entry, in Unix seconds. */
     at: number
-    /** How the caller came; `command` and `service` have no account. */
+    /** How the operation was started. `command` and `service` have no account. */
     via: 'session' | 'key' | 'command' | 'service'
     operator?: {
       id: string
       email: string
     }
     appId?: string
-    /** The operationId. */
+    /** Name of the operation (its operationId). */
     action: string
-    /** What it was done to, by the names of the parameters. */
+    /** The resources concerned: values by parameter name. */
     target: Record<string, unknown>
-    /** What was there, where that is known. */
+    /** Values before the change, if known. */
     before?: unknown
-    /** What was set, or asked for. Secrets are left out. */
+    /** Values that were set or requested, without secrets. */
     after?: unknown
-    /** Of operations on the data of an app: how they were answered. */
+    /** For operations on an app's data: the status of the response. */
     status?: number
-    /** From where. */
+    /** Network address of the caller. */
     address?: string
     userAgent?: string
   }[]
   meta: {
-    /** `before` of the next page; none: this is the last one. */
+    /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: number
   }
 }
 
 export type ListAppAuditEntriesQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only entries before this one: `meta.next`. */
+  /** Only entries before this one. Pass `meta.next` of the previous page. */
   before?: number | undefined
-  /** Only this operation. */
+  /** Only entries of this operation. */
   action?: string | undefined
-  /** Only from this second on. */
+  /** Only entries at or after this time, in Unix seconds. */
   from?: number | undefined
-  /** Only before this second. */
+  /** Only entries before this time, in Unix seconds. */
   to?: number | undefined
-  /** Only of this account. */
+  /** Only entries of this account. */
   operator?: number | undefined
 }
 
 export type ListAppAuditEntriesItem = {
   id: string
-  /** When, in Unix seconds. */
+  /** Time of the entry, in Unix seconds. */
   at: number
-  /** How the caller came; `command` and `service` have no account. */
+  /** How the operation was started. `command` and `service` have no account. */
   via: 'session' | 'key' | 'command' | 'service'
   operator?: {
     id: string
     email: string
   }
   appId?: string
-  /** The operationId. */
+  /** Name of the operation (its operationId). */
   action: string
-  /** What it was done to, by the names of the parameters. */
+  /** The resources concerned: values by parameter name. */
   target: Record<string, unknown>
-  /** What was there, where that is known. */
+  /** Values before the change, if known. */
   before?: unknown
-  /** What was set, or asked for. Secrets are left out. */
+  /** Values that were set or requested, without secrets. */
   after?: unknown
-  /** Of operations on the data of an app: how they were answered. */
+  /** For operations on an app's data: the status of the response. */
   status?: number
-  /** From where. */
+  /** Network address of the caller. */
   address?: string
   userAgent?: string
 }
@@ -602,12 +602,12 @@ export class OperatorsMethods {
     return this.#transport.data({ method: 'POST', path: '/operators', body }, options)
   }
 
-  /** Get the own account. */
+  /** Get your account. */
   async get(options?: CallOptions): Promise<Operator> {
     return this.#transport.data({ method: 'GET', path: '/operator' }, options)
   }
 
-  /** Change the own name or password; a new password ends all other sessions. */
+  /** Update your account. */
   async update(body: UpdateOperatorBody, options?: CallOptions): Promise<Operator> {
     return this.#transport.data({ method: 'PUT', path: '/operator', body }, options)
   }
@@ -621,7 +621,7 @@ export class InvitationsMethods {
     this.#transport = transport
   }
 
-  /** Join the app that one was invited to. */
+  /** Accept an invitation to an app. */
   async accept(body: AcceptInvitationBody, options?: CallOptions): Promise<AcceptInvitationAnswer> {
     return this.#transport.data({ method: 'POST', path: '/invitations/accept', body }, options)
   }
@@ -635,17 +635,17 @@ export class SessionsMethods {
     this.#transport = transport
   }
 
-  /** Sign in: the answer sets the cookie of a new session. */
+  /** Sign in. */
   async create(body: CreateSessionBody, options?: CallOptions): Promise<Session> {
     return this.#transport.data({ method: 'POST', path: '/sessions', body }, options)
   }
 
-  /** List the sessions of the own account: one page. */
+  /** List your sessions: one page. */
   async list(query?: ListSessionsQuery, options?: CallOptions): Promise<Page<ListSessionsItem>> {
     return this.#transport.answer({ method: 'GET', path: '/sessions', query }, options)
   }
 
-  /** List the sessions of the own account: every record, read page by page. */
+  /** List your sessions: every record, read page by page. */
   all(
     query?: Omit<ListSessionsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
@@ -653,12 +653,12 @@ export class SessionsMethods {
     return everyRecord((place) => this.list({ ...query, ...place }, options))
   }
 
-  /** End all other sessions of the own account. */
+  /** End all your other sessions. */
   async endOther(options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: '/sessions' }, options)
   }
 
-  /** Get the own session and account. */
+  /** Get your session and account. */
   async get(options?: CallOptions): Promise<Session> {
     return this.#transport.data({ method: 'GET', path: '/session' }, options)
   }
@@ -668,7 +668,7 @@ export class SessionsMethods {
     return this.#transport.data({ method: 'DELETE', path: '/session' }, options)
   }
 
-  /** End a session of the own account. */
+  /** End one of your sessions. */
   async delete(sessionId: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/sessions/${segment(sessionId)}` },
@@ -685,22 +685,22 @@ export class TotpMethods {
     this.#transport = transport
   }
 
-  /** Begin to use one-time codes: nothing changes before a code confirms it. */
+  /** Set up one-time codes. */
   async start(body: StartTotpBody, options?: CallOptions): Promise<StartTotpAnswer> {
     return this.#transport.data({ method: 'POST', path: '/totp', body }, options)
   }
 
-  /** Switch one-time codes off. */
+  /** Turn one-time codes off. */
   async delete(body: DeleteTotpBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: '/totp', body }, options)
   }
 
-  /** Switch one-time codes on; all other sessions end. */
+  /** Turn one-time codes on. */
   async confirm(body: ConfirmTotpBody, options?: CallOptions): Promise<ConfirmTotpAnswer> {
     return this.#transport.data({ method: 'POST', path: '/totp/confirm', body }, options)
   }
 
-  /** Get new recovery codes; those before work no more. */
+  /** Replace the recovery codes. */
   async renewCodes(body: RenewTotpCodesBody, options?: CallOptions): Promise<RenewTotpCodesAnswer> {
     return this.#transport.data({ method: 'POST', path: '/totp/recovery_codes', body }, options)
   }
@@ -714,17 +714,17 @@ export class KeysMethods {
     this.#transport = transport
   }
 
-  /** Make a pair of key and secret, for programs that manage. */
+  /** Create a key and secret for scripts. */
   async create(body: CreateKeyBody, options?: CallOptions): Promise<CreateKeyAnswer> {
     return this.#transport.data({ method: 'POST', path: '/keys', body }, options)
   }
 
-  /** List the keys of the own account: one page. */
+  /** List your keys: one page. */
   async list(query?: ListKeysQuery, options?: CallOptions): Promise<Page<ListKeysItem>> {
     return this.#transport.answer({ method: 'GET', path: '/keys', query }, options)
   }
 
-  /** List the keys of the own account: every record, read page by page. */
+  /** List your keys: every record, read page by page. */
   all(
     query?: Omit<ListKeysQuery, 'page' | 'cursor'>,
     options?: CallOptions,
@@ -732,7 +732,7 @@ export class KeysMethods {
     return everyRecord((place) => this.list({ ...query, ...place }, options))
   }
 
-  /** Give a key a new secret; the one before it works no more. */
+  /** Replace the secret of a key. */
   async rotate(key: string, body: RotateKeyBody, options?: CallOptions): Promise<RotateKeyAnswer> {
     return this.#transport.data(
       { method: 'POST', path: `/keys/${segment(key)}/secret`, body },
@@ -740,7 +740,7 @@ export class KeysMethods {
     )
   }
 
-  /** Remove a key. */
+  /** Delete a key. */
   async delete(key: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: `/keys/${segment(key)}` }, options)
   }
@@ -759,12 +759,12 @@ export class AppsMethods {
     return this.#transport.data({ method: 'POST', path: '/apps', body }, options)
   }
 
-  /** List the apps that the operator has to do with, newest first: one page. */
+  /** List your apps, newest first: one page. */
   async list(query?: ListAppsQuery, options?: CallOptions): Promise<Page<App>> {
     return this.#transport.answer({ method: 'GET', path: '/apps', query }, options)
   }
 
-  /** List the apps that the operator has to do with, newest first: every record, read page by page. */
+  /** List your apps, newest first: every record, read page by page. */
   all(
     query?: Omit<ListAppsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
@@ -782,12 +782,12 @@ export class AppsMethods {
     return this.#transport.data({ method: 'PUT', path: `/apps/${segment(appId)}`, body }, options)
   }
 
-  /** Take an app out of service; all of it goes after 30 days. */
+  /** Delete an app. */
   async delete(appId: string, options?: CallOptions): Promise<DeleteAppAnswer> {
     return this.#transport.data({ method: 'DELETE', path: `/apps/${segment(appId)}` }, options)
   }
 
-  /** Put an app back into service. */
+  /** Restore a deleted app. */
   async restore(appId: string, options?: CallOptions): Promise<App> {
     return this.#transport.data(
       { method: 'POST', path: `/apps/${segment(appId)}/restore` },
@@ -804,7 +804,7 @@ export class CollaboratorsMethods {
     this.#transport = transport
   }
 
-  /** List who manages an app, and who was invited to: one page. */
+  /** List an app's collaborators and invitations: one page. */
   async list(
     appId: string,
     query?: ListCollaboratorsQuery,
@@ -816,7 +816,7 @@ export class CollaboratorsMethods {
     )
   }
 
-  /** List who manages an app, and who was invited to: every record, read page by page. */
+  /** List an app's collaborators and invitations: every record, read page by page. */
   all(
     appId: string,
     query?: Omit<ListCollaboratorsQuery, 'page' | 'cursor'>,
@@ -825,7 +825,7 @@ export class CollaboratorsMethods {
     return everyRecord((place) => this.list(appId, { ...query, ...place }, options))
   }
 
-  /** Add, change and remove those who manage an app. */
+  /** Add, change or remove collaborators of an app. */
   async change(
     appId: string,
     body: ChangeCollaboratorsBody,
@@ -846,7 +846,7 @@ export class SettingsMethods {
     this.#transport = transport
   }
 
-  /** Get the settings of an app, as they are in force. */
+  /** Get an app's settings. */
   async get(
     appId: string,
     options?: CallOptions,
@@ -869,7 +869,7 @@ export class SettingsMethods {
     )
   }
 
-  /** Put settings of an app back to their defaults. */
+  /** Reset settings of an app to their defaults. */
   async reset(
     appId: string,
     body: ResetSettingsBody,
@@ -890,7 +890,7 @@ export class AuditEntriesMethods {
     this.#transport = transport
   }
 
-  /** List what the own account did, newest first. */
+  /** List your account's audit entries, newest first. */
   async list(
     query?: ListAuditEntriesQuery,
     options?: CallOptions,
@@ -898,7 +898,7 @@ export class AuditEntriesMethods {
     return this.#transport.answer({ method: 'GET', path: '/audit', query }, options)
   }
 
-  /** List what the own account did, newest first: every record, read page by page. */
+  /** List your account's audit entries, newest first: every record, read page by page. */
   all(
     query?: ListAuditEntriesQuery,
     options?: CallOptions,
@@ -906,7 +906,7 @@ export class AuditEntriesMethods {
     return everyFollowing((place) => this.list({ ...query, ...place }, options), 'before')
   }
 
-  /** List what was done to an app and its data, newest first. */
+  /** List an app's audit entries, newest first. */
   async listApp(
     appId: string,
     query?: ListAppAuditEntriesQuery,
@@ -918,7 +918,7 @@ export class AuditEntriesMethods {
     )
   }
 
-  /** List what was done to an app and its data, newest first: every record, read page by page. */
+  /** List an app's audit entries, newest first: every record, read page by page. */
   allApp(
     appId: string,
     query?: ListAppAuditEntriesQuery,

@@ -13,15 +13,15 @@ export type PageMeta = {
     per_page: number
     current_page: number
     total_pages: number
-    /** There are more than `total` says: counting ended there. */
+    /** Present if counting stopped at `total`: there are more records. */
     total_capped?: true
   }
   cursor?: {
-    /** Goes straight to the next page, as `cursor`. */
+    /** Pass this as `cursor` to get the next page. */
     next?: string
-    /** Where this page ends, for the next one. */
+    /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
     updatedAt?: number
-    /** Of what stands there, for the next page too. */
+    /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
     id?: string
     affix?: 'append' | 'prepend'
   }
@@ -33,12 +33,12 @@ export type Acknowledged = {
 }
 
 export type ApiKey = {
-  /** The value for the header `apikey`: 40 hexadecimal characters. */
+  /** The API key: 40 hexadecimal characters. Send it in the header `apikey`. */
   apiKey: string
   name: string
-  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  /** `fullAccess` allows every operation, `authOnly` only those on auth tokens. */
   scope: 'authOnly' | 'fullAccess'
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
 }
 
@@ -95,11 +95,11 @@ export type User = {
 }
 
 export type AuthToken = {
-  /** Whose it is. */
+  /** UID of the user. */
   uid: string
-  /** The value with which the user signs in. */
+  /** The token. Send it in the header `authToken`. */
   authToken: string
-  /** When it was issued, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
   platform?: string
   userAgent?: string
@@ -295,14 +295,14 @@ export type Message = {
 }
 
 export type UserConversation = {
-  /** Whose view it is; without `onBehalfOf` only. */
+  /** UID of the user whose view this is. Only present without `onBehalfOf`. */
   uid?: string
-  /** `group_<guid>`, or `<uid>_user_<uid>`. */
+  /** `group_<guid>` or `<uid>_user_<uid>`. */
   conversationId: string
   conversationType: 'user' | 'group'
-  /** A number; `0` means that nothing is unread. */
+  /** Number of unread messages. */
   unreadMessageCount: string
-  /** Unread messages that mention the owner. */
+  /** Number of unread messages that mention the user. */
   unreadMentionsCount: number
   /** Unix seconds. */
   createdAt: number
@@ -310,9 +310,9 @@ export type UserConversation = {
   updatedAt: number
   lastMessage?: Message
   lastReadMessageId?: string
-  /** The owner's own tags. */
+  /** The user's own tags for this conversation. */
   tags?: string[]
-  /** The owner, or `app_system` where the app pinned it. */
+  /** UID of the user, or `app_system` if the app pinned it. */
   pinnedBy?: string
   /** Unix seconds. */
   pinnedAt?: number
@@ -342,18 +342,18 @@ export type Webhook = {
 
 export type Stats = {
   metrics: {
-    /** Minutes of audio calls, of all who took part. */
+    /** Minutes of audio calls, added up over all participants. */
     audio_minutes: number
-    /** Minutes of video calls, of all who took part. */
+    /** Minutes of video calls, added up over all participants. */
     video_minutes: number
-    /** Minutes that were recorded. */
+    /** Minutes of recorded calls. */
     recorded_minutes: number
-    /** Users who connected, used a token or sent a message, each once. By whole days (UTC). */
+    /** Number of distinct users who connected, used an auth token or sent a message, in whole days (UTC). */
     active_users: number
-    /** The most users online at the same time. By whole days (UTC). */
+    /** Largest number of users online at the same time, in whole days (UTC). */
     concurrent_users: number
   }
-  /** How often what happened, by whole days (UTC): types of events, `messages.` with receiver and category, `api.` with operation and status, `webhook.`. */
+  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`). */
   counts: Record<string, number>
   time_range: {
     /** Unix milliseconds. */
@@ -364,23 +364,23 @@ export type Stats = {
 }
 
 export type DailyStats = {
-  /** Days (UTC), without a gap. */
+  /** One entry per day (UTC), without gaps. */
   days: {
     /** `YYYY-MM-DD`. */
     day: string
-    /** Users who connected, used a token or sent a message, each once. */
+    /** Number of distinct users who connected, used an auth token or sent a message. */
     activeUsers: number
-    /** The most users online at the same time. */
+    /** Largest number of users online at the same time. */
     concurrentUsers: number
-    /** Messages sent. */
+    /** Number of messages sent. */
     messagesSent: number
-    /** Requests of the app. */
+    /** Number of the app's API requests. */
     apiCalls: number
-    /** Those of them that were answered with an error. */
+    /** Number of API requests that failed. */
     apiErrors: number
-    /** Calls of webhooks. */
+    /** Number of webhook calls. */
     webhookCalls: number
-    /** Those of them that failed. */
+    /** Number of webhook calls that failed. */
     webhookFailures: number
   }[]
 }
@@ -391,84 +391,84 @@ export type MessageStats = {
   startTime: string
   /** Unix milliseconds. */
   endTime: string
-  /** Steps of five minutes, without a gap. */
+  /** One entry per five minutes, without gaps. */
   dataPoints: {
     /** Unix milliseconds. */
     startTime: string
     /** Unix milliseconds. */
     endTime: string
-    /** Messages sent. */
+    /** Number of messages sent. */
     messagesSent: number
-    /** Marks as read. */
+    /** Number of read receipts. */
     readReceipts: number
-    /** Marks as delivered. */
+    /** Number of delivery receipts. */
     deliveryReceipts: number
   }[]
 }
 
 export type CreateApiKeyBody = {
-  /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
+  /** At most 100 characters; an emoji counts as two. Leading and trailing spaces are removed. */
   name: string
-  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  /** `fullAccess` allows every operation, `authOnly` only those on auth tokens. */
   scope: 'authOnly' | 'fullAccess'
 }
 
 export type ListApiKeysQuery = {
-  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  /** `fullAccess` allows every operation, `authOnly` only those on auth tokens. */
   scope?: 'authOnly' | 'fullAccess' | undefined
-  /** Text to look for in the name. */
+  /** Only records whose name contains this text. */
   searchKey?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateApiKeyBody = {
-  /** At most 100 characters of any language; an emoji counts as two. Trimmed. */
+  /** At most 100 characters; an emoji counts as two. Leading and trailing spaces are removed. */
   name?: string | undefined
-  /** `fullAccess` may do everything, `authOnly` handle auth tokens. */
+  /** `fullAccess` allows every operation, `authOnly` only those on auth tokens. */
   scope?: 'authOnly' | 'fullAccess' | undefined
 }
 
 export type CreateRoleBody = {
-  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
   role: string
-  /** What people call it. */
+  /** Display name. */
   name: string
   /** What the role is for. */
   description?: string | undefined
-  /** Free data. */
+  /** Your own data, as an object. */
   metadata?: Record<string, unknown> | undefined
   settings?:
     | {
-        /** Which users a holder may list. */
+        /** Which users a user with this role may list. */
         listUsers?: 'all' | 'friendsOnly' | undefined
-        /** Whom a holder may message. */
+        /** Which users a user with this role may send messages to. */
         sendMessagesTo?: 'all' | 'friendsOnly' | undefined
       }
     | undefined
 }
 
 export type ListRolesQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateRoleBody = {
-  /** What people call it. */
+  /** Display name. */
   name?: string | undefined
   /** What the role is for. */
   description?: string | null | undefined
-  /** Free data. */
+  /** Your own data, as an object. */
   metadata?: Record<string, unknown> | null | undefined
   settings?:
     | {
-        /** Which users a holder may list. */
+        /** Which users a user with this role may list. */
         listUsers?: 'all' | 'friendsOnly' | undefined
-        /** Whom a holder may message. */
+        /** Which users a user with this role may send messages to. */
         sendMessagesTo?: 'all' | 'friendsOnly' | undefined
       }
     | null
@@ -516,80 +516,80 @@ export type CreateUserAnswer = {
 }
 
 export type CreateUserBody = {
-  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
   uid: string
-  /** What others see. */
+  /** Display name. */
   name: string
-  /** Address of a picture. */
+  /** URL of a picture. */
   avatar?: string | undefined
-  /** Address of a profile page. */
+  /** URL of a profile page. */
   link?: string | undefined
-  /** A role that exists. */
+  /** Id of an existing role. */
   role?: string | undefined
-  /** A text about mood or state. */
+  /** The user's status message. */
   statusMessage?: string | undefined
-  /** Free data; what stands under `@private` other users never see. */
+  /** Your own data, as an object. Other users never see the value of `@private`. */
   metadata?: Record<string, unknown> | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** Put a new auth token into the answer. */
+  /** Whether to create an auth token and return it with the user. */
   withAuthToken?: boolean | undefined
 }
 
 export type ListUsersQuery = {
-  /** Text in the name, or the beginning of the uid. */
+  /** Only users whose name contains this text or whose uid starts with it. */
   searchKey?: string | undefined
-  /** Fields to search; both unless given. */
+  /** Fields to search. Default: both. */
   searchIn?: ('name' | 'uid')[] | undefined
   /** Presence. */
   status?: ('available' | 'online' | 'offline')[] | undefined
-  /** Only this role. */
+  /** Only users with this role. */
   role?: string | undefined
-  /** Only these roles. */
+  /** Only users with any of these roles. */
   roles?: string[] | undefined
-  /** Put `tags` into the records. */
+  /** Include `tags` in the records. */
   withTags?: boolean | undefined
   /** Only users with any of these tags. */
   tags?: string[] | undefined
-  /** Deactivated users only. */
+  /** Only deactivated users. */
   onlyDeactivated?: boolean | undefined
-  /** Deactivated users too. */
+  /** Include deactivated users. */
   withDeactivated?: boolean | undefined
-  /** Created at or after, in Unix seconds. */
+  /** Only records created at or after this time, in Unix seconds. */
   'createdAt[from]'?: number | undefined
-  /** Created at or before, in Unix seconds. */
+  /** Only records created at or before this time, in Unix seconds. */
   'createdAt[to]'?: number | undefined
-  /** Changed at or after, in Unix seconds. */
+  /** Only records updated at or after this time, in Unix seconds. */
   'updatedAt[from]'?: number | undefined
-  /** Changed at or before, in Unix seconds. */
+  /** Only records updated at or before this time, in Unix seconds. */
   'updatedAt[to]'?: number | undefined
   /** Only these users. */
   uids?: string[] | undefined
-  /** Order: by name, then uid. */
+  /** Field to sort by: the name, then the uid. */
   sortBy?: 'name' | undefined
-  /** Ascending unless given. */
+  /** Sort direction. Default: ascending. */
   sortOrder?: 'asc' | 'desc' | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type ListUsersCount = {
   count: number
-  /** There can be more than `count` says: counting ended there. */
+  /** Present if counting stopped at `count`: there may be more users. */
   total_capped?: true
 }
 
 export type ReactivateUsersAnswer = {
-  /** Active after the call. */
+  /** UIDs of users who are active after the call. */
   nonDeactivatedUids: string[]
 }
 
 export type ReactivateUsersBody = {
-  /** Up to 100; unknown ones are skipped. */
+  /** Up to 100 uids. Unknown ones are skipped. */
   uidsToActivate: string[]
 }
 
@@ -598,82 +598,82 @@ export type DeactivateUsersAnswer = {
 }
 
 export type DeactivateUsersBody = {
-  /** Up to 100; unknown ones are skipped. */
+  /** Up to 100 uids. Unknown ones are skipped. */
   uidsToDeactivate: string[]
 }
 
 export type UpdateUserBody = {
-  /** What others see. */
+  /** Display name. */
   name?: string | undefined
-  /** Address of a picture. */
+  /** URL of a picture. */
   avatar?: string | null | undefined
-  /** Address of a profile page. */
+  /** URL of a profile page. */
   link?: string | null | undefined
-  /** A role that exists. */
+  /** Id of an existing role. */
   role?: string | undefined
-  /** A text about mood or state. */
+  /** The user's status message. */
   statusMessage?: string | null | undefined
-  /** Free data; what stands under `@private` other users never see. */
+  /** Your own data, as an object. Other users never see the value of `@private`. */
   metadata?: Record<string, unknown> | null | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
   /** Fields to clear. */
   unset?: ('avatar' | 'link' | 'metadata' | 'statusMessage')[] | undefined
 }
 
 export type DeleteUserBody = {
-  /** Wipe the user; else it is deactivated. */
+  /** Whether to delete the user permanently. Otherwise the user is only deactivated. */
   permanent?: boolean | undefined
 }
 
 export type CreateAuthTokenBody = {
-  /** Always issue a new one; else the newest that is on no device is given again. */
+  /** Whether to always create a new token. Otherwise the newest token that no device uses is returned again. */
   force?: boolean | undefined
 }
 
 export type ListAuthTokensQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateAuthTokenBody = {
-  /** The platform. */
+  /** Platform of the device. */
   platform?: string | undefined
   userAgent?: string | undefined
-  /** Free data of the client. */
+  /** Data about the client app, as an object. */
   appInfo?: Record<string, unknown> | undefined
 }
 
 export type CreateBotBody = {
-  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
   uid: string
-  /** What others see. */
+  /** Display name. */
   name: string
-  /** Address of a picture. */
+  /** URL of a picture. */
   avatar?: string | undefined
-  /** Address of a profile page. */
+  /** URL of a profile page. */
   link?: string | undefined
-  /** A role that exists. */
+  /** Id of an existing role. */
   role?: string | undefined
-  /** A text about mood or state. */
+  /** The user's status message. */
   statusMessage?: string | undefined
-  /** Free data; what stands under `@private` other users never see. */
+  /** Your own data, as an object. Other users never see the value of `@private`. */
   metadata?: Record<string, unknown> | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
 }
 
 export type ListBotsQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type DeleteBotBody = {
-  /** Wipe the user; else it is deactivated. */
+  /** Whether to delete the user permanently. Otherwise the user is only deactivated. */
   permanent?: boolean | undefined
 }
 
@@ -735,30 +735,30 @@ export type SendBotMessageAnswer =
 export type SendBotMessageBody = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
-  /** `user` or `group`; required with `receiver`. */
+  /** `user` or `group`. Required with `receiver`. */
   receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  /** Further receivers, up to 25 in total. Each receives a message of its own. */
   multipleReceivers?:
     | {
         uids?: string[] | undefined
         guids?: string[] | undefined
       }
     | undefined
-  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
+  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
   category?: unknown | undefined
-  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
   type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
   data?: unknown | undefined
-  /** The caller's own id: a second send with it finds the first message. */
+  /** Message id of your choice. Sending again with the same id returns the first message. */
   muid?: string | undefined
-  /** Makes it a reply in the thread of this message, whose receiver is the default then. */
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
   parentMessageId?: number | string | undefined
-  /** A message of the same conversation to show with it. */
+  /** Id of a message of the same conversation to quote. */
   quotedMessageId?: number | string | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
   updateConversation?: boolean | undefined
 }
 
@@ -783,29 +783,29 @@ export type AddFriendsAnswer = {
 }
 
 export type AddFriendsBody = {
-  /** New friends, up to 25. */
+  /** UIDs of up to 25 new friends. */
   accepted: string[]
 }
 
 export type ListFriendsQuery = {
-  /** Text in the name, or the beginning of the uid. */
+  /** Only users whose name contains this text or whose uid starts with it. */
   searchKey?: string | undefined
-  /** By time of the last change, not by name: users after `updatedAt`, or those before it. */
+  /** Sorts by the time of the last change instead of by name: users after `updatedAt` (`append`) or before it (`prepend`). */
   affix?: 'append' | 'prepend' | undefined
-  /** Cursor of `affix`, in Unix seconds. */
+  /** With `affix`: the time to start from, in Unix seconds. */
   updatedAt?: number | undefined
-  /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
+  /** With `affix`: the user within that second to start from. Without it, all users of that second are skipped. */
   id?: string | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type DeleteFriendsBody = {
-  /** Friends to remove, up to 25. */
+  /** UIDs of up to 25 friends to remove. */
   friends: string[]
 }
 
@@ -822,7 +822,7 @@ export type BlockUsersAnswer = Record<
 >
 
 export type BlockUsersBody = {
-  /** Users, up to 25. */
+  /** UIDs of up to 25 users. */
   blockedUids: string[]
 }
 
@@ -839,26 +839,26 @@ export type UnblockUsersAnswer = Record<
 >
 
 export type UnblockUsersBody = {
-  /** Users, up to 25. */
+  /** UIDs of up to 25 users. */
   blockedUids: string[]
 }
 
 export type ListBlockedUsersQuery = {
-  /** Text in the name, or the beginning of the uid. */
+  /** Only users whose name contains this text or whose uid starts with it. */
   searchKey?: string | undefined
-  /** By time of the last change, not by name: users after `updatedAt`, or those before it. */
+  /** Sorts by the time of the last change instead of by name: users after `updatedAt` (`append`) or before it (`prepend`). */
   affix?: 'append' | 'prepend' | undefined
-  /** Cursor of `affix`, in Unix seconds. */
+  /** With `affix`: the time to start from, in Unix seconds. */
   updatedAt?: number | undefined
-  /** Cursor of `affix`: the user of that second from whom to go; without it past all of them. */
+  /** With `affix`: the user within that second to start from. Without it, all users of that second are skipped. */
   id?: string | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Whom the user blocks (so unless given), who blocks the user, or both. */
+  /** Users blocked by the user (default), users who block the user, or both. */
   direction?: 'blockedByMe' | 'hasBlockedMe' | 'both' | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -888,7 +888,7 @@ export type CreateGroupAnswer = {
   updatedAt?: number
   /** UID of the user who changed it. */
   updatedBy?: string
-  /** What came of each id, in the lists that were sent. */
+  /** The result for each uid, in the same lists as in the request. */
   members?: {
     admins?: Record<
       string,
@@ -974,122 +974,122 @@ export type CreateGroupAnswer = {
 }
 
 export type CreateGroupBody = {
-  /** Chosen by the caller; unique within the app, lowered, never changed. */
+  /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
   guid: string
-  /** What others see. */
+  /** Display name. */
   name: string
-  /** Who can join: everyone, those who are added, or those who know the password. */
+  /** Who can join: every user (`public`), users who know the password (`password`), or only users who are added (`private`). */
   type?: 'public' | 'private' | 'password' | undefined
-  /** Of groups of the type `password`; kept for no other. Never shown. */
+  /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** Address of a picture. */
+  /** URL of a picture. */
   icon?: string | undefined
-  /** What the group is about. */
+  /** Description of the group. */
   description?: string | undefined
-  /** Free data. */
+  /** Your own data, as an object. */
   metadata?: Record<string, unknown> | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** The owner; the acting user, else the app, unless given. */
+  /** UID of the owner. Default: the acting user, or the app if there is none. */
   owner?: string | undefined
-  /** Up to 25 users in all. One in several lists counts in the first of them. */
+  /** Up to 25 users in total. If a user is in several lists, the first one counts. */
   members?:
     | {
-        /** To be admins. */
+        /** UIDs of users to add as admins. */
         admins?: string[] | undefined
-        /** To be moderators. */
+        /** UIDs of users to add as moderators. */
         moderators?: string[] | undefined
-        /** To be participants. */
+        /** UIDs of users to add as participants. */
         participants?: string[] | undefined
-        /** To be banned. */
+        /** UIDs of users to ban. */
         usersToBan?: string[] | undefined
       }
     | undefined
 }
 
 export type ListGroupsQuery = {
-  /** Text in the name, or the beginning of the guid. */
+  /** Only groups whose name contains this text or whose guid starts with it. */
   searchKey?: string | undefined
-  /** Fields to search; both unless given. */
+  /** Fields to search. Default: both. */
   searchIn?: ('name' | 'guid')[] | undefined
-  /** Only this type. */
+  /** Only groups of this type. */
   type?: 'public' | 'private' | 'password' | undefined
-  /** Only these types. */
+  /** Only groups of these types. */
   types?: ('public' | 'private' | 'password')[] | undefined
   /** Only groups with any of these tags. */
   tags?: string[] | undefined
-  /** Put `tags` into the records. */
+  /** Include `tags` in the records. */
   withTags?: boolean | undefined
-  /** Only groups of the acting user; needs the header onBehalfOf. */
+  /** Only groups that the acting user is a member of. Needs the header `onBehalfOf`. */
   hasJoined?: boolean | undefined
-  /** Only this group. */
+  /** Only the group with this guid. */
   guid?: string | undefined
   /** Only these groups. */
   guids?: string[] | undefined
-  /** Created at or after, in Unix seconds. */
+  /** Only records created at or after this time, in Unix seconds. */
   'createdAt[from]'?: number | undefined
-  /** Created at or before, in Unix seconds. */
+  /** Only records created at or before this time, in Unix seconds. */
   'createdAt[to]'?: number | undefined
-  /** Changed since creation, at or after, in Unix seconds. */
+  /** Only groups updated after their creation, at or after this time, in Unix seconds. */
   'updatedAt[from]'?: number | undefined
-  /** Changed since creation, at or before, in Unix seconds. */
+  /** Only groups updated after their creation, at or before this time, in Unix seconds. */
   'updatedAt[to]'?: number | undefined
-  /** More members than this. */
+  /** Only groups with more members than this. */
   'membersCount[gt]'?: number | undefined
-  /** This many members, or more. */
+  /** Only groups with at least this many members. */
   'membersCount[gte]'?: number | undefined
-  /** Fewer members than this. */
+  /** Only groups with fewer members than this. */
   'membersCount[lt]'?: number | undefined
-  /** This many members, or fewer. */
+  /** Only groups with at most this many members. */
   'membersCount[lte]'?: number | undefined
-  /** Exactly this many members. */
+  /** Only groups with exactly this many members. */
   'membersCount[eq]'?: number | undefined
-  /** Order; by the time of the last change unless given. Then the guid decides. */
+  /** Field to sort by. Default: the time of the last update. Groups with equal values are sorted by guid. */
   sortBy?: 'name' | 'guid' | 'createdAt' | undefined
-  /** Ascending unless given. */
+  /** Sort direction. Default: ascending. */
   sortOrder?: 'asc' | 'desc' | undefined
-  /** Groups after `updatedAt`, or those before it. Without effect beside `sortBy`. */
+  /** Whether to return groups updated after `updatedAt` (`append`) or before it (`prepend`). Ignored with `sortBy`. */
   affix?: 'append' | 'prepend' | undefined
-  /** For `affix`: the second from which to go, in Unix seconds. */
+  /** With `affix`: the time to start from, in Unix seconds. */
   updatedAt?: number | undefined
-  /** For `affix`: the group of that second from which to go; without it past all of them. */
+  /** With `affix`: the group within that second to start from. Without it, all groups of that second are skipped. */
   id?: string | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateGroupBody = {
-  /** What others see. */
+  /** Display name. */
   name?: string | undefined
-  /** Who can join: everyone, those who are added, or those who know the password. */
+  /** Who can join: every user (`public`), users who know the password (`password`), or only users who are added (`private`). */
   type?: 'public' | 'private' | 'password' | undefined
-  /** Of groups of the type `password`; kept for no other. Never shown. */
+  /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
-  /** Address of a picture. */
+  /** URL of a picture. */
   icon?: string | null | undefined
-  /** What the group is about. */
+  /** Description of the group. */
   description?: string | null | undefined
-  /** Free data. */
+  /** Your own data, as an object. */
   metadata?: Record<string, unknown> | null | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** The new owner, who becomes an admin; ignored with the header onBehalfOf. */
+  /** UID of the new owner, who becomes an admin. Ignored with the header `onBehalfOf`. */
   owner?: string | undefined
   /** Fields to clear. */
   unset?: ('icon' | 'description' | 'metadata')[] | undefined
 }
 
 export type JoinGroupBody = {
-  /** Of groups of the type `password`; kept for no other. Never shown. */
+  /** Password of a group of type `password`; ignored for other types. It is never returned. */
   password?: string | undefined
 }
 
 export type TransferGroupBody = {
-  /** The new owner, who becomes an admin. */
+  /** UID of the new owner, who becomes an admin. */
   owner: string
 }
 
@@ -1177,13 +1177,13 @@ export type AddMembersAnswer = {
 }
 
 export type AddMembersBody = {
-  /** To be admins. */
+  /** UIDs of users to add as admins. */
   admins?: string[] | undefined
-  /** To be moderators. */
+  /** UIDs of users to add as moderators. */
   moderators?: string[] | undefined
-  /** To be participants. */
+  /** UIDs of users to add as participants. */
   participants?: string[] | undefined
-  /** To be banned. */
+  /** UIDs of users to ban. */
   usersToBan?: string[] | undefined
 }
 
@@ -1222,7 +1222,7 @@ export type ListMembersItem = {
   /** Since when either blocks the other, in Unix seconds. */
   blockedAt?: number
   scope: 'admin' | 'moderator' | 'participant'
-  /** When the user joined, in Unix seconds. */
+  /** Time when the user joined, in Unix seconds. */
   joinedAt: number
 }
 
@@ -1231,11 +1231,11 @@ export type ListMembersQuery = {
   status?: 'available' | 'online' | 'offline' | undefined
   /** Only members with these scopes. */
   scopes?: ('admin' | 'moderator' | 'participant')[] | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -1243,7 +1243,7 @@ export type ChangeMemberScopeAnswer = {
   guid: string
   uid: string
   scope: 'admin' | 'moderator' | 'participant'
-  /** When the user joined, in Unix seconds. */
+  /** Time when the user joined, in Unix seconds. */
   joinedAt: number
 }
 
@@ -1286,23 +1286,23 @@ export type ListBannedUsersItem = {
   hasBlockedMeAt?: number
   /** Since when either blocks the other, in Unix seconds. */
   blockedAt?: number
-  /** What the user was before. */
+  /** The user's scope before the ban. */
   scope?: 'admin' | 'moderator' | 'participant'
-  /** When the user joined, in Unix seconds. */
+  /** Time when the user joined, in Unix seconds. */
   joinedAt?: number
   isBanned: true
-  /** When the user was banned, in Unix seconds. */
+  /** Time of the ban, in Unix seconds. */
   bannedAt: number
 }
 
 export type ListBannedUsersQuery = {
-  /** Text in the name, or the beginning of the uid. */
+  /** Only users whose name contains this text or whose uid starts with it. */
   searchKey?: string | undefined
-  /** From `meta.cursor.next` of the page before. */
+  /** `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -1364,38 +1364,38 @@ export type SendMessageAnswer =
 export type SendMessageBody = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
-  /** `user` or `group`; required with `receiver`. */
+  /** `user` or `group`. Required with `receiver`. */
   receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  /** Further receivers, up to 25 in total. Each receives a message of its own. */
   multipleReceivers?:
     | {
         uids?: string[] | undefined
         guids?: string[] | undefined
       }
     | undefined
-  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
+  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
   category?: unknown | undefined
-  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
   type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
   data?: unknown | undefined
-  /** The caller's own id: a second send with it finds the first message. */
+  /** Message id of your choice. Sending again with the same id returns the first message. */
   muid?: string | undefined
-  /** Makes it a reply in the thread of this message, whose receiver is the default then. */
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
   parentMessageId?: number | string | undefined
-  /** A message of the same conversation to show with it. */
+  /** Id of a message of the same conversation to quote. */
   quotedMessageId?: number | string | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
   updateConversation?: boolean | undefined
 }
 
 export type ListMessagesCount = {
   entityType: 'user' | 'group'
-  /** The other user, or the group. */
+  /** UID of the other user, or GUID of the group. */
   entityId: string
-  /** How many messages are unread. */
+  /** Number of unread messages. */
   count: number
 }[]
 
@@ -1406,13 +1406,13 @@ export type ListMessagesAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
       sentAt?: number
     }
-    /** Of the messages with a user: where the page ends, for what comes later too. */
+    /** For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there. */
     cursor?: {
       affix: string
       id: string
@@ -1421,96 +1421,96 @@ export type ListMessagesAnswer = {
 }
 
 export type ListMessagesQuery = {
-  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
+  /** Only messages that contain this text: in the text or caption, in file names and file types, or in the names of mentioned users at the time of writing. Case and accents are ignored. */
   searchKey?: string | undefined
-  /** Only of this category. */
+  /** Only messages of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
-  /** Only of these categories. */
+  /** Only messages of these categories. */
   categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
-  /** Only of this type. */
+  /** Only messages of this type. */
   type?: string | undefined
-  /** Only of these types. */
+  /** Only messages of these types. */
   types?: string[] | undefined
-  /** Only of this author. */
+  /** Only messages sent by this user. */
   sender?: string | undefined
-  /** Only of these authors. */
+  /** Only messages sent by these users. */
   senders?: string[] | undefined
-  /** Only with attachments. */
+  /** Only messages with attachments. */
   hasAttachments?: boolean | undefined
-  /** Only with an attachment of one of these kinds. */
+  /** Only messages with an attachment of one of these kinds. */
   attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
-  /** Only with a link in the text. */
+  /** Only messages with a link in their text. */
   hasLinks?: boolean | undefined
-  /** Only with mentions. */
+  /** Only messages with mentions. */
   hasMentions?: boolean | undefined
-  /** Only those that mention one of these users. */
+  /** Only messages that mention one of these users. */
   mentionedUids?: string[] | undefined
-  /** Only with reactions. */
+  /** Only messages with reactions. */
   hasReactions?: boolean | undefined
-  /** Without authors whom the acting user blocks. */
+  /** Leave out messages from users whom the acting user blocks. */
   hideMessagesFromBlockedUsers?: boolean | undefined
-  /** Without deleted ones. */
+  /** Leave out deleted messages. */
   hideDeleted?: boolean | undefined
-  /** Only deleted ones. */
+  /** Only deleted messages. */
   onlyDeleted?: boolean | undefined
-  /** Without replies in threads. */
+  /** Leave out replies in threads. */
   hideReplies?: boolean | undefined
-  /** Only with one of these tags. */
+  /** Only messages with any of these tags. */
   tags?: string[] | undefined
-  /** Only what the acting user has not read. */
+  /** Only messages that the acting user has not read. */
   unread?: boolean | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   fromTimestamp?: number | undefined
-  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  /** Only messages sent at or before this time, in Unix seconds. Only used together with `fromTimestamp`. */
   toTimestamp?: number | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   'sentAt[from]'?: number | undefined
-  /** Sent in this second or before. */
+  /** Only messages sent at or before this time, in Unix seconds. */
   'sentAt[to]'?: number | undefined
-  /** Changed after it was sent, in this second or later. */
+  /** Only messages changed after they were sent, and at or after this time, in Unix seconds. */
   'updatedAt[from]'?: number | undefined
-  /** Changed after it was sent, in this second or before. */
+  /** Only messages changed after they were sent, and at or before this time, in Unix seconds. */
   'updatedAt[to]'?: number | undefined
-  /** Edited in this second or later. */
+  /** Only messages edited at or after this time, in Unix seconds. */
   'editedAt[from]'?: number | undefined
-  /** Edited in this second or before. */
+  /** Only messages edited at or before this time, in Unix seconds. */
   'editedAt[to]'?: number | undefined
-  /** Show tags. */
+  /** Include `tags` in the messages. */
   withTags?: boolean | undefined
-  /** Leave out the messages that are quoted. */
+  /** Leave out the quoted messages in the records. */
   hideQuotedMessages?: boolean | undefined
-  /** Show blocks between mentioned users and the acting one. */
+  /** Include blocks between the acting user and mentioned users. */
   mentionsWithBlockedInfo?: boolean | undefined
-  /** Show tags of mentioned users. */
+  /** Include the tags of mentioned users. */
   mentionswithTagInfo?: boolean | undefined
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
+  /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
-  /** Only in conversations of this kind. */
+  /** Only messages in 1:1 conversations (`user`) or in group conversations (`group`). */
   receiverType?: 'user' | 'group' | undefined
-  /** Only in this conversation. */
+  /** Only messages in this conversation. */
   conversationId?: string | undefined
 }
 
 export type UpdateMessageBody = {
-  /** What changes of the content: given keys replace those before, null removes one, `attachments` stay; of media only `text` and `metadata` change. */
+  /** Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed. */
   data?: unknown | undefined
-  /** Labels, up to 25; they replace those before. */
+  /** Up to 25 tags. They replace the current ones. */
   tags?: string[] | undefined
 }
 
 export type DeleteMessageBody = {
-  /** Leave nothing of it: the answer names it by ids alone. Else its place is kept without content. */
+  /** Whether to delete the message permanently, so that the response only contains its ids. Otherwise the message stays in the conversation without its content. */
   permanent?: boolean | undefined
 }
 
 export type MarkInteractionsBody = {
-  /** Ids of elements of the message. */
+  /** Ids of the elements. */
   interactions: string[]
 }
 
@@ -1528,7 +1528,7 @@ export type ListMessageReceiptsAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -1537,9 +1537,9 @@ export type ListMessageReceiptsAnswer = {
 }
 
 export type ListMessageReceiptsQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Cursor: the receivers after this one. */
+  /** Cursor: only receivers after this uid. */
   id?: string | undefined
 }
 
@@ -1610,28 +1610,28 @@ export type SendThreadReplyAnswer =
 export type SendThreadReplyBody = {
   /** UID or GUID of the receiver. */
   receiver?: string | undefined
-  /** `user` or `group`; required with `receiver`. */
+  /** `user` or `group`. Required with `receiver`. */
   receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in all; each gets a message of its own. */
+  /** Further receivers, up to 25 in total. Each receives a message of its own. */
   multipleReceivers?:
     | {
         uids?: string[] | undefined
         guids?: string[] | undefined
       }
     | undefined
-  /** `message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message. */
+  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
   category?: unknown | undefined
-  /** Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`. */
+  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
   type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept. */
+  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
   data?: unknown | undefined
-  /** The caller's own id: a second send with it finds the first message. */
+  /** Message id of your choice. Sending again with the same id returns the first message. */
   muid?: string | undefined
-  /** A message of the same conversation to show with it. */
+  /** Id of a message of the same conversation to quote. */
   quotedMessageId?: number | string | undefined
-  /** Labels, up to 25. */
+  /** Up to 25 tags. */
   tags?: string[] | undefined
-  /** Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given. */
+  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
   updateConversation?: boolean | undefined
 }
 
@@ -1642,13 +1642,13 @@ export type ListThreadRepliesAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
       sentAt?: number
     }
-    /** Of the messages with a user: where the page ends, for what comes later too. */
+    /** For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there. */
     cursor?: {
       affix: string
       id: string
@@ -1657,13 +1657,13 @@ export type ListThreadRepliesAnswer = {
 }
 
 export type ListThreadRepliesQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
+  /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
 }
 
@@ -1844,19 +1844,19 @@ export type ListThreadsAnswer = {
 }
 
 export type ListThreadsQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Threads that changed after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return threads updated after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest threads. */
   affix?: 'append' | 'prepend' | undefined
-  /** Cursor: Unix seconds; past all of that second. */
+  /** Cursor: a time in Unix seconds. All threads of that second are skipped. */
   updatedAt?: number | undefined
-  /** Beside `updatedAt`: where in that second. */
+  /** With `updatedAt`: the thread within that second to start from. */
   id?: string | undefined
-  /** Only threads in which the actor wrote, or that it follows. */
+  /** Only threads that the acting user wrote in or follows. */
   participatedByMe?: boolean | undefined
-  /** Put `unreadReplyCount` into the records: the actor's. */
+  /** Include the acting user's `unreadReplyCount` in the records. */
   withUnreadReplyCount?: boolean | undefined
-  /** Put `mentionCount` into the records: unread mentions of the actor. */
+  /** Include `mentionCount` in the records: the unread mentions of the acting user. */
   withMentionCount?: boolean | undefined
 }
 
@@ -2039,7 +2039,7 @@ export type ListMessageReactionsAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -2048,9 +2048,9 @@ export type ListMessageReactionsAnswer = {
 }
 
 export type ListMessageReactionsQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a reaction. */
   id?: string | undefined
@@ -2085,7 +2085,7 @@ export type ListMessageReactionsByValueAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -2094,9 +2094,9 @@ export type ListMessageReactionsByValueAnswer = {
 }
 
 export type ListMessageReactionsByValueQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a reaction. */
   id?: string | undefined
@@ -2121,7 +2121,7 @@ export type ListUserMessagesPinnedAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -2130,9 +2130,9 @@ export type ListUserMessagesPinnedAnswer = {
 }
 
 export type ListUserMessagesPinnedQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
@@ -2145,7 +2145,7 @@ export type ListGroupMessagesPinnedAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -2154,9 +2154,9 @@ export type ListGroupMessagesPinnedAnswer = {
 }
 
 export type ListGroupMessagesPinnedQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
@@ -2169,7 +2169,7 @@ export type ListSavedMessagesAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
@@ -2178,9 +2178,9 @@ export type ListSavedMessagesAnswer = {
 }
 
 export type ListSavedMessagesQuery = {
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
@@ -2188,9 +2188,9 @@ export type ListSavedMessagesQuery = {
 
 export type ListUserMessagesCount = {
   entityType: 'user' | 'group'
-  /** The other user, or the group. */
+  /** UID of the other user, or GUID of the group. */
   entityId: string
-  /** How many messages are unread. */
+  /** Number of unread messages. */
   count: number
 }[]
 
@@ -2201,13 +2201,13 @@ export type ListUserMessagesAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
       sentAt?: number
     }
-    /** Of the messages with a user: where the page ends, for what comes later too. */
+    /** For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there. */
     cursor?: {
       affix: string
       id: string
@@ -2216,91 +2216,91 @@ export type ListUserMessagesAnswer = {
 }
 
 export type ListUserMessagesQuery = {
-  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
+  /** Only messages that contain this text: in the text or caption, in file names and file types, or in the names of mentioned users at the time of writing. Case and accents are ignored. */
   searchKey?: string | undefined
-  /** Only of this category. */
+  /** Only messages of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
-  /** Only of these categories. */
+  /** Only messages of these categories. */
   categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
-  /** Only of this type. */
+  /** Only messages of this type. */
   type?: string | undefined
-  /** Only of these types. */
+  /** Only messages of these types. */
   types?: string[] | undefined
-  /** Only of this author. */
+  /** Only messages sent by this user. */
   sender?: string | undefined
-  /** Only of these authors. */
+  /** Only messages sent by these users. */
   senders?: string[] | undefined
-  /** Only with attachments. */
+  /** Only messages with attachments. */
   hasAttachments?: boolean | undefined
-  /** Only with an attachment of one of these kinds. */
+  /** Only messages with an attachment of one of these kinds. */
   attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
-  /** Only with a link in the text. */
+  /** Only messages with a link in their text. */
   hasLinks?: boolean | undefined
-  /** Only with mentions. */
+  /** Only messages with mentions. */
   hasMentions?: boolean | undefined
-  /** Only those that mention one of these users. */
+  /** Only messages that mention one of these users. */
   mentionedUids?: string[] | undefined
-  /** Only with reactions. */
+  /** Only messages with reactions. */
   hasReactions?: boolean | undefined
-  /** Without authors whom the acting user blocks. */
+  /** Leave out messages from users whom the acting user blocks. */
   hideMessagesFromBlockedUsers?: boolean | undefined
-  /** Without deleted ones. */
+  /** Leave out deleted messages. */
   hideDeleted?: boolean | undefined
-  /** Only deleted ones. */
+  /** Only deleted messages. */
   onlyDeleted?: boolean | undefined
-  /** Without replies in threads. */
+  /** Leave out replies in threads. */
   hideReplies?: boolean | undefined
-  /** Only with one of these tags. */
+  /** Only messages with any of these tags. */
   tags?: string[] | undefined
-  /** Only what the acting user has not read. */
+  /** Only messages that the acting user has not read. */
   unread?: boolean | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   fromTimestamp?: number | undefined
-  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  /** Only messages sent at or before this time, in Unix seconds. Only used together with `fromTimestamp`. */
   toTimestamp?: number | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   'sentAt[from]'?: number | undefined
-  /** Sent in this second or before. */
+  /** Only messages sent at or before this time, in Unix seconds. */
   'sentAt[to]'?: number | undefined
-  /** Changed after it was sent, in this second or later. */
+  /** Only messages changed after they were sent, and at or after this time, in Unix seconds. */
   'updatedAt[from]'?: number | undefined
-  /** Changed after it was sent, in this second or before. */
+  /** Only messages changed after they were sent, and at or before this time, in Unix seconds. */
   'updatedAt[to]'?: number | undefined
-  /** Edited in this second or later. */
+  /** Only messages edited at or after this time, in Unix seconds. */
   'editedAt[from]'?: number | undefined
-  /** Edited in this second or before. */
+  /** Only messages edited at or before this time, in Unix seconds. */
   'editedAt[to]'?: number | undefined
-  /** Show tags. */
+  /** Include `tags` in the messages. */
   withTags?: boolean | undefined
-  /** Leave out the messages that are quoted. */
+  /** Leave out the quoted messages in the records. */
   hideQuotedMessages?: boolean | undefined
-  /** Show blocks between mentioned users and the acting one. */
+  /** Include blocks between the acting user and mentioned users. */
   mentionsWithBlockedInfo?: boolean | undefined
-  /** Show tags of mentioned users. */
+  /** Include the tags of mentioned users. */
   mentionswithTagInfo?: boolean | undefined
-  /** Only what the acting user has not received. */
+  /** Only messages that the acting user has not received. */
   undelivered?: boolean | undefined
-  /** Only what mentions the acting user. */
+  /** Only messages that mention the acting user. */
   myMentionsOnly?: boolean | undefined
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
+  /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
-  /** Page size without `onBehalfOf`. */
+  /** Maximum number of messages per page, without `onBehalfOf`. */
   perPage?: number | undefined
-  /** The first only; go on by `affix` and `id` of `meta.cursor`. */
+  /** Only page 1 exists. To get the next page, pass `affix` and `id` of `meta.cursor`. */
   page?: number | undefined
 }
 
 export type ListGroupMessagesCount = {
   entityType: 'user' | 'group'
-  /** The other user, or the group. */
+  /** UID of the other user, or GUID of the group. */
   entityId: string
-  /** How many messages are unread. */
+  /** Number of unread messages. */
   count: number
 }[]
 
@@ -2311,13 +2311,13 @@ export type ListGroupMessagesAnswer = {
       limit: number
       count: number
     }
-    /** What to ask for to go on in the same direction. */
+    /** Parameters of the next page in the same direction. */
     next?: {
       affix: string
       id: string
       sentAt?: number
     }
-    /** Of the messages with a user: where the page ends, for what comes later too. */
+    /** For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there. */
     cursor?: {
       affix: string
       id: string
@@ -2326,177 +2326,177 @@ export type ListGroupMessagesAnswer = {
 }
 
 export type ListGroupMessagesQuery = {
-  /** Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents. */
+  /** Only messages that contain this text: in the text or caption, in file names and file types, or in the names of mentioned users at the time of writing. Case and accents are ignored. */
   searchKey?: string | undefined
-  /** Only of this category. */
+  /** Only messages of this category. */
   category?: 'message' | 'action' | 'custom' | 'call' | 'interactive' | undefined
-  /** Only of these categories. */
+  /** Only messages of these categories. */
   categories?: ('message' | 'action' | 'custom' | 'call' | 'interactive')[] | undefined
-  /** Only of this type. */
+  /** Only messages of this type. */
   type?: string | undefined
-  /** Only of these types. */
+  /** Only messages of these types. */
   types?: string[] | undefined
-  /** Only of this author. */
+  /** Only messages sent by this user. */
   sender?: string | undefined
-  /** Only of these authors. */
+  /** Only messages sent by these users. */
   senders?: string[] | undefined
-  /** Only with attachments. */
+  /** Only messages with attachments. */
   hasAttachments?: boolean | undefined
-  /** Only with an attachment of one of these kinds. */
+  /** Only messages with an attachment of one of these kinds. */
   attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[] | undefined
-  /** Only with a link in the text. */
+  /** Only messages with a link in their text. */
   hasLinks?: boolean | undefined
-  /** Only with mentions. */
+  /** Only messages with mentions. */
   hasMentions?: boolean | undefined
-  /** Only those that mention one of these users. */
+  /** Only messages that mention one of these users. */
   mentionedUids?: string[] | undefined
-  /** Only with reactions. */
+  /** Only messages with reactions. */
   hasReactions?: boolean | undefined
-  /** Without authors whom the acting user blocks. */
+  /** Leave out messages from users whom the acting user blocks. */
   hideMessagesFromBlockedUsers?: boolean | undefined
-  /** Without deleted ones. */
+  /** Leave out deleted messages. */
   hideDeleted?: boolean | undefined
-  /** Only deleted ones. */
+  /** Only deleted messages. */
   onlyDeleted?: boolean | undefined
-  /** Without replies in threads. */
+  /** Leave out replies in threads. */
   hideReplies?: boolean | undefined
-  /** Only with one of these tags. */
+  /** Only messages with any of these tags. */
   tags?: string[] | undefined
-  /** Only what the acting user has not read. */
+  /** Only messages that the acting user has not read. */
   unread?: boolean | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   fromTimestamp?: number | undefined
-  /** Sent in this second or before; counts only beside `fromTimestamp`. */
+  /** Only messages sent at or before this time, in Unix seconds. Only used together with `fromTimestamp`. */
   toTimestamp?: number | undefined
-  /** Sent in this second or later. */
+  /** Only messages sent at or after this time, in Unix seconds. */
   'sentAt[from]'?: number | undefined
-  /** Sent in this second or before. */
+  /** Only messages sent at or before this time, in Unix seconds. */
   'sentAt[to]'?: number | undefined
-  /** Changed after it was sent, in this second or later. */
+  /** Only messages changed after they were sent, and at or after this time, in Unix seconds. */
   'updatedAt[from]'?: number | undefined
-  /** Changed after it was sent, in this second or before. */
+  /** Only messages changed after they were sent, and at or before this time, in Unix seconds. */
   'updatedAt[to]'?: number | undefined
-  /** Edited in this second or later. */
+  /** Only messages edited at or after this time, in Unix seconds. */
   'editedAt[from]'?: number | undefined
-  /** Edited in this second or before. */
+  /** Only messages edited at or before this time, in Unix seconds. */
   'editedAt[to]'?: number | undefined
-  /** Show tags. */
+  /** Include `tags` in the messages. */
   withTags?: boolean | undefined
-  /** Leave out the messages that are quoted. */
+  /** Leave out the quoted messages in the records. */
   hideQuotedMessages?: boolean | undefined
-  /** Show blocks between mentioned users and the acting one. */
+  /** Include blocks between the acting user and mentioned users. */
   mentionsWithBlockedInfo?: boolean | undefined
-  /** Show tags of mentioned users. */
+  /** Include the tags of mentioned users. */
   mentionswithTagInfo?: boolean | undefined
-  /** Only what the acting user has not received. */
+  /** Only messages that the acting user has not received. */
   undelivered?: boolean | undefined
-  /** Only what mentions the acting user. */
+  /** Only messages that mention the acting user. */
   myMentionsOnly?: boolean | undefined
-  /** Page size. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** What comes after the cursor, or before it. Without a cursor: the oldest, or the newest. */
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a message. */
   id?: string | undefined
-  /** Cursor: Unix seconds, where no `id` is given. */
+  /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
 }
 
 export type ListConversationsQuery = {
-  /** Text in the name of the user or group. */
+  /** Only conversations whose user or group has this text in its name. */
   searchKey?: string | undefined
   /** Only conversations of this type. */
   conversationType?: 'user' | 'group' | undefined
-  /** Put `tags` into the records: the conversation's own, and those of groups. */
+  /** Include `tags` in the records: the user's tags for the conversation, and the tags of groups. */
   withTags?: boolean | undefined
-  /** Only conversations of groups that have any of these tags. */
+  /** Only conversations of groups with any of these tags. */
   tags?: string[] | undefined
-  /** Put the `tags` of users and groups into `conversationWith`. */
+  /** Include the `tags` of users and groups in `conversationWith`. */
   withUserAndGroupTags?: boolean | undefined
-  /** Conversations with blocked users too. */
+  /** Include conversations with blocked users. */
   includeBlockedUsers?: boolean | undefined
-  /** Put into each user who blocks whom, and since when. */
+  /** Include who blocks whom, and since when, in each user. */
   withBlockedInfo?: boolean | undefined
-  /** Conversations with users that have any of these tags. */
+  /** Only conversations with users who have any of these tags. */
   userTags?: string[] | undefined
-  /** Conversations of groups that have any of these tags. */
+  /** Only conversations of groups with any of these tags. */
   groupTags?: string[] | undefined
-  /** Conversations with any of these tags of the owner's own. */
+  /** Only conversations that have any of the user's own tags listed here. */
   conversationTags?: string[] | undefined
   /** Only conversations with unread messages. */
   unread?: boolean | undefined
-  /** No conversations with users of the role `@agentic`. */
+  /** Leave out conversations with users whose role is `@agentic`. */
   hideAgentic?: boolean | undefined
-  /** Only conversations with users of the role `@agentic`. */
+  /** Only conversations with users whose role is `@agentic`. */
   onlyAgentic?: boolean | undefined
-  /** 1: page after page continues where the one before ended. 0: counts from the top. */
+  /** 1: a page continues where the previous page ended. 0: a page is counted from the start of the list. */
   useCursoredIndex?: 0 | 1 | undefined
-  /** Each conversation once. For the app itself, without `onBehalfOf`. */
+  /** Return each conversation once. Only for the app itself, without `onBehalfOf`. */
   unique?: 0 | 1 | undefined
-  /** From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. A `page` that lies beyond those is refused, unless the one before was read within the last minute. */
+  /** Pass `meta.cursor.next` of the previous page. With filters, each request for the list of the whole app examines a few thousand users, so a page can be short: as long as there is a `next`, there may be more. A `page` beyond those users is rejected, unless you read the previous page within the last minute. */
   cursor?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateUserConversationBody = {
-  /** The owner's own labels, up to 25; they replace those before. */
+  /** The user's own tags, up to 25. They replace the current ones. */
   tags?: string[] | undefined
 }
 
 export type ResetUserConversationBody = {
-  /** The other user; must be the one of the path. */
+  /** UID of the other user. Must be the user in the path. */
   conversationWith?: string | undefined
-  /** Remove the messages for both sides. */
+  /** Whether to delete the messages for both users. */
   deleteMessagesPermanently?: boolean | undefined
 }
 
 export type MarkUserConversationDeliveredBody = {
-  /** Up to this message; all unless given. */
+  /** Id of the last message to mark. Default: the newest one. */
   messageId?: number | string | undefined
 }
 
 export type MarkUserConversationReadBody = {
-  /** Up to this message; all unless given. */
+  /** Id of the last message to mark. Default: the newest one. */
   messageId?: number | string | undefined
 }
 
 export type MarkUserConversationUnreadBody = {
-  /** What came after this message becomes unread. */
+  /** Id of a message. Messages after it become unread. */
   messageId: number | string
 }
 
 export type UpdateGroupConversationBody = {
-  /** The owner's own labels, up to 25; they replace those before. */
+  /** The user's own tags, up to 25. They replace the current ones. */
   tags?: string[] | undefined
 }
 
 export type ResetGroupConversationBody = {
-  /** The other user; must be the one of the path. */
+  /** UID of the other user. Must be the user in the path. */
   conversationWith?: string | undefined
-  /** Remove the messages for both sides. */
+  /** Whether to delete the messages for both users. */
   deleteMessagesPermanently?: boolean | undefined
 }
 
 export type MarkGroupConversationDeliveredBody = {
-  /** Up to this message; all unless given. */
+  /** Id of the last message to mark. Default: the newest one. */
   messageId?: number | string | undefined
 }
 
 export type MarkGroupConversationReadBody = {
-  /** Up to this message; all unless given. */
+  /** Id of the last message to mark. Default: the newest one. */
   messageId?: number | string | undefined
 }
 
 export type MarkGroupConversationUnreadBody = {
-  /** What came after this message becomes unread. */
+  /** Id of a message. Messages after it become unread. */
   messageId: number | string
 }
 
 export type GetPinnedConversationsAnswer = {
-  /** `group_<guid>`, or `user_<uid>`. */
+  /** `group_<guid>` or `user_<uid>`. */
   conversationId: string
   conversationType: 'user' | 'group'
   pinnedBy: string
@@ -2505,7 +2505,7 @@ export type GetPinnedConversationsAnswer = {
 }[]
 
 export type SetPinnedConversationsAnswer = {
-  /** `group_<guid>`, or `user_<uid>`. */
+  /** `group_<guid>` or `user_<uid>`. */
   conversationId: string
   conversationType: 'user' | 'group'
   pinnedBy: string
@@ -2514,14 +2514,14 @@ export type SetPinnedConversationsAnswer = {
 }[]
 
 export type SetPinnedConversationsBody = {
-  /** In the order in which they are shown, up to 5; they replace those before. */
+  /** Up to 5 conversations in display order. They replace the current ones. */
   pinnedConversations: (
     | {
-        /** Everyone's conversation with this user. */
+        /** Pins every user's conversation with this user. */
         uid: string
       }
     | {
-        /** The conversation of this group. */
+        /** Pins the conversation of this group. */
         guid: string
       }
   )[]
@@ -2529,28 +2529,28 @@ export type SetPinnedConversationsBody = {
 
 export type ListEventsAnswer = {
   data: {
-    /** Its place in the log of the app: 1, 2, 3 … without a hole. */
+    /** The event's number in the app's log: 1, 2, 3 … without gaps. */
     position: number
-    /** One of docs/events.md. */
+    /** Event type; see docs/events.md. */
     type: string
-    /** When it happened, in Unix seconds. */
+    /** Time of the event, in Unix seconds. */
     at: number
     payload: Record<string, unknown>
   }[]
   meta: {
     next: {
-      /** Where to go on: all up to here was looked at, also what `types` left out. */
+      /** Pass this as `after` to continue. It covers every event read so far, including those that `types` filtered out. */
       after: number
     }
-    /** The position of the newest event. */
+    /** Position of the newest event. */
     last: number
   }
 }
 
 export type ListEventsQuery = {
-  /** Events past this position; from the oldest one there is unless given. */
+  /** Only events after this position. Default: start with the oldest event. */
   after?: number | undefined
-  /** Events per request. */
+  /** Maximum number of events to return. */
   limit?: number | undefined
   /** Only events of these types. */
   types?:
@@ -2615,7 +2615,7 @@ export type ListEventsQuery = {
         | 'webhook.disabled'
       )[]
     | undefined
-  /** Seconds to wait for an event when there is none. */
+  /** Seconds to wait for an event if there is none yet. */
   wait?: number | undefined
 }
 
@@ -2638,52 +2638,52 @@ export type CreateWebhookAnswer = {
   createdAt: number
   /** When it last changed, in Unix seconds. */
   updatedAt: number
-  /** Signs each delivery, as Standard Webhooks has it: `whsec_` and base64. */
+  /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
   secret: string
 }
 
 export type CreateWebhookBody = {
-  /** Chosen by the caller; letters and digits, unique within the app. */
+  /** Id of your choice: letters and digits, unique within the app. */
   id: string
-  /** What people call it. */
+  /** Display name. */
   name: string
-  /** Where events are sent: `https://`, and no private address. */
+  /** URL that receives the events. It must use `https://` and a public address. */
   webhookURL: string
-  /** Whether to send `username` and `password`. */
+  /** Whether to send `username` and `password` as basic authentication. */
   useBasicAuth?: boolean | undefined
   /** Letters and digits. */
   username?: string | undefined
-  /** Letters and digits. Never shown. */
+  /** Letters and digits. It is never returned. */
   password?: string | undefined
-  /** Whether events are sent; true unless given. */
+  /** Whether events are sent. Default: true. A webhook that is enabled again continues where it stopped. */
   enabled?: boolean | undefined
-  /** Whether what failed is tried again, for three days; true unless given. */
+  /** Whether failed deliveries are retried, for up to three days. Default: true. */
   retryOnFailure?: boolean | undefined
 }
 
 export type ListWebhooksQuery = {
-  /** Text to look for in the name. */
+  /** Only records whose name contains this text. */
   searchKey?: string | undefined
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type UpdateWebhookBody = {
-  /** What people call it. */
+  /** Display name. */
   name?: string | undefined
-  /** Where events are sent: `https://`, and no private address. */
+  /** URL that receives the events. It must use `https://` and a public address. */
   webhookURL?: string | undefined
-  /** Whether to send `username` and `password`. */
+  /** Whether to send `username` and `password` as basic authentication. */
   useBasicAuth?: boolean | undefined
   /** Letters and digits. */
   username?: string | null | undefined
-  /** Letters and digits. Never shown. */
+  /** Letters and digits. It is never returned. */
   password?: string | null | undefined
-  /** Whether events are sent; true unless given. */
+  /** Whether events are sent. Default: true. A webhook that is enabled again continues where it stopped. */
   enabled?: boolean | undefined
-  /** Whether what failed is tried again, for three days; true unless given. */
+  /** Whether failed deliveries are retried, for up to three days. Default: true. */
   retryOnFailure?: boolean | undefined
 }
 
@@ -2693,9 +2693,9 @@ export type ListKnownWebhookTriggersItem = {
 }
 
 export type ListKnownWebhookTriggersQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
@@ -2712,7 +2712,7 @@ export type AddWebhookTriggersAnswer = Record<
 >
 
 export type AddWebhookTriggersBody = {
-  /** Names of triggers: docs/events.md. */
+  /** Names of triggers; see docs/events.md. */
   triggerIds: string[]
 }
 
@@ -2722,148 +2722,148 @@ export type ListWebhookTriggersItem = {
 }
 
 export type ListWebhookTriggersQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   perPage?: number | undefined
-  /** Number of the page. */
+  /** Page number, starting at 1. */
   page?: number | undefined
 }
 
 export type DeleteWebhookTriggersBody = {
-  /** Names of triggers: docs/events.md. */
+  /** Names of triggers; see docs/events.md. */
   triggerIds: string[]
 }
 
 export type RotateWebhookSecretAnswer = {
-  /** Signs each delivery, as Standard Webhooks has it: `whsec_` and base64. */
+  /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
   secret: string
-  /** Until when the one before it signs too, in Unix seconds. */
+  /** Until this time, in Unix seconds, deliveries are signed with the previous secret too. */
   oldSecretUntil: number
 }
 
 export type ListWebhookDeliveriesAnswer = {
   data: {
     id: string
-    /** The position of the event in the log. */
+    /** Position of the event in the log. */
     position: number
-    /** The type of the event. */
+    /** Event type. */
     type: string
-    /** 1 for the first. */
+    /** Number of the attempt, starting at 1. */
     try: number
     success: boolean
-    /** Of the answer. */
+    /** HTTP status of the response. */
     status?: number
-    /** Why there was no answer. */
+    /** Why there was no response. */
     error?: string
     durationMs: number
-    /** The beginning of the answer. */
+    /** The first part of the response body. */
     answer?: string
-    /** When, in Unix seconds. */
+    /** Time of the entry, in Unix seconds. */
     at: number
   }[]
   meta: {
-    /** Where the next page begins; none: this is the last one. */
+    /** Where the next page starts. Missing on the last page. */
     next?: number
   }
 }
 
 export type ListWebhookDeliveriesQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only tries before this one: `meta.next` of the page before. */
+  /** Only attempts before this one. Pass `meta.next` of the previous page. */
   before?: number | undefined
-  /** Only those that failed. */
+  /** Only failed attempts. */
   failed?: boolean | undefined
 }
 
 export type ListWebhookDeliveriesItem = {
   id: string
-  /** The position of the event in the log. */
+  /** Position of the event in the log. */
   position: number
-  /** The type of the event. */
+  /** Event type. */
   type: string
-  /** 1 for the first. */
+  /** Number of the attempt, starting at 1. */
   try: number
   success: boolean
-  /** Of the answer. */
+  /** HTTP status of the response. */
   status?: number
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string
   durationMs: number
-  /** The beginning of the answer. */
+  /** The first part of the response body. */
   answer?: string
-  /** When, in Unix seconds. */
+  /** Time of the entry, in Unix seconds. */
   at: number
 }
 
 export type ListWebhookDeadLettersAnswer = {
   data: {
-    /** The position of the event, or of the first of several. */
+    /** Position of the event, or of the first of several. */
     position: number
-    /** How many positions in a row. */
+    /** Number of consecutive positions. */
     count: number
-    /** The type of the event, where it is known. */
+    /** Event type, if known. */
     type?: string
-    /** `exhausted`: all retries failed; `noRetry`: it failed, and `retryOnFailure` is off; `expired`: the log no longer held it. */
+    /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
     reason: 'exhausted' | 'noRetry' | 'expired'
-    /** When it was given up, in Unix seconds. */
+    /** Time when the delivery was given up, in Unix seconds. */
     at: number
   }[]
   meta: {
-    /** Where the next page begins; none: this is the last one. */
+    /** Where the next page starts. Missing on the last page. */
     next?: number
   }
 }
 
 export type ListWebhookDeadLettersQuery = {
-  /** Records per request. */
+  /** Maximum number of records per page. */
   limit?: number | undefined
-  /** Only those past this position: `meta.next` of the page before. */
+  /** Only dead letters after this position. Pass `meta.next` of the previous page. */
   after?: number | undefined
 }
 
 export type ListWebhookDeadLettersItem = {
-  /** The position of the event, or of the first of several. */
+  /** Position of the event, or of the first of several. */
   position: number
-  /** How many positions in a row. */
+  /** Number of consecutive positions. */
   count: number
-  /** The type of the event, where it is known. */
+  /** Event type, if known. */
   type?: string
-  /** `exhausted`: all retries failed; `noRetry`: it failed, and `retryOnFailure` is off; `expired`: the log no longer held it. */
+  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
   reason: 'exhausted' | 'noRetry' | 'expired'
-  /** When it was given up, in Unix seconds. */
+  /** Time when the delivery was given up, in Unix seconds. */
   at: number
 }
 
 export type ReplayWebhookEventsAnswer = {
-  /** How many will be sent: those of its triggers. */
+  /** Number of events to replay: those that match the webhook's triggers. */
   events: number
 }
 
 export type ReplayWebhookEventsBody = {
-  /** The first position to send again. */
+  /** First position to replay. */
   from: number
-  /** The last one; the same unless given. */
+  /** Last position to replay. Default: the first one. */
   to?: number | undefined
 }
 
 export type GetStatsQuery = {
-  /** From when, in Unix seconds (10 digits) or milliseconds (13). */
+  /** Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits). */
   fromDate: number
-  /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
+  /** End of the period, in Unix seconds or milliseconds, at most 366 days after the start. */
   toDate: number
 }
 
 export type GetDailyStatsQuery = {
-  /** From when, in Unix seconds (10 digits) or milliseconds (13). */
+  /** Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits). */
   fromDate: number
-  /** Until when, in Unix seconds or milliseconds; up to 366 days later. */
+  /** End of the period, in Unix seconds or milliseconds, at most 366 days after the start. */
   toDate: number
 }
 
 export type GetMessageStatsQuery = {
-  /** From when, in Unix seconds (10 digits) or milliseconds (13); within the last seven days. */
+  /** Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits), within the last seven days. */
   fromDate?: number | undefined
-  /** Until when, in Unix seconds or milliseconds; up to 24 hours later. The last hour unless given. */
+  /** End of the period, in Unix seconds or milliseconds, at most 24 hours after the start. Default: the last hour. */
   toDate?: number | undefined
 }
 
@@ -2898,7 +2898,7 @@ export class ApiKeysMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/apikeys/${segment(apiKey)}` }, options)
   }
 
-  /** Change the name or scope of an API key. */
+  /** Update an API key. */
   async update(apiKey: string, body: UpdateApiKeyBody, options?: CallOptions): Promise<ApiKey> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/apikeys/${segment(apiKey)}`, body },
@@ -2906,7 +2906,7 @@ export class ApiKeysMethods {
     )
   }
 
-  /** Remove an API key. */
+  /** Delete an API key. */
   async delete(apiKey: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/apikeys/${segment(apiKey)}` },
@@ -2946,7 +2946,7 @@ export class RolesMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/roles/${segment(role)}` }, options)
   }
 
-  /** Change a role. */
+  /** Update a role. */
   async update(role: string, body: UpdateRoleBody, options?: CallOptions): Promise<Role> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/roles/${segment(role)}`, body },
@@ -2954,7 +2954,7 @@ export class RolesMethods {
     )
   }
 
-  /** Remove a role. */
+  /** Delete a role. */
   async delete(role: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: `/v3/roles/${segment(role)}` }, options)
   }
@@ -2997,7 +2997,7 @@ export class UsersMethods {
     )
   }
 
-  /** Bring deactivated users back. */
+  /** Reactivate users. */
   async reactivate(
     body: ReactivateUsersBody,
     options?: CallOptions,
@@ -3018,12 +3018,12 @@ export class UsersMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/users/${segment(uid)}` }, options)
   }
 
-  /** Change a user. */
+  /** Update a user. */
   async update(uid: string, body: UpdateUserBody, options?: CallOptions): Promise<User> {
     return this.#transport.data({ method: 'PUT', path: `/v3/users/${segment(uid)}`, body }, options)
   }
 
-  /** Deactivate a user, or remove it for good. */
+  /** Deactivate or permanently delete a user. */
   async delete(uid: string, body?: DeleteUserBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/users/${segment(uid)}`, body },
@@ -3040,7 +3040,7 @@ export class AuthTokensMethods {
     this.#transport = transport
   }
 
-  /** Issue an auth token. */
+  /** Create an auth token. */
   async create(uid: string, body?: CreateAuthTokenBody, options?: CallOptions): Promise<AuthToken> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/users/${segment(uid)}/auth_tokens`, body },
@@ -3048,7 +3048,7 @@ export class AuthTokensMethods {
     )
   }
 
-  /** List the auth tokens of a user: one page. */
+  /** List a user's auth tokens: one page. */
   async list(
     uid: string,
     query?: ListAuthTokensQuery,
@@ -3060,7 +3060,7 @@ export class AuthTokensMethods {
     )
   }
 
-  /** List the auth tokens of a user: every record, read page by page. */
+  /** List a user's auth tokens: every record, read page by page. */
   all(
     uid: string,
     query?: Omit<ListAuthTokensQuery, 'page' | 'cursor'>,
@@ -3085,7 +3085,7 @@ export class AuthTokensMethods {
     )
   }
 
-  /** Store where an auth token is in use. */
+  /** Register the device of an auth token. */
   async update(
     uid: string,
     authToken: string,
@@ -3133,7 +3133,7 @@ export class BotsMethods {
     return everyRecord((place) => this.list({ ...query, ...place }, options))
   }
 
-  /** Deactivate a bot, or remove it for good. */
+  /** Deactivate or permanently delete a bot. */
   async delete(uid: string, body?: DeleteBotBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/bots/${segment(uid)}`, body },
@@ -3162,7 +3162,7 @@ export class FriendsMethods {
     this.#transport = transport
   }
 
-  /** Make users friends. */
+  /** Add friends to a user. */
   async add(uid: string, body: AddFriendsBody, options?: CallOptions): Promise<AddFriendsAnswer> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/users/${segment(uid)}/friends`, body },
@@ -3170,7 +3170,7 @@ export class FriendsMethods {
     )
   }
 
-  /** List the friends of a user: one page. */
+  /** List a user's friends: one page. */
   async list(uid: string, query?: ListFriendsQuery, options?: CallOptions): Promise<Page<User>> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/users/${segment(uid)}/friends`, query },
@@ -3178,7 +3178,7 @@ export class FriendsMethods {
     )
   }
 
-  /** List the friends of a user: every record, read page by page. */
+  /** List a user's friends: every record, read page by page. */
   all(
     uid: string,
     query?: Omit<ListFriendsQuery, 'page' | 'cursor'>,
@@ -3187,7 +3187,7 @@ export class FriendsMethods {
     return everyRecord((place) => this.list(uid, { ...query, ...place }, options))
   }
 
-  /** End friendships. */
+  /** Remove friends of a user. */
   async delete(uid: string, body: DeleteFriendsBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/users/${segment(uid)}/friends`, body },
@@ -3224,7 +3224,7 @@ export class BlockedUsersMethods {
     )
   }
 
-  /** List whom a user blocks, or who blocks the user: one page. */
+  /** List blocked users: one page. */
   async list(
     uid: string,
     query?: ListBlockedUsersQuery,
@@ -3236,7 +3236,7 @@ export class BlockedUsersMethods {
     )
   }
 
-  /** List whom a user blocks, or who blocks the user: every record, read page by page. */
+  /** List blocked users: every record, read page by page. */
   all(
     uid: string,
     query?: Omit<ListBlockedUsersQuery, 'page' | 'cursor'>,
@@ -3277,7 +3277,7 @@ export class GroupsMethods {
     return this.#transport.data({ method: 'GET', path: `/v3/groups/${segment(guid)}` }, options)
   }
 
-  /** Change a group. */
+  /** Update a group. */
   async update(guid: string, body: UpdateGroupBody, options?: CallOptions): Promise<Group> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/groups/${segment(guid)}`, body },
@@ -3285,7 +3285,7 @@ export class GroupsMethods {
     )
   }
 
-  /** Remove a group, with its members, bans and messages. */
+  /** Delete a group. */
   async delete(guid: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: `/v3/groups/${segment(guid)}` }, options)
   }
@@ -3306,7 +3306,7 @@ export class GroupsMethods {
     )
   }
 
-  /** Give a group to another owner. */
+  /** Transfer the ownership of a group. */
   async transfer(guid: string, body: TransferGroupBody, options?: CallOptions): Promise<Group> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/groups/${segment(guid)}/owner`, body },
@@ -3323,7 +3323,7 @@ export class GroupMembersMethods {
     this.#transport = transport
   }
 
-  /** Add users to a group, or ban them. */
+  /** Add users to a group or ban them. */
   async add(guid: string, body: AddMembersBody, options?: CallOptions): Promise<AddMembersAnswer> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/groups/${segment(guid)}/members`, body },
@@ -3365,7 +3365,7 @@ export class GroupMembersMethods {
     )
   }
 
-  /** Remove a member, who may join again. */
+  /** Remove a member from a group. */
   async kick(guid: string, uid: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/groups/${segment(guid)}/members/${segment(uid)}` },
@@ -3475,7 +3475,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List who received and read a message. */
+  /** List the receipts of a message. */
   async listReceipts(
     id: string,
     query?: ListMessageReceiptsQuery,
@@ -3487,7 +3487,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List who received and read a message: every record, read page by page. */
+  /** List the receipts of a message: every record, read page by page. */
   allReceipts(
     id: string,
     query?: ListMessageReceiptsQuery,
@@ -3517,7 +3517,7 @@ export class MessagesMethods {
     return everyFollowing((place) => this.listReactions(id, { ...query, ...place }, options))
   }
 
-  /** List the reactions to a message with one value. */
+  /** List the reactions to a message by value. */
   async listReactionsByValue(
     id: string,
     reaction: string,
@@ -3530,7 +3530,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the reactions to a message with one value: every record, read page by page. */
+  /** List the reactions to a message by value: every record, read page by page. */
   allReactionsByValue(
     id: string,
     reaction: string,
@@ -3550,7 +3550,7 @@ export class MessagesMethods {
     )
   }
 
-  /** Take a reaction back. */
+  /** Remove a reaction. */
   async removeReaction(id: string, reaction: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/messages/${segment(id)}/reactions/${segment(reaction)}` },
@@ -3574,7 +3574,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the pinned messages with a user. */
+  /** List the pinned messages of a 1:1 conversation. */
   async listUserPinned(
     uid: string,
     query?: ListUserMessagesPinnedQuery,
@@ -3586,7 +3586,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the pinned messages with a user: every record, read page by page. */
+  /** List the pinned messages of a 1:1 conversation: every record, read page by page. */
   allUserPinned(
     uid: string,
     query?: ListUserMessagesPinnedQuery,
@@ -3616,7 +3616,7 @@ export class MessagesMethods {
     return everyFollowing((place) => this.listGroupPinned(guid, { ...query, ...place }, options))
   }
 
-  /** List the messages that the user saved. */
+  /** List saved messages. */
   async listSaved(
     query?: ListSavedMessagesQuery,
     options?: CallOptions,
@@ -3624,7 +3624,7 @@ export class MessagesMethods {
     return this.#transport.answer({ method: 'GET', path: '/v3/messages/saved', query }, options)
   }
 
-  /** List the messages that the user saved: every record, read page by page. */
+  /** List saved messages: every record, read page by page. */
   allSaved(
     query?: ListSavedMessagesQuery,
     options?: CallOptions,
@@ -3632,7 +3632,7 @@ export class MessagesMethods {
     return everyFollowing((place) => this.listSaved({ ...query, ...place }, options))
   }
 
-  /** Put a message on the user's own list. */
+  /** Save a message. */
   async save(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/messages/${segment(id)}/save` },
@@ -3640,7 +3640,7 @@ export class MessagesMethods {
     )
   }
 
-  /** Take a message off the user's own list. */
+  /** Remove a message from the saved messages. */
   async unsave(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/messages/${segment(id)}/save` },
@@ -3648,7 +3648,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the messages with a user. */
+  /** List the messages of a 1:1 conversation. */
   async listUser(
     uid: string,
     query?: ListUserMessagesQuery,
@@ -3660,7 +3660,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the messages with a user: every record, read page by page. */
+  /** List the messages of a 1:1 conversation: every record, read page by page. */
   allUser(
     uid: string,
     query?: ListUserMessagesQuery,
@@ -3669,7 +3669,7 @@ export class MessagesMethods {
     return everyFollowing((place) => this.listUser(uid, { ...query, ...place }, options))
   }
 
-  /** List the messages with a user: only how many. */
+  /** List the messages of a 1:1 conversation: only how many. */
   async countUser(
     uid: string,
     query?: Omit<ListUserMessagesQuery, 'page' | 'cursor' | 'perPage'>,
@@ -3748,7 +3748,7 @@ export class ThreadsMethods {
     this.#transport = transport
   }
 
-  /** Reply in the thread of a message. */
+  /** Reply to a message. */
   async sendReply(
     id: string,
     body: SendThreadReplyBody,
@@ -3802,7 +3802,7 @@ export class ThreadsMethods {
     )
   }
 
-  /** Follow a thread no longer. */
+  /** Unfollow a thread. */
   async unfollow(id: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/messages/${segment(id)}/thread/subscription` },
@@ -3855,7 +3855,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Clear the conversation with a user away. */
+  /** Clear the conversation with a user. */
   async resetUser(
     uid: string,
     body?: ResetUserConversationBody,
@@ -3891,7 +3891,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Mark the conversation with a user as unread from a message on. */
+  /** Mark the conversation with a user as unread from a message onwards. */
   async markUserUnread(
     uid: string,
     body: MarkUserConversationUnreadBody,
@@ -3923,7 +3923,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Clear a group's conversation away. */
+  /** Clear a group's conversation. */
   async resetGroup(
     guid: string,
     body?: ResetGroupConversationBody,
@@ -3959,7 +3959,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Mark a group's conversation as unread from a message on. */
+  /** Mark a group's conversation as unread from a message onwards. */
   async markGroupUnread(
     guid: string,
     body: MarkGroupConversationUnreadBody,
@@ -3971,7 +3971,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Get what the app has pinned for everyone. */
+  /** List the conversations pinned for everyone. */
   async getPinned(options?: CallOptions): Promise<GetPinnedConversationsAnswer> {
     return this.#transport.data({ method: 'GET', path: '/v3/conversations/pinned' }, options)
   }
@@ -4016,7 +4016,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Get a conversation by its id.
+  /** Get a conversation by id.
    * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation or /v3/groups/{guid}/conversation instead. */
   async get(conversationId: string, options?: CallOptions): Promise<UserConversation> {
     return this.#transport.data(
@@ -4025,7 +4025,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Clear a conversation away for all who take part.
+  /** Clear a conversation for everyone.
    * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation or /v3/groups/{guid}/conversation instead. */
   async delete(conversationId: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
@@ -4043,7 +4043,7 @@ export class EventsMethods {
     this.#transport = transport
   }
 
-  /** Read the event log of the app from a position on. */
+  /** Read the app's event log. */
   async list(query?: ListEventsQuery, options?: CallOptions): Promise<ListEventsAnswer> {
     return this.#transport.answer({ method: 'GET', path: '/v3/events', query }, options)
   }
@@ -4083,7 +4083,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** Change a webhook; one that is enabled goes on where it stopped. */
+  /** Update a webhook. */
   async update(
     webhookId: string,
     body: UpdateWebhookBody,
@@ -4095,7 +4095,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** Remove a webhook. */
+  /** Delete a webhook. */
   async delete(webhookId: string, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/webhooks/${segment(webhookId)}` },
@@ -4103,7 +4103,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List the triggers that there are: one page. */
+  /** List all triggers: one page. */
   async listKnownTriggers(
     query?: ListKnownWebhookTriggersQuery,
     options?: CallOptions,
@@ -4111,7 +4111,7 @@ export class WebhooksMethods {
     return this.#transport.answer({ method: 'GET', path: '/v3/webhook_triggers', query }, options)
   }
 
-  /** List the triggers that there are: every record, read page by page. */
+  /** List all triggers: every record, read page by page. */
   allKnownTriggers(
     query?: Omit<ListKnownWebhookTriggersQuery, 'page' | 'cursor'>,
     options?: CallOptions,
@@ -4131,7 +4131,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List the triggers that a webhook is subscribed to: one page. */
+  /** List a webhook's triggers: one page. */
   async listTriggers(
     webhookId: string,
     query?: ListWebhookTriggersQuery,
@@ -4143,7 +4143,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List the triggers that a webhook is subscribed to: every record, read page by page. */
+  /** List a webhook's triggers: every record, read page by page. */
   allTriggers(
     webhookId: string,
     query?: Omit<ListWebhookTriggersQuery, 'page' | 'cursor'>,
@@ -4152,7 +4152,7 @@ export class WebhooksMethods {
     return everyRecord((place) => this.listTriggers(webhookId, { ...query, ...place }, options))
   }
 
-  /** End subscriptions of a webhook. */
+  /** Unsubscribe a webhook from triggers. */
   async deleteTriggers(
     webhookId: string,
     body: DeleteWebhookTriggersBody,
@@ -4164,7 +4164,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** Give a webhook a new secret; the one before it signs too for a day. */
+  /** Replace the secret of a webhook. */
   async rotateSecret(webhookId: string, options?: CallOptions): Promise<RotateWebhookSecretAnswer> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/webhooks/${segment(webhookId)}/secret` },
@@ -4172,7 +4172,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List what was tried to deliver in the last seven days, newest first. */
+  /** List a webhook's delivery attempts, newest first. */
   async listDeliveries(
     webhookId: string,
     query?: ListWebhookDeliveriesQuery,
@@ -4184,7 +4184,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List what was tried to deliver in the last seven days, newest first: every record, read page by page. */
+  /** List a webhook's delivery attempts, newest first: every record, read page by page. */
   allDeliveries(
     webhookId: string,
     query?: ListWebhookDeliveriesQuery,
@@ -4196,7 +4196,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List the events that were given up in the last 30 days, by position. */
+  /** List a webhook's dead letters. */
   async listDeadLetters(
     webhookId: string,
     query?: ListWebhookDeadLettersQuery,
@@ -4208,7 +4208,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** List the events that were given up in the last 30 days, by position: every record, read page by page. */
+  /** List a webhook's dead letters: every record, read page by page. */
   allDeadLetters(
     webhookId: string,
     query?: ListWebhookDeadLettersQuery,
@@ -4220,7 +4220,7 @@ export class WebhooksMethods {
     )
   }
 
-  /** Send an event, or a range of events, again. */
+  /** Replay events. */
   async replayEvents(
     webhookId: string,
     body: ReplayWebhookEventsBody,
@@ -4241,17 +4241,17 @@ export class StatsMethods {
     this.#transport = transport
   }
 
-  /** What the app used in a stretch of time. */
+  /** Get the app's usage in a period. */
   async get(query: GetStatsQuery, options?: CallOptions): Promise<Stats> {
     return this.#transport.data({ method: 'GET', path: '/v3/stats', query }, options)
   }
 
-  /** What the app used, day by day. */
+  /** Get the app's usage by day. */
   async getDaily(query: GetDailyStatsQuery, options?: CallOptions): Promise<DailyStats> {
     return this.#transport.data({ method: 'GET', path: '/v3/stats/days', query }, options)
   }
 
-  /** Messages and receipts in steps of five minutes. */
+  /** Get messages and receipts in steps of five minutes. */
   async getMessage(query?: GetMessageStatsQuery, options?: CallOptions): Promise<MessageStats> {
     return this.#transport.data({ method: 'GET', path: '/v3/stats/messages', query }, options)
   }

@@ -1,7 +1,7 @@
 import type { DocumentOptions } from './platform/http/openapi.ts'
 
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
-const host = { default: 'example.com', description: 'The host of the service.' }
+const host = { default: 'example.com', description: 'Host name of the service.' }
 
 /** What the OpenAPI documents say beside the operations. */
 export const documents: DocumentOptions[] = [
@@ -13,14 +13,14 @@ export const documents: DocumentOptions[] = [
       info: {
         title: 'Loquat',
         version: '3',
-        description: 'The REST interface of the chat platform, for server applications.',
+        description: "The REST API of the chat platform, for your servers and your users' devices.",
         license,
       },
       servers: [
         {
           url: 'https://{appId}.api-{region}.{host}',
           variables: {
-            appId: { default: 'app', description: 'The id of the app.' },
+            appId: { default: 'app', description: 'Id of the app.' },
             region: { default: 'us', enum: ['us', 'eu', 'in'] },
             host,
           },
@@ -43,7 +43,7 @@ export const documents: DocumentOptions[] = [
         title: 'Loquat management',
         version: '3',
         description:
-          'The management interface, for operators and their programs. The data of an app stands below `/apps/{appId}/v3/…`, with the operations of the REST interface: they answer as described there.',
+          "The management API, for operators and their scripts. Use `/apps/{appId}/v3/…` to reach an app's data with the operations of the REST API, which its own reference describes.",
         license,
       },
       servers: [{ url: 'https://manage.{host}', variables: { host } }],

@@ -5,7 +5,8 @@ import type { Verdict } from '../../platform/cache/limiter.ts'
 export const IdempotencyKey = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'Makes retries safe: the same key within 24 hours gets the first answer.',
+  description:
+    'Makes retries safe: a request repeated with the same key within 24 hours returns the first response.',
 })
 
 /** The contract's own headers, and the fields of the IETF's draft beside them. */

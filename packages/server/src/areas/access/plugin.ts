@@ -143,7 +143,7 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
   return { scope, users, onBehalfOf, rate, checksUser }
 }
 
-const OnBehalfOf = Id('UID of the user on whose behalf a call with an API key is made.')
+const OnBehalfOf = Id('UID of the user on whose behalf an API key makes the call.')
 
 function addHeaders({ method, config, schema }: RouteOptions): void {
   if (!schema) return

@@ -81,7 +81,7 @@ export const apiKeyRoutes =
         schema: {
           operationId: 'updateApiKey',
           tags,
-          summary: 'Change the name or scope of an API key',
+          summary: 'Update an API key',
           params: ApiKeyParams,
           body: ApiKeyChanges,
           response: { 200: Data(ApiKey) },
@@ -99,7 +99,7 @@ export const apiKeyRoutes =
         schema: {
           operationId: 'deleteApiKey',
           tags,
-          summary: 'Remove an API key',
+          summary: 'Delete an API key',
           params: ApiKeyParams,
           response: { 200: Acknowledged },
         },

@@ -3,21 +3,22 @@ import { PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 const Name = Type.String({
   'x-maxCharacters': 100,
-  description: 'At most 100 characters of any language; an emoji counts as two. Trimmed.',
+  description:
+    'At most 100 characters; an emoji counts as two. Leading and trailing spaces are removed.',
 })
 
 const Scope = Type.Enum(['authOnly', 'fullAccess'], {
-  description: '`fullAccess` may do everything, `authOnly` handle auth tokens.',
+  description: '`fullAccess` allows every operation, `authOnly` only those on auth tokens.',
 })
 
 export const ApiKey = Type.Object(
   {
     apiKey: Type.String({
-      description: 'The value for the header `apikey`: 40 hexadecimal characters.',
+      description: 'The API key: 40 hexadecimal characters. Send it in the header `apikey`.',
     }),
     name: Type.String(),
     scope: Scope,
-    createdAt: Timestamp('When it was created, in Unix seconds.'),
+    createdAt: Timestamp('Time of creation, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
@@ -33,11 +34,13 @@ export const ApiKeyChanges = Type.Object({
 export type ApiKeyChanges = Static<typeof ApiKeyChanges>
 
 export const ApiKeyParams = Type.Object({
-  apiKey: Type.String({ description: 'The value of the key.' }),
+  apiKey: Type.String({ description: 'Value of the key.' }),
 })
 
 export const ApiKeyListQuery = PageQuery({
   scope: Type.Optional(Scope),
-  searchKey: Type.Optional(Type.String({ description: 'Text to look for in the name.' })),
+  searchKey: Type.Optional(
+    Type.String({ description: 'Only records whose name contains this text.' }),
+  ),
 })
 export type ApiKeyListQuery = Static<typeof ApiKeyListQuery>

@@ -18,7 +18,7 @@ export const collaboratorRoutes =
         schema: {
           operationId: 'listCollaborators',
           tags,
-          summary: 'List who manages an app, and who was invited to',
+          summary: "List an app's collaborators and invitations",
           params: AppParams,
           querystring: PageQuery({}),
           response: { 200: Page(Collaborator) },
@@ -37,7 +37,7 @@ export const collaboratorRoutes =
         schema: {
           operationId: 'changeCollaborators',
           tags,
-          summary: 'Add, change and remove those who manage an app',
+          summary: 'Add, change or remove collaborators of an app',
           params: AppParams,
           body: CollaboratorChanges,
           response: { 200: ChangedCollaborators },

@@ -6,13 +6,15 @@ import { Email } from '../operators/schema.ts'
 export const Collaborator = Type.Object(
   {
     id: Type.Optional(
-      Type.String({ description: 'The number of the account, once there is one.' }),
+      Type.String({
+        description: "Number of the operator's account; missing while the invitation is open.",
+      }),
     ),
     name: Type.Optional(Type.String()),
     email: Type.String(),
     role: Type.Enum([...ROLES]),
     state: Type.Enum(['active', 'invited']),
-    createdAt: Timestamp('When added or invited, in Unix seconds.'),
+    createdAt: Timestamp('Time when they were added or invited, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
@@ -20,7 +22,7 @@ export type Collaborator = Static<typeof Collaborator>
 
 const Emails = (description: string) =>
   Type.Optional(
-    Type.Array(Email('The address of an account, or of somebody to invite.'), {
+    Type.Array(Email('Email address of an operator, or of a person to invite.'), {
       maxItems: 25,
       uniqueItems: true,
       description,
@@ -28,10 +30,10 @@ const Emails = (description: string) =>
   )
 
 export const CollaboratorChanges = Type.Object({
-  admins: Emails('Those who become admins.'),
-  moderators: Emails('Those who become moderators.'),
-  developers: Emails('Those who become developers.'),
-  collaboratorsToRemove: Emails('Those who have no part in the app any more.'),
+  admins: Emails('People to make admins.'),
+  moderators: Emails('People to make moderators.'),
+  developers: Emails('People to make developers.'),
+  collaboratorsToRemove: Emails('People to remove from the app.'),
 })
 export type CollaboratorChanges = Static<typeof CollaboratorChanges>
 
@@ -43,7 +45,8 @@ const Changed = Type.Object(
     ]).properties,
     invitation: Type.Optional(
       Type.String({
-        description: 'The token to hand to somebody without an account. Shown now and never again.',
+        description:
+          'Invitation token for a person without an account. It is shown only once; hand it over yourself.',
       }),
     ),
   },

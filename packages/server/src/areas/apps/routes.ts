@@ -56,7 +56,7 @@ export const appRoutes =
         schema: {
           operationId: 'listApps',
           tags,
-          summary: 'List the apps that the operator has to do with, newest first',
+          summary: 'List your apps, newest first',
           querystring: AppListQuery,
           response: { 200: Page(ManagedApp) },
         },
@@ -134,7 +134,9 @@ export const appRoutes =
         schema: {
           operationId: 'deleteApp',
           tags,
-          summary: 'Take an app out of service; all of it goes after 30 days',
+          summary: 'Delete an app',
+          description:
+            'Takes the app out of service. Its data is deleted for good after 30 days; until then you can restore the app.',
           params: AppParams,
           response: { 200: Data(Scheduled) },
         },
@@ -149,7 +151,7 @@ export const appRoutes =
         schema: {
           operationId: 'restoreApp',
           tags,
-          summary: 'Put an app back into service',
+          summary: 'Restore a deleted app',
           params: AppParams,
           response: { 200: Data(ManagedApp) },
         },

@@ -4,20 +4,21 @@ import { Name, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 import { ROLES } from '../access/operator.ts'
 import { ApiKey } from '../apikeys/schema.ts'
 
-const Region = Type.Enum([...regions], { description: 'Where its data lives.' })
+const Region = Type.Enum([...regions], { description: "Region that stores the app's data." })
 
 export const ManagedApp = Type.Object(
   {
-    id: Type.String({ description: 'The id of the app, part of its address.' }),
+    id: Type.String({ description: 'Id of the app, part of its host name.' }),
     name: Type.String(),
     state: Type.Enum(['active', 'archived'], {
-      description: '`archived`: marked for removal; nothing answers until it is restored.',
+      description:
+        "`archived`: scheduled for deletion. The app's API doesn't answer until you restore it.",
     }),
     region: Region,
     version: Type.Literal('3'),
-    baseUrl: Type.String({ description: 'Where it is called.' }),
-    role: Type.Enum([...ROLES], { description: 'What the caller is in it.' }),
-    owner: Type.Optional(Type.Integer({ description: 'The number of the account that owns it.' })),
+    baseUrl: Type.String({ description: "Base URL of the app's API." }),
+    role: Type.Enum([...ROLES], { description: 'Your role in the app.' }),
+    owner: Type.Optional(Type.Integer({ description: "Number of the owner's account." })),
     appOwner: Type.Optional(
       Type.Object(
         { id: Type.String(), name: Type.String(), email: Type.String() },
@@ -28,8 +29,10 @@ export const ManagedApp = Type.Object(
       { id: Region, name: Type.String(), description: Type.String() },
       { additionalProperties: false },
     ),
-    createdAt: Timestamp('When it was created, in Unix seconds.'),
-    scheduledToDeleteAt: Type.Optional(Timestamp('When all of it goes, of an archived app.')),
+    createdAt: Timestamp('Time of creation, in Unix seconds.'),
+    scheduledToDeleteAt: Type.Optional(
+      Timestamp('Time when an archived app is deleted for good, in Unix seconds.'),
+    ),
   },
   { additionalProperties: false },
 )
@@ -44,7 +47,7 @@ export const CreatedApp = Type.Object(
         { ...ApiKey.properties, createdBy: Type.Literal('app_system') },
         { additionalProperties: false },
       ),
-      { description: 'The first two keys, by their value.' },
+      { description: "The app's first two API keys, by value." },
     ),
   },
   { additionalProperties: false },
@@ -56,30 +59,35 @@ const AppName = Name(100, 'At most 100 characters; an emoji counts as two.')
 export const NewApp = Type.Object({
   name: AppName,
   region: Type.Optional(
-    Type.Enum([...regions], { description: 'Where its data lives; `us` unless given.' }),
+    Type.Enum([...regions], { description: "Region that stores the app's data. Default: `us`." }),
   ),
-  version: Type.Optional(Type.Literal('3', { description: 'There is no other.' })),
+  version: Type.Optional(
+    Type.Literal('3', { description: 'The API version. `v3` is the only one.' }),
+  ),
 })
 export type NewApp = Static<typeof NewApp>
 
 export const AppChanges = Type.Object({ name: AppName })
 
 export const AppParams = Type.Object({
-  appId: Type.String({ maxLength: 100, description: 'The id of the app.' }),
+  appId: Type.String({ maxLength: 100, description: 'Id of the app.' }),
 })
 
 export const AppListQuery = PageQuery({
   searchKey: Type.Optional(
-    Type.String({ maxLength: 100, description: 'An id, or text to look for in the name.' }),
+    Type.String({
+      maxLength: 100,
+      description: 'Only apps with this id, or with this text in their name.',
+    }),
   ),
-  cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the previous page.' })),
 })
 export type AppListQuery = Static<typeof AppListQuery>
 
 export const Scheduled = Type.Object(
   {
     success: Type.Literal(true),
-    scheduledToDeleteAt: Timestamp('When all of it goes, in Unix seconds.'),
+    scheduledToDeleteAt: Timestamp('Time when the app is deleted for good, in Unix seconds.'),
   },
   { additionalProperties: false },
 )

@@ -18,7 +18,7 @@ export const settingRoutes =
         schema: {
           operationId: 'getSettings',
           tags,
-          summary: 'Get the settings of an app, as they are in force',
+          summary: "Get an app's settings",
           params: AppParams,
           response: { 200: AppSettings },
         },
@@ -49,7 +49,7 @@ export const settingRoutes =
         schema: {
           operationId: 'resetSettings',
           tags,
-          summary: 'Put settings of an app back to their defaults',
+          summary: 'Reset settings of an app to their defaults',
           params: AppParams,
           body: SettingNames,
           response: { 200: Acknowledged },

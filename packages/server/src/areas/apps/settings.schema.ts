@@ -4,10 +4,12 @@ import { Data, Outcome } from '../../platform/http/schemas.ts'
 
 const Value = Type.Union([Type.Boolean(), Type.Integer(), Type.String({ maxLength: 5000 })])
 
-export const AppSettings = Data(ByName(Value, { description: 'The values in force, by name.' }))
+export const AppSettings = Data(
+  ByName(Value, { description: 'Current values by setting name, defaults included.' }),
+)
 
 export const NewSettings = Type.Object({
-  settings: ByName(Value, { description: 'Values by name.' }),
+  settings: ByName(Value, { description: 'New values by setting name.' }),
 })
 export type NewSettings = Static<typeof NewSettings>
 
@@ -16,6 +18,6 @@ export const SettingOutcomes = Data(ByName(Outcome(['ERR_BAD_REQUEST'])))
 export const SettingNames = Type.Object({
   settings: Type.Array(Type.String(), {
     maxItems: 100,
-    description: 'Names of settings that get their defaults back.',
+    description: 'Names of the settings to reset.',
   }),
 })

@@ -16,7 +16,7 @@ export const auditRoutes =
         schema: {
           operationId: 'listAuditEntries',
           tags,
-          summary: 'List what the own account did, newest first',
+          summary: "List your account's audit entries, newest first",
           querystring: AuditQuery,
           response: { 200: AuditList },
         },
@@ -32,9 +32,9 @@ export const auditRoutes =
         schema: {
           operationId: 'listAppAuditEntries',
           tags,
-          summary: 'List what was done to an app and its data, newest first',
+          summary: "List an app's audit entries, newest first",
           params: Type.Object({
-            appId: Type.String({ maxLength: 100, description: 'The id of the app.' }),
+            appId: Type.String({ maxLength: 100, description: 'Id of the app.' }),
           }),
           querystring: AppAuditQuery,
           response: { 200: AuditList },

@@ -6,26 +6,26 @@ const Free = (description: string) => Type.Optional(Type.Unknown({ description }
 export const AuditEntry = Type.Object(
   {
     id: Type.String(),
-    at: Timestamp('When, in Unix seconds.'),
+    at: Timestamp('Time of the entry, in Unix seconds.'),
     via: Type.Enum(['session', 'key', 'command', 'service'], {
-      description: 'How the caller came; `command` and `service` have no account.',
+      description: 'How the operation was started. `command` and `service` have no account.',
     }),
     operator: Type.Optional(
       Type.Object({ id: Type.String(), email: Type.String() }, { additionalProperties: false }),
     ),
     appId: Type.Optional(Type.String()),
-    action: Type.String({ description: 'The operationId.' }),
+    action: Type.String({ description: 'Name of the operation (its operationId).' }),
     target: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What it was done to, by the names of the parameters.',
+      description: 'The resources concerned: values by parameter name.',
     }),
-    before: Free('What was there, where that is known.'),
-    after: Free('What was set, or asked for. Secrets are left out.'),
+    before: Free('Values before the change, if known.'),
+    after: Free('Values that were set or requested, without secrets.'),
     status: Type.Optional(
       Type.Integer({
-        description: 'Of operations on the data of an app: how they were answered.',
+        description: "For operations on an app's data: the status of the response.",
       }),
     ),
-    address: Type.Optional(Type.String({ description: 'From where.' })),
+    address: Type.Optional(Type.String({ description: 'Network address of the caller.' })),
     userAgent: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
@@ -38,7 +38,9 @@ export const AuditList = Type.Object(
     meta: Type.Object(
       {
         next: Type.Optional(
-          Type.Integer({ description: '`before` of the next page; none: this is the last one.' }),
+          Type.Integer({
+            description: 'Pass this as `before` to get the next page. Missing on the last page.',
+          }),
         ),
       },
       { additionalProperties: false },
@@ -52,14 +54,19 @@ const filters = {
     minimum: 1,
     maximum: 1000,
     default: 100,
-    description: 'Records per request.',
+    description: 'Maximum number of records per page.',
   }),
   before: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Only entries before this one: `meta.next`.' }),
+    Type.Integer({
+      minimum: 1,
+      description: 'Only entries before this one. Pass `meta.next` of the previous page.',
+    }),
   ),
-  action: Type.Optional(Type.String({ maxLength: 100, description: 'Only this operation.' })),
-  from: Type.Optional(Timestamp('Only from this second on.')),
-  to: Type.Optional(Timestamp('Only before this second.')),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only entries of this operation.' }),
+  ),
+  from: Type.Optional(Timestamp('Only entries at or after this time, in Unix seconds.')),
+  to: Type.Optional(Timestamp('Only entries before this time, in Unix seconds.')),
 }
 
 export const AuditQuery = Type.Object(filters)
@@ -68,7 +75,11 @@ export type AuditQuery = Static<typeof AuditQuery>
 export const AppAuditQuery = Type.Object({
   ...filters,
   operator: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'Only of this account.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 31 - 1,
+      description: 'Only entries of this account.',
+    }),
   ),
 })
 export type AppAuditQuery = Static<typeof AppAuditQuery>

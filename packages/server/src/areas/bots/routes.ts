@@ -73,7 +73,7 @@ export const botRoutes =
         schema: {
           operationId: 'deleteBot',
           tags,
-          summary: 'Deactivate a bot, or remove it for good',
+          summary: 'Deactivate or permanently delete a bot',
           params: UidParams,
           body: Removal,
           response: { 200: Acknowledged },

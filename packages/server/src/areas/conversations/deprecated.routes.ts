@@ -30,7 +30,7 @@ export const deprecatedConversationRoutes =
         schema: {
           operationId: 'getConversation',
           tags,
-          summary: 'Get a conversation by its id',
+          summary: 'Get a conversation by id',
           params: ConversationParams,
           response: { 200: Data(ConversationRecord) },
         },
@@ -56,7 +56,7 @@ export const deprecatedConversationRoutes =
         schema: {
           operationId: 'deleteConversation',
           tags,
-          summary: 'Clear a conversation away for all who take part',
+          summary: 'Clear a conversation for everyone',
           params: ConversationParams,
           response: { 200: Acknowledged },
         },

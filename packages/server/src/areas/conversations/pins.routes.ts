@@ -21,7 +21,7 @@ export const pinRoutes =
         schema: {
           operationId: 'getPinnedConversations',
           tags,
-          summary: 'Get what the app has pinned for everyone',
+          summary: 'List the conversations pinned for everyone',
           response: { 200: Data(Type.Array(PinRecord)) },
         },
       },

@@ -90,7 +90,7 @@ export const conversationRoutes =
           schema: {
             operationId: `reset${name}Conversation`,
             tags,
-            summary: `Clear ${what} away`,
+            summary: `Clear ${what}`,
             params,
             body: Reset,
             response: { 200: Acknowledged },
@@ -99,7 +99,9 @@ export const conversationRoutes =
         async ({ actor, params, body }) => {
           const place = await placeOf(actor, kind, params)
           if (body?.conversationWith && body.conversationWith !== place.withId) {
-            throw badRequest({ conversationWith: ['conversationWith is not the user of the path'] })
+            throw badRequest({
+              conversationWith: ['conversationWith must be the user in the path'],
+            })
           }
           const forAll = body?.deleteMessagesPermanently ?? false
           // What the other side keeps is not a user's to take away.
@@ -138,7 +140,7 @@ export const conversationRoutes =
           schema: {
             operationId: `mark${name}ConversationUnread`,
             tags,
-            summary: `Mark ${what} as unread from a message on`,
+            summary: `Mark ${what} as unread from a message onwards`,
             params,
             body: UnreadAfter,
             response: { 200: Acknowledged },

@@ -6,19 +6,25 @@ import { Id, Nullable, PageQuery, Tags } from '../../platform/http/schemas.ts'
 export const ConversationRecord = Type.Object(
   {
     uid: Type.Optional(
-      Type.String({ description: 'Whose view it is; without `onBehalfOf` only.' }),
+      Type.String({
+        description: 'UID of the user whose view this is. Only present without `onBehalfOf`.',
+      }),
     ),
-    conversationId: Type.String({ description: '`group_<guid>`, or `<uid>_user_<uid>`.' }),
+    conversationId: Type.String({ description: '`group_<guid>` or `<uid>_user_<uid>`.' }),
     conversationType: Type.Enum(['user', 'group']),
-    unreadMessageCount: Type.String({ description: 'A number; `0` means that nothing is unread.' }),
-    unreadMentionsCount: Type.Integer({ description: 'Unread messages that mention the owner.' }),
+    unreadMessageCount: Type.String({ description: 'Number of unread messages.' }),
+    unreadMentionsCount: Type.Integer({
+      description: 'Number of unread messages that mention the user.',
+    }),
     createdAt: Type.Integer({ description: 'Unix seconds.' }),
     updatedAt: Type.Integer({ description: 'Unix seconds.' }),
     lastMessage: Type.Optional(MessageRecord),
     lastReadMessageId: Type.Optional(Type.String()),
-    tags: Type.Optional(Type.Array(Type.String(), { description: "The owner's own tags." })),
+    tags: Type.Optional(
+      Type.Array(Type.String(), { description: "The user's own tags for this conversation." }),
+    ),
     pinnedBy: Type.Optional(
-      Type.String({ description: 'The owner, or `app_system` where the app pinned it.' }),
+      Type.String({ description: 'UID of the user, or `app_system` if the app pinned it.' }),
     ),
     pinnedAt: Type.Optional(Type.Integer({ description: 'Unix seconds.' })),
     conversationWith: Type.Union([UserRecord, GroupRecord]),
@@ -31,26 +37,26 @@ export const ConversationParams = Type.Object({
   conversationId: Type.String({
     maxLength: 300,
     'x-lower': true,
-    description: 'The conversation.',
+    description: 'Id of the conversation.',
   }),
 })
 
 const Pin = Type.Union([
-  Type.Object({ uid: Id("Everyone's conversation with this user.") }),
-  Type.Object({ guid: Id('The conversation of this group.') }),
+  Type.Object({ uid: Id("Pins every user's conversation with this user.") }),
+  Type.Object({ guid: Id('Pins the conversation of this group.') }),
 ])
 export type Pin = Static<typeof Pin>
 
 export const Pins = Type.Object({
   pinnedConversations: Type.Array(Pin, {
     maxItems: 100,
-    description: 'In the order in which they are shown, up to 5; they replace those before.',
+    description: 'Up to 5 conversations in display order. They replace the current ones.',
   }),
 })
 
 export const PinRecord = Type.Object(
   {
-    conversationId: Type.String({ description: '`group_<guid>`, or `user_<uid>`.' }),
+    conversationId: Type.String({ description: '`group_<guid>` or `user_<uid>`.' }),
     conversationType: Type.Enum(['user', 'group']),
     pinnedBy: Type.String(),
     pinnedAt: Type.Integer({ description: 'Unix seconds.' }),
@@ -59,7 +65,7 @@ export const PinRecord = Type.Object(
 )
 export type PinRecord = Static<typeof PinRecord>
 
-export const GuidParams = Type.Object({ guid: Id('The group.') })
+export const GuidParams = Type.Object({ guid: Id('GUID of the group.') })
 
 const MessageId = Type.Union([
   Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
@@ -69,7 +75,9 @@ const MessageId = Type.Union([
 export const Upto = Nullable(
   Type.Object({
     messageId: Type.Optional(
-      Type.Union(MessageId.anyOf, { description: 'Up to this message; all unless given.' }),
+      Type.Union(MessageId.anyOf, {
+        description: 'Id of the last message to mark. Default: the newest one.',
+      }),
     ),
   }),
 )
@@ -77,19 +85,19 @@ export type Upto = Static<typeof Upto>
 
 export const UnreadAfter = Type.Object({
   messageId: Type.Union(MessageId.anyOf, {
-    description: 'What came after this message becomes unread.',
+    description: 'Id of a message. Messages after it become unread.',
   }),
 })
 
 export const ConversationTags = Type.Object({
-  tags: Type.Optional(Tags("The owner's own labels, up to 25; they replace those before.")),
+  tags: Type.Optional(Tags("The user's own tags, up to 25. They replace the current ones.")),
 })
 
 export const Reset = Nullable(
   Type.Object({
-    conversationWith: Type.Optional(Id('The other user; must be the one of the path.')),
+    conversationWith: Type.Optional(Id('UID of the other user. Must be the user in the path.')),
     deleteMessagesPermanently: Type.Optional(
-      Type.Boolean({ description: 'Remove the messages for both sides.' }),
+      Type.Boolean({ description: 'Whether to delete the messages for both users.' }),
     ),
   }),
 )
@@ -101,37 +109,43 @@ const TagList = (description: string) =>
 
 export const ConversationListQuery = PageQuery({
   searchKey: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text in the name of the user or group.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only conversations whose user or group has this text in its name.',
+    }),
   ),
   conversationType: Type.Optional(
     Type.Enum(['user', 'group'], { description: 'Only conversations of this type.' }),
   ),
-  withTags: Flag("Put `tags` into the records: the conversation's own, and those of groups."),
-  tags: TagList('Only conversations of groups that have any of these tags.'),
-  withUserAndGroupTags: Flag('Put the `tags` of users and groups into `conversationWith`.'),
-  includeBlockedUsers: Flag('Conversations with blocked users too.'),
-  withBlockedInfo: Flag('Put into each user who blocks whom, and since when.'),
-  userTags: TagList('Conversations with users that have any of these tags.'),
-  groupTags: TagList('Conversations of groups that have any of these tags.'),
-  conversationTags: TagList("Conversations with any of these tags of the owner's own."),
+  withTags: Flag(
+    "Include `tags` in the records: the user's tags for the conversation, and the tags of groups.",
+  ),
+  tags: TagList('Only conversations of groups with any of these tags.'),
+  withUserAndGroupTags: Flag('Include the `tags` of users and groups in `conversationWith`.'),
+  includeBlockedUsers: Flag('Include conversations with blocked users.'),
+  withBlockedInfo: Flag('Include who blocks whom, and since when, in each user.'),
+  userTags: TagList('Only conversations with users who have any of these tags.'),
+  groupTags: TagList('Only conversations of groups with any of these tags.'),
+  conversationTags: TagList("Only conversations that have any of the user's own tags listed here."),
   unread: Flag('Only conversations with unread messages.'),
-  hideAgentic: Flag('No conversations with users of the role `@agentic`.'),
-  onlyAgentic: Flag('Only conversations with users of the role `@agentic`.'),
+  hideAgentic: Flag('Leave out conversations with users whose role is `@agentic`.'),
+  onlyAgentic: Flag('Only conversations with users whose role is `@agentic`.'),
   useCursoredIndex: Type.Integer({
     enum: [0, 1],
     default: 1,
-    description: '1: page after page continues where the one before ended. 0: counts from the top.',
+    description:
+      '1: a page continues where the previous page ended. 0: a page is counted from the start of the list.',
   }),
   unique: Type.Optional(
     Type.Integer({
       enum: [0, 1],
-      description: 'Each conversation once. For the app itself, without `onBehalfOf`.',
+      description: 'Return each conversation once. Only for the app itself, without `onBehalfOf`.',
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       description:
-        'From `meta.cursor.next` of the page before. With filters, the list of the whole app looks at some thousand users for an answer: while there is a `next`, there may be more, however few were found. A `page` that lies beyond those is refused, unless the one before was read within the last minute.',
+        'Pass `meta.cursor.next` of the previous page. With filters, each request for the list of the whole app examines a few thousand users, so a page can be short: as long as there is a `next`, there may be more. A `page` beyond those users is rejected, unless you read the previous page within the last minute.',
     }),
   ),
 })

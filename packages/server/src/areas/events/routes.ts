@@ -28,7 +28,8 @@ export const eventRoutes =
         schema: {
           operationId: 'listEvents',
           tags: ['events'],
-          summary: 'Read the event log of the app from a position on',
+          summary: "Read the app's event log",
+          description: 'Returns events in order, starting after a position.',
           querystring: EventListQuery,
           response: { 200: EventList },
         },

@@ -12,9 +12,9 @@ export const EventList = Type.Object(
     data: Type.Array(
       Type.Object(
         {
-          position: Position('Its place in the log of the app: 1, 2, 3 … without a hole.'),
-          type: Type.String({ description: 'One of docs/events.md.' }),
-          at: Timestamp('When it happened, in Unix seconds.'),
+          position: Position("The event's number in the app's log: 1, 2, 3 … without gaps."),
+          type: Type.String({ description: 'Event type; see docs/events.md.' }),
+          at: Timestamp('Time of the event, in Unix seconds.'),
           payload: Type.Record(Type.String(), Type.Unknown()),
         },
         { additionalProperties: false },
@@ -25,12 +25,12 @@ export const EventList = Type.Object(
         next: Type.Object(
           {
             after: Position(
-              'Where to go on: all up to here was looked at, also what `types` left out.',
+              'Pass this as `after` to continue. It covers every event read so far, including those that `types` filtered out.',
             ),
           },
           { additionalProperties: false },
         ),
-        last: Position('The position of the newest event.'),
+        last: Position('Position of the newest event.'),
       },
       { additionalProperties: false },
     ),
@@ -44,13 +44,13 @@ const LONGEST_WAIT_SECONDS = 20
 
 export const EventListQuery = Type.Object({
   after: Type.Optional(
-    Position('Events past this position; from the oldest one there is unless given.'),
+    Position('Only events after this position. Default: start with the oldest event.'),
   ),
   limit: Type.Integer({
     minimum: 1,
     maximum: 1000,
     default: 100,
-    description: 'Events per request.',
+    description: 'Maximum number of events to return.',
   }),
   types: Type.Optional(
     Type.Array(EventTypeName, { uniqueItems: true, description: 'Only events of these types.' }),
@@ -59,7 +59,7 @@ export const EventListQuery = Type.Object({
     minimum: 0,
     maximum: LONGEST_WAIT_SECONDS,
     default: 0,
-    description: 'Seconds to wait for an event when there is none.',
+    description: 'Seconds to wait for an event if there is none yet.',
   }),
 })
 export type EventListQuery = Static<typeof EventListQuery>

@@ -45,7 +45,7 @@ export const memberRoutes =
         schema: {
           operationId: 'addMembers',
           tags: ['group_members'],
-          summary: 'Add users to a group, or ban them',
+          summary: 'Add users to a group or ban them',
           params: GuidParams,
           body: MemberLists,
           response: { 200: Data(MemberOutcomes) },
@@ -107,7 +107,8 @@ export const memberRoutes =
         schema: {
           operationId: 'kickMember',
           tags: ['group_members'],
-          summary: 'Remove a member, who may join again',
+          summary: 'Remove a member from a group',
+          description: 'The user may join again. Ban the user to prevent that.',
           params: MemberParams,
           response: { 200: Acknowledged },
         },

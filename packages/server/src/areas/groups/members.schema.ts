@@ -3,16 +3,16 @@ import { type Static, Type } from 'typebox'
 import { Id, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 const Uids = (description: string) =>
-  Type.Optional(Type.Array(Id('A user.'), { maxItems: 25, description }))
+  Type.Optional(Type.Array(Id('UID of a user.'), { maxItems: 25, description }))
 
 export const MemberLists = Type.Object(
   {
-    admins: Uids('To be admins.'),
-    moderators: Uids('To be moderators.'),
-    participants: Uids('To be participants.'),
-    usersToBan: Uids('To be banned.'),
+    admins: Uids('UIDs of users to add as admins.'),
+    moderators: Uids('UIDs of users to add as moderators.'),
+    participants: Uids('UIDs of users to add as participants.'),
+    usersToBan: Uids('UIDs of users to ban.'),
   },
-  { description: 'Up to 25 users in all. One in several lists counts in the first of them.' },
+  { description: 'Up to 25 users in total. If a user is in several lists, the first one counts.' },
 )
 export type MemberLists = Static<typeof MemberLists>
 
@@ -48,15 +48,18 @@ export const MemberOutcomes = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'What came of each id, in the lists that were sent.',
+    description: 'The result for each uid, in the same lists as in the request.',
   },
 )
 export type MemberOutcomes = Static<typeof MemberOutcomes>
 
-export const MemberParams = Type.Object({ guid: Id('The group.'), uid: Id('The user.') })
+export const MemberParams = Type.Object({
+  guid: Id('GUID of the group.'),
+  uid: Id('UID of the user.'),
+})
 
 const Scope = Type.Enum([...SCOPES])
-const joinedAt = Timestamp('When the user joined, in Unix seconds.')
+const joinedAt = Timestamp('Time when the user joined, in Unix seconds.')
 
 export const ScopeChange = Type.Object({
   scope: Type.Enum([...SCOPES], { default: 'participant', description: 'The new scope.' }),
@@ -77,17 +80,19 @@ export type MemberRecord = Static<typeof MemberRecord>
 export const BannedRecord = Type.Object(
   {
     ...UserRecord.properties,
-    scope: Type.Optional(Type.Enum([...SCOPES], { description: 'What the user was before.' })),
+    scope: Type.Optional(
+      Type.Enum([...SCOPES], { description: "The user's scope before the ban." }),
+    ),
     joinedAt: Type.Optional(joinedAt),
     isBanned: Type.Literal(true),
-    bannedAt: Timestamp('When the user was banned, in Unix seconds.'),
+    bannedAt: Timestamp('Time of the ban, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
 export type BannedRecord = Static<typeof BannedRecord>
 
 const cursor = Type.Optional(
-  Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+  Type.String({ description: '`meta.cursor.next` of the previous page.' }),
 )
 
 export const MemberListQuery = PageQuery({
@@ -101,7 +106,10 @@ export type MemberListQuery = Static<typeof MemberListQuery>
 
 export const BanListQuery = PageQuery({
   searchKey: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only users whose name contains this text or whose uid starts with it.',
+    }),
   ),
   cursor,
 })

@@ -49,7 +49,7 @@ suite('deleteGroup', () => {
     const body = { guid: 'g', name: 'G', tags: ['t'], members: { usersToBan: ['ben'] } }
     await app.call('POST', '/v3/groups', { body, ...as('amira') })
     const answer = await app.call('DELETE', '/v3/groups/g', as('amira'))
-    assert.equal(answer.body.data.message, 'Group g removed.')
+    assert.equal(answer.body.data.message, 'Group g deleted.')
     for (const table of ['groups', 'conversations', 'inbox', 'bans', 'messages']) {
       assert.deepEqual(await rows(app, `select from ${table} where app_no = $1`), [], table)
     }

@@ -127,7 +127,7 @@ export const groupRoutes =
         schema: {
           operationId: 'updateGroup',
           tags,
-          summary: 'Change a group',
+          summary: 'Update a group',
           params: GuidParams,
           body: GroupChanges,
           response: { 200: Data(GroupRecord) },
@@ -145,7 +145,8 @@ export const groupRoutes =
         schema: {
           operationId: 'deleteGroup',
           tags,
-          summary: 'Remove a group, with its members, bans and messages',
+          summary: 'Delete a group',
+          description: 'Deletes the group with its members, bans and messages.',
           params: GuidParams,
           response: { 200: Acknowledged },
         },
@@ -204,7 +205,7 @@ export const groupRoutes =
         schema: {
           operationId: 'transferGroup',
           tags,
-          summary: 'Give a group to another owner',
+          summary: 'Transfer the ownership of a group',
           params: GuidParams,
           body: OwnerChange,
           response: { 200: Data(GroupRecord) },
@@ -218,6 +219,6 @@ export const groupRoutes =
 
 /** The route's own access says that there is a user. */
 function asUser(actor: Actor): ActingUser {
-  if (actor.uid === undefined) throw new Error('this operation needs a user')
+  if (actor.uid === undefined) throw new Error('this operation acts as a user: name one')
   return actor
 }

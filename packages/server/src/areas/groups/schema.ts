@@ -16,22 +16,26 @@ import { MemberLists, MemberOutcomes } from './members.schema.ts'
 const METADATA_BYTES = 5_120
 
 const fields = {
-  name: Name(100, 'What others see.'),
+  name: Name(100, 'Display name.'),
   type: Type.Enum([...GROUP_TYPES], {
-    description: 'Who can join: everyone, those who are added, or those who know the password.',
+    description:
+      'Who can join: every user (`public`), users who know the password (`password`), or only users who are added (`private`).',
   }),
   password: Type.String({
     maxLength: 100,
-    description: 'Of groups of the type `password`; kept for no other. Never shown.',
+    description:
+      'Password of a group of type `password`; ignored for other types. It is never returned.',
   }),
-  icon: Url('Address of a picture.'),
-  description: Text(255, 'What the group is about.'),
-  metadata: Metadata(METADATA_BYTES, 'Free data.'),
-  tags: Tags('Labels, up to 25.'),
+  icon: Url('URL of a picture.'),
+  description: Text(255, 'Description of the group.'),
+  metadata: Metadata(METADATA_BYTES, 'Your own data, as an object.'),
+  tags: Tags('Up to 25 tags.'),
 }
 
 export const NewGroup = Type.Object({
-  guid: Id('Chosen by the caller; unique within the app, lowered, never changed.'),
+  guid: Id(
+    "Id of your choice, unique within the app. Converted to lower case; it can't be changed later.",
+  ),
   name: fields.name,
   type: Type.Optional(fields.type),
   password: Type.Optional(fields.password),
@@ -39,7 +43,9 @@ export const NewGroup = Type.Object({
   description: Type.Optional(fields.description),
   metadata: Type.Optional(fields.metadata),
   tags: Type.Optional(fields.tags),
-  owner: Type.Optional(Id('The owner; the acting user, else the app, unless given.')),
+  owner: Type.Optional(
+    Id('UID of the owner. Default: the acting user, or the app if there is none.'),
+  ),
   members: Type.Optional(MemberLists),
 })
 export type NewGroup = Static<typeof NewGroup>
@@ -53,7 +59,7 @@ export const GroupChanges = Type.Object({
   metadata: Type.Optional(Nullable(fields.metadata)),
   tags: Type.Optional(fields.tags),
   owner: Type.Optional(
-    Id('The new owner, who becomes an admin; ignored with the header onBehalfOf.'),
+    Id('UID of the new owner, who becomes an admin. Ignored with the header `onBehalfOf`.'),
   ),
   unset: Type.Optional(Unset(['icon', 'description', 'metadata'])),
 })
@@ -65,10 +71,10 @@ export const CreatedGroup = Type.Object(
 )
 export type CreatedGroup = Static<typeof CreatedGroup>
 
-export const GuidParams = Type.Object({ guid: Id('The group.') })
+export const GuidParams = Type.Object({ guid: Id('GUID of the group.') })
 
 export const JoinRequest = Nullable(Type.Object({ password: Type.Optional(fields.password) }))
-export const OwnerChange = Type.Object({ owner: Id('The new owner, who becomes an admin.') })
+export const OwnerChange = Type.Object({ owner: Id('UID of the new owner, who becomes an admin.') })
 
 const Seconds = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
 const Size = (description: string) =>
@@ -76,16 +82,19 @@ const Size = (description: string) =>
 
 export const GroupListQuery = PageQuery({
   searchKey: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the guid.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only groups whose name contains this text or whose guid starts with it.',
+    }),
   ),
   searchIn: Type.Optional(
     Type.Array(Type.Enum(['name', 'guid']), {
-      description: 'Fields to search; both unless given.',
+      description: 'Fields to search. Default: both.',
     }),
   ),
-  type: Type.Optional(Type.Enum([...GROUP_TYPES], { description: 'Only this type.' })),
+  type: Type.Optional(Type.Enum([...GROUP_TYPES], { description: 'Only groups of this type.' })),
   types: Type.Optional(
-    Type.Array(Type.Enum([...GROUP_TYPES]), { description: 'Only these types.' }),
+    Type.Array(Type.Enum([...GROUP_TYPES]), { description: 'Only groups of these types.' }),
   ),
   tags: Type.Optional(
     Type.Array(Type.String(), {
@@ -93,40 +102,51 @@ export const GroupListQuery = PageQuery({
       description: 'Only groups with any of these tags.',
     }),
   ),
-  withTags: Type.Optional(Type.Boolean({ description: 'Put `tags` into the records.' })),
+  withTags: Type.Optional(Type.Boolean({ description: 'Include `tags` in the records.' })),
   hasJoined: Type.Optional(
-    Type.Boolean({ description: 'Only groups of the acting user; needs the header onBehalfOf.' }),
+    Type.Boolean({
+      description:
+        'Only groups that the acting user is a member of. Needs the header `onBehalfOf`.',
+    }),
   ),
-  guid: Type.Optional(Id('Only this group.')),
+  guid: Type.Optional(Id('Only the group with this guid.')),
   guids: Type.Optional(
-    Type.Array(Id('A group.'), { maxItems: 100, description: 'Only these groups.' }),
+    Type.Array(Id('GUID of a group.'), { maxItems: 100, description: 'Only these groups.' }),
   ),
-  'createdAt[from]': Seconds('Created at or after, in Unix seconds.'),
-  'createdAt[to]': Seconds('Created at or before, in Unix seconds.'),
-  'updatedAt[from]': Seconds('Changed since creation, at or after, in Unix seconds.'),
-  'updatedAt[to]': Seconds('Changed since creation, at or before, in Unix seconds.'),
-  'membersCount[gt]': Size('More members than this.'),
-  'membersCount[gte]': Size('This many members, or more.'),
-  'membersCount[lt]': Size('Fewer members than this.'),
-  'membersCount[lte]': Size('This many members, or fewer.'),
-  'membersCount[eq]': Size('Exactly this many members.'),
+  'createdAt[from]': Seconds('Only records created at or after this time, in Unix seconds.'),
+  'createdAt[to]': Seconds('Only records created at or before this time, in Unix seconds.'),
+  'updatedAt[from]': Seconds(
+    'Only groups updated after their creation, at or after this time, in Unix seconds.',
+  ),
+  'updatedAt[to]': Seconds(
+    'Only groups updated after their creation, at or before this time, in Unix seconds.',
+  ),
+  'membersCount[gt]': Size('Only groups with more members than this.'),
+  'membersCount[gte]': Size('Only groups with at least this many members.'),
+  'membersCount[lt]': Size('Only groups with fewer members than this.'),
+  'membersCount[lte]': Size('Only groups with at most this many members.'),
+  'membersCount[eq]': Size('Only groups with exactly this many members.'),
   sortBy: Type.Optional(
     Type.Enum(['name', 'guid', 'createdAt'], {
-      description: 'Order; by the time of the last change unless given. Then the guid decides.',
+      description:
+        'Field to sort by. Default: the time of the last update. Groups with equal values are sorted by guid.',
     }),
   ),
-  sortOrder: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Ascending unless given.' })),
+  sortOrder: Type.Optional(
+    Type.Enum(['asc', 'desc'], { description: 'Sort direction. Default: ascending.' }),
+  ),
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
-      description: 'Groups after `updatedAt`, or those before it. Without effect beside `sortBy`.',
+      description:
+        'Whether to return groups updated after `updatedAt` (`append`) or before it (`prepend`). Ignored with `sortBy`.',
     }),
   ),
-  updatedAt: Seconds('For `affix`: the second from which to go, in Unix seconds.'),
+  updatedAt: Seconds('With `affix`: the time to start from, in Unix seconds.'),
   id: Type.Optional(
-    Id('For `affix`: the group of that second from which to go; without it past all of them.'),
+    Id(
+      'With `affix`: the group within that second to start from. Without it, all groups of that second are skipped.',
+    ),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
-  ),
+  cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the previous page.' })),
 })
 export type GroupListQuery = Static<typeof GroupListQuery>

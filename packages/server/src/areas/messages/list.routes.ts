@@ -46,7 +46,7 @@ export const messageListRoutes =
         schema: {
           operationId: 'listUserMessages',
           tags,
-          summary: 'List the messages with a user',
+          summary: 'List the messages of a 1:1 conversation',
           params: UidParams,
           querystring: UserHistoryQuery,
           response: { 200: MessagesOrCounts },
@@ -66,7 +66,7 @@ export const messageListRoutes =
           operationId: 'listGroupMessages',
           tags,
           summary: 'List the messages of a group',
-          params: Type.Object({ guid: Id('The group.') }),
+          params: Type.Object({ guid: Id('GUID of the group.') }),
           querystring: HistoryQuery,
           response: { 200: MessagesOrCounts },
         },

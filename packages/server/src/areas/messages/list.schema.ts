@@ -10,11 +10,11 @@ const Words = (description: string) =>
   )
 
 const Ids = (description: string) =>
-  Type.Optional(Type.Array(Id('A user.'), { minItems: 1, maxItems: 25, description }))
+  Type.Optional(Type.Array(Id('UID of a user.'), { minItems: 1, maxItems: 25, description }))
 
 const Times = (field: string, what: string) => ({
-  [`${field}[from]`]: Type.Optional(Timestamp(`${what} in this second or later.`)),
-  [`${field}[to]`]: Type.Optional(Timestamp(`${what} in this second or before.`)),
+  [`${field}[from]`]: Type.Optional(Timestamp(`${what} at or after this time, in Unix seconds.`)),
+  [`${field}[to]`]: Type.Optional(Timestamp(`${what} at or before this time, in Unix seconds.`)),
 })
 
 const CATEGORIES = ['message', 'action', 'custom', 'call', 'interactive'] as const
@@ -26,40 +26,49 @@ const filters = {
     Type.String({
       maxLength: 200,
       description:
-        'Text anywhere in the message or its caption, in names and types of its files or in names of users as it mentioned them, whatever its case and accents.',
+        'Only messages that contain this text: in the text or caption, in file names and file types, or in the names of mentioned users at the time of writing. Case and accents are ignored.',
     }),
   ),
-  category: Type.Optional(Type.Enum([...CATEGORIES], { description: 'Only of this category.' })),
-  categories: Type.Optional(
-    Type.Array(Type.Enum([...CATEGORIES]), { description: 'Only of these categories.' }),
+  category: Type.Optional(
+    Type.Enum([...CATEGORIES], { description: 'Only messages of this category.' }),
   ),
-  type: Type.Optional(Type.String({ maxLength: 100, description: 'Only of this type.' })),
-  types: Words('Only of these types.'),
-  sender: Type.Optional(Id('Only of this author.')),
-  senders: Ids('Only of these authors.'),
-  hasAttachments: Flag('Only with attachments.'),
+  categories: Type.Optional(
+    Type.Array(Type.Enum([...CATEGORIES]), { description: 'Only messages of these categories.' }),
+  ),
+  type: Type.Optional(Type.String({ maxLength: 100, description: 'Only messages of this type.' })),
+  types: Words('Only messages of these types.'),
+  sender: Type.Optional(Id('Only messages sent by this user.')),
+  senders: Ids('Only messages sent by these users.'),
+  hasAttachments: Flag('Only messages with attachments.'),
   attachmentTypes: Type.Optional(
     Type.Array(Type.Enum([...ATTACHMENTS]), {
-      description: 'Only with an attachment of one of these kinds.',
+      description: 'Only messages with an attachment of one of these kinds.',
     }),
   ),
-  hasLinks: Flag('Only with a link in the text.'),
-  hasMentions: Flag('Only with mentions.'),
-  mentionedUids: Ids('Only those that mention one of these users.'),
-  hasReactions: Flag('Only with reactions.'),
-  hideMessagesFromBlockedUsers: Flag('Without authors whom the acting user blocks.'),
-  hideDeleted: Flag('Without deleted ones.'),
-  onlyDeleted: Flag('Only deleted ones.'),
-  hideReplies: Flag('Without replies in threads.'),
-  tags: Type.Optional(Tags('Only with one of these tags.')),
-  unread: Flag('Only what the acting user has not read.'),
-  fromTimestamp: Type.Optional(Timestamp('Sent in this second or later.')),
-  toTimestamp: Type.Optional(
-    Timestamp('Sent in this second or before; counts only beside `fromTimestamp`.'),
+  hasLinks: Flag('Only messages with a link in their text.'),
+  hasMentions: Flag('Only messages with mentions.'),
+  mentionedUids: Ids('Only messages that mention one of these users.'),
+  hasReactions: Flag('Only messages with reactions.'),
+  hideMessagesFromBlockedUsers: Flag('Leave out messages from users whom the acting user blocks.'),
+  hideDeleted: Flag('Leave out deleted messages.'),
+  onlyDeleted: Flag('Only deleted messages.'),
+  hideReplies: Flag('Leave out replies in threads.'),
+  tags: Type.Optional(Tags('Only messages with any of these tags.')),
+  unread: Flag('Only messages that the acting user has not read.'),
+  fromTimestamp: Type.Optional(
+    Timestamp('Only messages sent at or after this time, in Unix seconds.'),
   ),
-  ...(Times('sentAt', 'Sent') as TimeFields<'sentAt'>),
-  ...(Times('updatedAt', 'Changed after it was sent,') as TimeFields<'updatedAt'>),
-  ...(Times('editedAt', 'Edited') as TimeFields<'editedAt'>),
+  toTimestamp: Type.Optional(
+    Timestamp(
+      'Only messages sent at or before this time, in Unix seconds. Only used together with `fromTimestamp`.',
+    ),
+  ),
+  ...(Times('sentAt', 'Only messages sent') as TimeFields<'sentAt'>),
+  ...(Times(
+    'updatedAt',
+    'Only messages changed after they were sent, and',
+  ) as TimeFields<'updatedAt'>),
+  ...(Times('editedAt', 'Only messages edited') as TimeFields<'editedAt'>),
 } satisfies TProperties
 
 type TimeFields<F extends string> = Record<
@@ -68,20 +77,20 @@ type TimeFields<F extends string> = Record<
 >
 
 const shown = {
-  withTags: Flag('Show tags.'),
-  hideQuotedMessages: Flag('Leave out the messages that are quoted.'),
-  mentionsWithBlockedInfo: Flag('Show blocks between mentioned users and the acting one.'),
-  mentionswithTagInfo: Flag('Show tags of mentioned users.'),
+  withTags: Flag('Include `tags` in the messages.'),
+  hideQuotedMessages: Flag('Leave out the quoted messages in the records.'),
+  mentionsWithBlockedInfo: Flag('Include blocks between the acting user and mentioned users.'),
+  mentionswithTagInfo: Flag('Include the tags of mentioned users.'),
 }
 
 const counts = {
-  count: Flag('How many messages are unread instead, by conversation.'),
+  count: Flag('Return the number of unread messages per conversation instead of the messages.'),
 }
 
 /** Of conversations with one user or group. */
 const own = {
-  undelivered: Flag('Only what the acting user has not received.'),
-  myMentionsOnly: Flag('Only what mentions the acting user.'),
+  undelivered: Flag('Only messages that the acting user has not received.'),
+  myMentionsOnly: Flag('Only messages that mention the acting user.'),
 }
 
 export const MessageListQuery = Type.Object({
@@ -90,10 +99,17 @@ export const MessageListQuery = Type.Object({
   ...shown,
   ...Cursor,
   receiverType: Type.Optional(
-    Type.Enum(['user', 'group'], { description: 'Only in conversations of this kind.' }),
+    Type.Enum(['user', 'group'], {
+      description:
+        'Only messages in 1:1 conversations (`user`) or in group conversations (`group`).',
+    }),
   ),
   conversationId: Type.Optional(
-    Type.String({ maxLength: 300, 'x-lower': true, description: 'Only in this conversation.' }),
+    Type.String({
+      maxLength: 300,
+      'x-lower': true,
+      description: 'Only messages in this conversation.',
+    }),
   ),
 })
 export type MessageListQuery = Static<typeof MessageListQuery>
@@ -107,13 +123,14 @@ export const UserHistoryQuery = Type.Object({
     minimum: 1,
     maximum: 1000,
     default: 100,
-    description: 'Page size without `onBehalfOf`.',
+    description: 'Maximum number of messages per page, without `onBehalfOf`.',
   }),
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1,
-      description: 'The first only; go on by `affix` and `id` of `meta.cursor`.',
+      description:
+        'Only page 1 exists. To get the next page, pass `affix` and `id` of `meta.cursor`.',
     }),
   ),
 })
@@ -127,8 +144,8 @@ export type MessageFilters = Partial<Omit<MessageListQuery & HistoryQuery, 'limi
 const UnreadCount = Type.Object(
   {
     entityType: Type.Enum(['user', 'group']),
-    entityId: Type.String({ description: 'The other user, or the group.' }),
-    count: Type.Integer({ description: 'How many messages are unread.' }),
+    entityId: Type.String({ description: 'UID of the other user, or GUID of the group.' }),
+    count: Type.Integer({ description: 'Number of unread messages.' }),
   },
   { additionalProperties: false },
 )

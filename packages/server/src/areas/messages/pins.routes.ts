@@ -61,7 +61,7 @@ export const pinnedMessageRoutes =
         schema: {
           operationId: 'listUserMessagesPinned',
           tags,
-          summary: 'List the pinned messages with a user',
+          summary: 'List the pinned messages of a 1:1 conversation',
           params: UidParams,
           querystring: MarkedQuery,
           response: { 200: IdPage(MessageRecord) },
@@ -82,7 +82,7 @@ export const pinnedMessageRoutes =
           operationId: 'listGroupMessagesPinned',
           tags,
           summary: 'List the pinned messages of a group',
-          params: Type.Object({ guid: Id('The group.') }),
+          params: Type.Object({ guid: Id('GUID of the group.') }),
           querystring: MarkedQuery,
           response: { 200: IdPage(MessageRecord) },
         },

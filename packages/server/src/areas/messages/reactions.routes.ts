@@ -52,7 +52,7 @@ export const reactionRoutes =
         schema: {
           operationId: 'listMessageReactionsByValue',
           tags,
-          summary: 'List the reactions to a message with one value',
+          summary: 'List the reactions to a message by value',
           params: ReactionParams,
           querystring: ReactionQuery,
           response: { 200: Reactions },
@@ -77,7 +77,7 @@ export const reactionRoutes =
         schema: {
           operationId: `${added ? 'add' : 'remove'}MessageReaction`,
           tags,
-          summary: added ? 'React to a message' : 'Take a reaction back',
+          summary: added ? 'React to a message' : 'Remove a reaction',
           params: ReactionParams,
           response: { 200: Data(MessageRecord) },
         },

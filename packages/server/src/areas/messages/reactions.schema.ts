@@ -7,7 +7,7 @@ export const ReactionParams = Type.Object({
   reaction: Type.String({
     minLength: 1,
     'x-maxUnits': 64,
-    description: 'An emoji, or any text of up to 64 code units.',
+    description: 'An emoji, or any text of up to 64 UTF-16 code units.',
   }),
 })
 

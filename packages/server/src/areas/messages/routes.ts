@@ -132,7 +132,7 @@ export const messageRoutes =
         schema: {
           operationId: 'listMessageReceipts',
           tags,
-          summary: 'List who received and read a message',
+          summary: 'List the receipts of a message',
           params: MessageParams,
           querystring: ReceiptQuery,
           response: { 200: IdPage(ReceiptRecord) },

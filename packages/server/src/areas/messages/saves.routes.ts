@@ -29,7 +29,7 @@ export const savedMessageRoutes =
         schema: {
           operationId: 'listSavedMessages',
           tags,
-          summary: 'List the messages that the user saved',
+          summary: 'List saved messages',
           querystring: MarkedQuery,
           response: { 200: IdPage(MessageRecord) },
         },
@@ -56,7 +56,7 @@ export const savedMessageRoutes =
         schema: {
           operationId: 'saveMessage',
           tags,
-          summary: "Put a message on the user's own list",
+          summary: 'Save a message',
           params: MessageParams,
           response: { 200: Data(MessageRecord) },
         },
@@ -74,7 +74,7 @@ export const savedMessageRoutes =
         schema: {
           operationId: 'unsaveMessage',
           tags,
-          summary: "Take a message off the user's own list",
+          summary: 'Remove a message from the saved messages',
           params: MessageParams,
           response: { 200: Data(MessageRecord) },
         },

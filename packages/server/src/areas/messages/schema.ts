@@ -29,43 +29,44 @@ export const NewMessage = Type.Object({
       description: 'UID or GUID of the receiver.',
     }),
   ),
-  receiverType: Lenient('`user` or `group`; required with `receiver`.'),
+  receiverType: Lenient('`user` or `group`. Required with `receiver`.'),
   multipleReceivers: Type.Optional(
     Type.Object(
       {
-        uids: Type.Optional(Type.Array(Id('A user.'), { maxItems: TARGETS })),
-        guids: Type.Optional(Type.Array(Id('A group.'), { maxItems: TARGETS })),
+        uids: Type.Optional(Type.Array(Id('UID of a user.'), { maxItems: TARGETS })),
+        guids: Type.Optional(Type.Array(Id('GUID of a group.'), { maxItems: TARGETS })),
       },
-      { description: 'Further receivers, up to 25 in all; each gets a message of its own.' },
+      { description: 'Further receivers, up to 25 in total. Each receives a message of its own.' },
     ),
   ),
   category: Lenient(
-    '`message`, `custom` or `interactive`. Unless given, what `data` holds: `interactiveData` or `customData` without `text` and `attachments`, or beside a type of no message.',
+    '`message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted.',
   ),
   type: Lenient(
-    'Of a message: `text` (so unless given), `image`, `file`, `audio`, `video`. Of a custom one: any name. Of an interactive one: `card` (so unless given), `form`, `scheduler`, `customInteractive`.',
+    'For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`.',
   ),
   data: Lenient(
-    'The content, up to 10 KB: `text`, or `attachments` of `{url, name, mimeType, extension, size}`, or `customData`, or `interactiveData`; `metadata` and other keys are kept.',
+    'The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are.',
   ),
   muid: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: "The caller's own id: a second send with it finds the first message.",
+      description:
+        'Message id of your choice. Sending again with the same id returns the first message.',
     }),
   ),
   parentMessageId: Type.Optional(
     MessageId(
-      'Makes it a reply in the thread of this message, whose receiver is the default then.',
+      "Sends the message as a reply in this thread. The receiver defaults to the parent's receiver.",
     ),
   ),
-  quotedMessageId: Type.Optional(MessageId('A message of the same conversation to show with it.')),
-  tags: Type.Optional(Tags('Labels, up to 25.')),
+  quotedMessageId: Type.Optional(MessageId('Id of a message of the same conversation to quote.')),
+  tags: Type.Optional(Tags('Up to 25 tags.')),
   updateConversation: Type.Optional(
     Type.Boolean({
       description:
-        'Of a custom message: whether it becomes the last one of the conversation and counts as unread. So unless given.',
+        "For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true.",
     }),
   ),
 })
@@ -90,7 +91,7 @@ export type SentToMany = Static<typeof SentToMany>
 export const SendAnswer = Data(Type.Union([MessageRecord, SentToMany]))
 
 export const MessageParams = Type.Object({
-  id: Type.String({ pattern: '^[0-9]{1,15}$', description: 'The message.' }),
+  id: Type.String({ pattern: '^[0-9]{1,15}$', description: 'Id of the message.' }),
 })
 
 export const MessageRemoval = Nullable(
@@ -98,7 +99,7 @@ export const MessageRemoval = Nullable(
     permanent: Type.Optional(
       Type.Boolean({
         description:
-          'Leave nothing of it: the answer names it by ids alone. Else its place is kept without content.',
+          'Whether to delete the message permanently, so that the response only contains its ids. Otherwise the message stays in the conversation without its content.',
       }),
     ),
   }),
@@ -106,9 +107,9 @@ export const MessageRemoval = Nullable(
 
 export const MessageEdit = Type.Object({
   data: Lenient(
-    'What changes of the content: given keys replace those before, null removes one, `attachments` stay; of media only `text` and `metadata` change.',
+    "Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed.",
   ),
-  tags: Type.Optional(Tags('Labels, up to 25; they replace those before.')),
+  tags: Type.Optional(Tags('Up to 25 tags. They replace the current ones.')),
 })
 export type MessageEdit = Static<typeof MessageEdit>
 
@@ -116,17 +117,22 @@ export const Interactions = Type.Object({
   interactions: Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
     minItems: 1,
     maxItems: 100,
-    description: 'Ids of elements of the message.',
+    description: 'Ids of the elements.',
   }),
 })
 
 /** Of lists that go by an id. */
 export const IdCursor = (what: string, limit: number) => ({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: limit, description: 'Page size.' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: limit,
+    description: 'Maximum number of records per page.',
+  }),
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
       description:
-        'What comes after the cursor, or before it. Without a cursor: the oldest, or the newest.',
+        'Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records.',
     }),
   ),
   id: Type.Optional(
@@ -138,7 +144,10 @@ export const IdCursor = (what: string, limit: number) => ({
 export const Cursor = {
   ...IdCursor('a message', 10),
   sentAt: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds, where no `id` is given.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Cursor: a time in Unix seconds. Ignored if `id` is given.',
+    }),
   ),
 }
 
@@ -150,7 +159,10 @@ export const MarkedQuery = Type.Object(IdCursor('a message', 100))
 const Next = <T extends TProperties>(cursor: T) =>
   Type.Object(
     { affix: Type.String(), ...cursor },
-    { additionalProperties: false, description: 'What to ask for to go on in the same direction.' },
+    {
+      additionalProperties: false,
+      description: 'Parameters of the next page in the same direction.',
+    },
   )
 export const Current = Type.Object(
   { limit: Type.Integer(), count: Type.Integer() },
@@ -171,7 +183,7 @@ export const History = Type.Object(
             {
               additionalProperties: false,
               description:
-                'Of the messages with a user: where the page ends, for what comes later too.',
+                'For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there.',
             },
           ),
         ),
@@ -183,8 +195,13 @@ export const History = Type.Object(
 )
 
 export const ReceiptQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Page size.' }),
-  id: Type.Optional(Id('Cursor: the receivers after this one.')),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+    description: 'Maximum number of records per page.',
+  }),
+  id: Type.Optional(Id('Cursor: only receivers after this uid.')),
 })
 
 /** A page of a list that goes by an id. */

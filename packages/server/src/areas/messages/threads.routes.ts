@@ -33,7 +33,7 @@ export const threadRoutes =
         schema: {
           operationId: 'sendThreadReply',
           tags,
-          summary: 'Reply in the thread of a message',
+          summary: 'Reply to a message',
           params: MessageParams,
           body: NewReply,
           response: { 200: SendAnswer },
@@ -96,7 +96,7 @@ export const threadRoutes =
         schema: {
           operationId: 'unfollowThread',
           tags,
-          summary: 'Follow a thread no longer',
+          summary: 'Unfollow a thread',
           params: MessageParams,
           response: { 200: Acknowledged },
         },

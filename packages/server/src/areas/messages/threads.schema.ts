@@ -10,25 +10,35 @@ export type NewReply = Static<typeof NewReply>
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
 export const ThreadListQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Page size.' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+    description: 'Maximum number of records per page.',
+  }),
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
       description:
-        'Threads that changed after the cursor, or before it. Without a cursor: the oldest, or the newest.',
+        'Whether to return threads updated after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest threads.',
     }),
   ),
   updatedAt: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Cursor: Unix seconds; past all of that second.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Cursor: a time in Unix seconds. All threads of that second are skipped.',
+    }),
   ),
   id: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,15}$',
-      description: 'Beside `updatedAt`: where in that second.',
+      description: 'With `updatedAt`: the thread within that second to start from.',
     }),
   ),
-  participatedByMe: Flag('Only threads in which the actor wrote, or that it follows.'),
-  withUnreadReplyCount: Flag("Put `unreadReplyCount` into the records: the actor's."),
-  withMentionCount: Flag('Put `mentionCount` into the records: unread mentions of the actor.'),
+  participatedByMe: Flag('Only threads that the acting user wrote in or follows.'),
+  withUnreadReplyCount: Flag("Include the acting user's `unreadReplyCount` in the records."),
+  withMentionCount: Flag(
+    'Include `mentionCount` in the records: the unread mentions of the acting user.',
+  ),
 })
 export type ThreadListQuery = Static<typeof ThreadListQuery>
 

@@ -20,9 +20,9 @@ const KEYS_PER_OPERATOR = 10
 
 export const Key = Type.Object(
   {
-    key: Type.String({ description: 'The value for the header `key`.' }),
+    key: Type.String({ description: 'Send it in the header `key`.' }),
     name: Type.String(),
-    createdAt: Timestamp('When it was made, in Unix seconds.'),
+    createdAt: Timestamp('Time of creation, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
@@ -32,7 +32,7 @@ export const KeyWithSecret = Type.Object(
   {
     ...Key.properties,
     secret: Type.String({
-      description: 'The value for the header `secret`. Shown now and never again.',
+      description: 'Send it in the header `secret`. It is shown only once.',
     }),
   },
   { additionalProperties: false },

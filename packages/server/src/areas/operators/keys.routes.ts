@@ -13,7 +13,7 @@ const own: ManageAccess = { manage: 'account', sessionOnly: true }
 const guarded = ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'] as const
 
 const KeyParams = Type.Object({
-  key: Type.String({ maxLength: 100, description: 'The value of the key.' }),
+  key: Type.String({ maxLength: 100, description: 'Value of the key.' }),
 })
 
 export const operatorKeyRoutes =
@@ -26,8 +26,8 @@ export const operatorKeyRoutes =
         schema: {
           operationId: 'createKey',
           tags,
-          summary: 'Make a pair of key and secret, for programs that manage',
-          body: Type.Object({ name: Name(100, 'What it is for.'), ...Shown.properties }),
+          summary: 'Create a key and secret for scripts',
+          body: Type.Object({ name: Name(100, 'What the key is for.'), ...Shown.properties }),
           response: { 200: Data(KeyWithSecret) },
         },
       },
@@ -41,7 +41,7 @@ export const operatorKeyRoutes =
         schema: {
           operationId: 'listKeys',
           tags,
-          summary: 'List the keys of the own account',
+          summary: 'List your keys',
           querystring: PageQuery({}),
           response: { 200: Page(Key) },
         },
@@ -57,7 +57,8 @@ export const operatorKeyRoutes =
         schema: {
           operationId: 'rotateKey',
           tags,
-          summary: 'Give a key a new secret; the one before it works no more',
+          summary: 'Replace the secret of a key',
+          description: 'The previous secret stops working immediately.',
           params: KeyParams,
           body: Shown,
           response: { 200: Data(KeyWithSecret) },
@@ -75,7 +76,7 @@ export const operatorKeyRoutes =
         schema: {
           operationId: 'deleteKey',
           tags,
-          summary: 'Remove a key',
+          summary: 'Delete a key',
           params: KeyParams,
           response: { 200: Acknowledged },
         },

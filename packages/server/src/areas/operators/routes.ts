@@ -48,7 +48,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'getOperator',
           tags,
-          summary: 'Get the own account',
+          summary: 'Get your account',
           response: { 200: Data(Operator) },
         },
       },
@@ -68,9 +68,9 @@ export const operatorRoutes =
         schema: {
           operationId: 'updateOperator',
           tags,
-          summary: 'Change the own name or password; a new password ends all other sessions',
+          summary: 'Update your account',
           description:
-            'Keys of programs go on to work unless `endKeys` is true: say so where somebody else may have known the password.',
+            'A new password ends all your other sessions. Your keys continue to work unless `endKeys` is true; set it if somebody else may have known the password.',
           body: OperatorChanges,
           response: { 200: Data(Operator) },
         },
@@ -85,9 +85,9 @@ export const operatorRoutes =
         schema: {
           operationId: 'acceptInvitation',
           tags: ['invitations'],
-          summary: 'Join the app that one was invited to',
+          summary: 'Accept an invitation to an app',
           body: Type.Object({
-            invitation: Type.String({ maxLength: 100, description: 'The token.' }),
+            invitation: Type.String({ maxLength: 100, description: 'Token of the invitation.' }),
           }),
           response: { 200: Data(Accepted) },
         },

@@ -13,7 +13,7 @@ export const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, description })
 
 /** What is asked of whoever changes what keeps the account safe. */
-export const Shown = Type.Object({ password: Password('The password, once more.') })
+export const Shown = Type.Object({ password: Password('Your current password.') })
 
 const NewPassword = Type.String({
   minLength: 10,
@@ -23,30 +23,30 @@ const NewPassword = Type.String({
 
 export const Operator = Type.Object(
   {
-    id: Type.String({ description: 'The number of the account.' }),
+    id: Type.String({ description: 'Number of the account.' }),
     email: Type.String(),
     name: Type.String(),
-    totp: Type.Boolean({ description: 'Whether signing in takes a one-time code.' }),
-    createdAt: Timestamp('When the account was made, in Unix seconds.'),
+    totp: Type.Boolean({ description: 'Whether signing in requires a one-time code.' }),
+    createdAt: Timestamp('Time when the account was created, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
 export type Operator = Static<typeof Operator>
 
 export const NewOperator = Type.Object({
-  email: Email('The address to sign in with.'),
-  name: Name(100, 'What others call you.'),
+  email: Email('Email address to sign in with.'),
+  name: Name(100, 'Your name as others see it.'),
   password: NewPassword,
   invitation: Type.Optional(
-    Type.String({ maxLength: 100, description: 'The token of an invitation to an app.' }),
+    Type.String({ maxLength: 100, description: 'Token of an invitation to an app.' }),
   ),
 })
 export type NewOperator = Static<typeof NewOperator>
 
 export const OperatorChanges = Type.Object({
-  name: Type.Optional(Name(100, 'What others call you.')),
+  name: Type.Optional(Name(100, 'Your name as others see it.')),
   password: Type.Optional(NewPassword),
-  currentPassword: Type.Optional(Password('The password until now, to change it.')),
+  currentPassword: Type.Optional(Password('Your current password. Required to change it.')),
   endKeys: Type.Optional(
     Type.Boolean({ description: 'With a new password: removes the keys of the account too.' }),
   ),

@@ -42,7 +42,8 @@ export const sessionRoutes =
         schema: {
           operationId: 'createSession',
           tags,
-          summary: 'Sign in: the answer sets the cookie of a new session',
+          summary: 'Sign in',
+          description: 'The response sets the cookie of a new session.',
           body: SignIn,
           response: { 200: Data(SignedIn) },
         },
@@ -61,7 +62,7 @@ export const sessionRoutes =
         schema: {
           operationId: 'getSession',
           tags,
-          summary: 'Get the own session and account',
+          summary: 'Get your session and account',
           response: { 200: Data(SignedIn) },
         },
       },
@@ -100,7 +101,7 @@ export const sessionRoutes =
         schema: {
           operationId: 'listSessions',
           tags,
-          summary: 'List the sessions of the own account',
+          summary: 'List your sessions',
           querystring: PageQuery({}),
           response: { 200: Page(Session) },
         },
@@ -118,7 +119,7 @@ export const sessionRoutes =
         schema: {
           operationId: 'deleteSession',
           tags,
-          summary: 'End a session of the own account',
+          summary: 'End one of your sessions',
           params: SessionParams,
           response: { 200: Acknowledged },
         },
@@ -133,7 +134,7 @@ export const sessionRoutes =
         schema: {
           operationId: 'endOtherSessions',
           tags,
-          summary: 'End all other sessions of the own account',
+          summary: 'End all your other sessions',
           response: { 200: Acknowledged },
         },
       },

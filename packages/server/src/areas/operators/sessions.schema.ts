@@ -5,12 +5,14 @@ import { Email, Operator, Password } from './schema.ts'
 export const Session = Type.Object(
   {
     id: Type.String(),
-    current: Type.Boolean({ description: 'Whether this request is part of it.' }),
-    address: Type.String({ description: 'Where it began.' }),
+    current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
+    address: Type.String({ description: 'Network address at sign-in.' }),
     userAgent: Type.String(),
-    createdAt: Timestamp('When it began, in Unix seconds.'),
-    seenAt: Timestamp('When it was last used, to the minute.'),
-    expiresAt: Timestamp('When it ends at the latest; unused it ends after twelve hours.'),
+    createdAt: Timestamp('Time of the sign-in, in Unix seconds.'),
+    seenAt: Timestamp('Time of the last use, in Unix seconds, accurate to the minute.'),
+    expiresAt: Timestamp(
+      'Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier.',
+    ),
   },
   { additionalProperties: false },
 )
@@ -23,17 +25,17 @@ export const SignedIn = Type.Object(
 export type SignedIn = Static<typeof SignedIn>
 
 export const SignIn = Type.Object({
-  email: Email('The address of the account.'),
-  password: Password('Its password.'),
+  email: Email('Email address of the account.'),
+  password: Password('Password of the account.'),
   code: Type.Optional(
-    Type.String({ maxLength: 20, description: 'The one-time code, of accounts that have them.' }),
+    Type.String({ maxLength: 20, description: 'One-time code, for accounts that require one.' }),
   ),
   recoveryCode: Type.Optional(
-    Type.String({ maxLength: 50, description: 'A recovery code, in place of the one-time code.' }),
+    Type.String({ maxLength: 50, description: 'Recovery code, instead of a one-time code.' }),
   ),
 })
 export type SignIn = Static<typeof SignIn>
 
 export const SessionParams = Type.Object({
-  sessionId: Type.String({ maxLength: 100, description: 'The id of the session.' }),
+  sessionId: Type.String({ maxLength: 100, description: 'Id of the session.' }),
 })

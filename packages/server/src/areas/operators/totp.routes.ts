@@ -12,8 +12,8 @@ const guarded = ['ERR_WRONG_PASSWORD', 'ERR_TOO_MANY_ATTEMPTS'] as const
 
 const Started = Type.Object(
   {
-    secret: Type.String({ description: 'In base 32, to type.' }),
-    url: Type.String({ description: '`otpauth://…`, to show as a picture.' }),
+    secret: Type.String({ description: 'The secret in base 32, to type into an authenticator.' }),
+    url: Type.String({ description: '`otpauth://…` URL, to show as a QR code.' }),
   },
   { additionalProperties: false },
 )
@@ -21,7 +21,7 @@ const Started = Type.Object(
 const Codes = Type.Object(
   {
     recoveryCodes: Type.Array(Type.String(), {
-      description: 'Each works once, in place of a one-time code. Shown now and never again.',
+      description: 'Each code works once, instead of a one-time code. They are shown only now.',
     }),
   },
   { additionalProperties: false },
@@ -37,7 +37,8 @@ export const totpRoutes =
         schema: {
           operationId: 'startTotp',
           tags,
-          summary: 'Begin to use one-time codes: nothing changes before a code confirms it',
+          summary: 'Set up one-time codes',
+          description: 'Returns a new secret. Nothing changes until you confirm it with a code.',
           body: Shown,
           response: { 200: Data(Started) },
         },
@@ -52,8 +53,11 @@ export const totpRoutes =
         schema: {
           operationId: 'confirmTotp',
           tags,
-          summary: 'Switch one-time codes on; all other sessions end',
-          body: Type.Object({ code: Type.String({ maxLength: 20, description: 'A code.' }) }),
+          summary: 'Turn one-time codes on',
+          description: 'Confirms the new secret with a code. All your other sessions end.',
+          body: Type.Object({
+            code: Type.String({ maxLength: 20, description: 'One-time code.' }),
+          }),
           response: { 200: Data(Codes) },
         },
       },
@@ -67,7 +71,8 @@ export const totpRoutes =
         schema: {
           operationId: 'renewTotpCodes',
           tags,
-          summary: 'Get new recovery codes; those before work no more',
+          summary: 'Replace the recovery codes',
+          description: 'The previous recovery codes stop working immediately.',
           body: Shown,
           response: { 200: Data(Codes) },
         },
@@ -82,7 +87,7 @@ export const totpRoutes =
         schema: {
           operationId: 'deleteTotp',
           tags,
-          summary: 'Switch one-time codes off',
+          summary: 'Turn one-time codes off',
           body: Shown,
           response: { 200: Acknowledged },
         },

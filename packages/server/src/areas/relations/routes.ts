@@ -41,7 +41,7 @@ export const relationRoutes =
         schema: {
           operationId: 'addFriends',
           tags: ['friends'],
-          summary: 'Make users friends',
+          summary: 'Add friends to a user',
           params: UidParams,
           body: NewFriends,
           response: { 200: Data(FriendOutcomes) },
@@ -59,7 +59,7 @@ export const relationRoutes =
         schema: {
           operationId: 'listFriends',
           tags: ['friends'],
-          summary: 'List the friends of a user',
+          summary: "List a user's friends",
           params: UidParams,
           querystring: FriendListQuery,
           response: { 200: Page(UserRecord) },
@@ -78,7 +78,7 @@ export const relationRoutes =
         schema: {
           operationId: 'deleteFriends',
           tags: ['friends'],
-          summary: 'End friendships',
+          summary: 'Remove friends of a user',
           params: UidParams,
           body: FormerFriends,
           response: { 200: Acknowledged },
@@ -132,7 +132,9 @@ export const relationRoutes =
         schema: {
           operationId: 'listBlockedUsers',
           tags: ['blocked_users'],
-          summary: 'List whom a user blocks, or who blocks the user',
+          summary: 'List blocked users',
+          description:
+            'Lists the users whom a user blocks, the users who block this user, or both.',
           params: UidParams,
           querystring: BlockListQuery,
           response: { 200: Page(UserRecord) },

@@ -4,11 +4,11 @@ import { Id, Outcome, PageQuery } from '../../platform/http/schemas.ts'
 const AT_ONCE = 25
 
 const Uids = (description: string) =>
-  Type.Array(Id('A user.'), { minItems: 1, maxItems: AT_ONCE, description })
+  Type.Array(Id('UID of a user.'), { minItems: 1, maxItems: AT_ONCE, description })
 
-export const NewFriends = Type.Object({ accepted: Uids('New friends, up to 25.') })
-export const FormerFriends = Type.Object({ friends: Uids('Friends to remove, up to 25.') })
-export const BlockedUids = Type.Object({ blockedUids: Uids('Users, up to 25.') })
+export const NewFriends = Type.Object({ accepted: Uids('UIDs of up to 25 new friends.') })
+export const FormerFriends = Type.Object({ friends: Uids('UIDs of up to 25 friends to remove.') })
+export const BlockedUids = Type.Object({ blockedUids: Uids('UIDs of up to 25 users.') })
 
 const FriendOutcome = Outcome([
   'ERR_UID_NOT_FOUND',
@@ -29,24 +29,30 @@ export const BlockOutcomes = Type.Record(
 export type Outcomes = Record<string, Static<typeof FriendOutcome>>
 
 const searchKey = Type.Optional(
-  Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
+  Type.String({
+    maxLength: 200,
+    description: 'Only users whose name contains this text or whose uid starts with it.',
+  }),
 )
 const place = {
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
       description:
-        'By time of the last change, not by name: users after `updatedAt`, or those before it.',
+        'Sorts by the time of the last change instead of by name: users after `updatedAt` (`append`) or before it (`prepend`).',
     }),
   ),
   updatedAt: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Cursor of `affix`, in Unix seconds.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'With `affix`: the time to start from, in Unix seconds.',
+    }),
   ),
   id: Type.Optional(
-    Id('Cursor of `affix`: the user of that second from whom to go; without it past all of them.'),
+    Id(
+      'With `affix`: the user within that second to start from. Without it, all users of that second are skipped.',
+    ),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
-  ),
+  cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the previous page.' })),
 }
 export const FriendListQuery = PageQuery({ searchKey, ...place })
 export const BlockListQuery = PageQuery({
@@ -54,7 +60,7 @@ export const BlockListQuery = PageQuery({
   ...place,
   direction: Type.Optional(
     Type.Enum(['blockedByMe', 'hasBlockedMe', 'both'], {
-      description: 'Whom the user blocks (so unless given), who blocks the user, or both.',
+      description: 'Users blocked by the user (default), users who block the user, or both.',
     }),
   ),
 })

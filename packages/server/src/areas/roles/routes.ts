@@ -76,7 +76,7 @@ export const roleRoutes =
         schema: {
           operationId: 'updateRole',
           tags,
-          summary: 'Change a role',
+          summary: 'Update a role',
           params: RoleParams,
           body: RoleChanges,
           response: { 200: Data(RoleRecord) },
@@ -92,7 +92,7 @@ export const roleRoutes =
         schema: {
           operationId: 'deleteRole',
           tags,
-          summary: 'Remove a role',
+          summary: 'Delete a role',
           params: RoleParams,
           response: { 200: Acknowledged },
         },

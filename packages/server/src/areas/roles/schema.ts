@@ -15,20 +15,22 @@ const Choice = (description: string) =>
   Type.Optional(Type.Enum(['all', 'friendsOnly'], { description }))
 
 const fields = {
-  name: Name(100, 'What people call it.'),
+  name: Name(100, 'Display name.'),
   description: Text(255, 'What the role is for.'),
-  metadata: Metadata(METADATA_BYTES, 'Free data.'),
+  metadata: Metadata(METADATA_BYTES, 'Your own data, as an object.'),
   settings: Type.Object(
     {
-      listUsers: Choice('Which users a holder may list.'),
-      sendMessagesTo: Choice('Whom a holder may message.'),
+      listUsers: Choice('Which users a user with this role may list.'),
+      sendMessagesTo: Choice('Which users a user with this role may send messages to.'),
     },
     { additionalProperties: false },
   ),
 }
 
 export const NewRole = Type.Object({
-  role: Id('Chosen by the caller; unique within the app, lowered, never changed.'),
+  role: Id(
+    "Id of your choice, unique within the app. Converted to lower case; it can't be changed later.",
+  ),
   name: fields.name,
   description: Type.Optional(fields.description),
   metadata: Type.Optional(fields.metadata),
@@ -51,7 +53,7 @@ export const RoleId = Type.String({
   maxLength: 100,
   pattern: '^@?[A-Za-z0-9_-]*$',
   'x-lower': true,
-  description: 'A role that exists.',
+  description: 'Id of an existing role.',
 })
 
 export const RoleParams = Type.Object({ role: RoleId })

@@ -20,7 +20,7 @@ export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
       schema: {
         operationId: 'getStats',
         tags,
-        summary: 'What the app used in a stretch of time',
+        summary: "Get the app's usage in a period",
         querystring: StatsQuery,
         response: { 200: Data(Stats) },
       },
@@ -35,7 +35,7 @@ export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
       schema: {
         operationId: 'getDailyStats',
         tags,
-        summary: 'What the app used, day by day',
+        summary: "Get the app's usage by day",
         querystring: StatsQuery,
         response: { 200: Data(DailyStats) },
       },
@@ -50,7 +50,7 @@ export const statsRoutes = (): FastifyPluginAsyncTypebox => async (app) => {
       schema: {
         operationId: 'getMessageStats',
         tags,
-        summary: 'Messages and receipts in steps of five minutes',
+        summary: 'Get messages and receipts in steps of five minutes',
         querystring: MessageStatsQuery,
         response: { 200: Data(MessageStats) },
       },

@@ -4,8 +4,10 @@ const Time = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 9_999_999_999_999, description })
 
 export const StatsQuery = Type.Object({
-  fromDate: Time('From when, in Unix seconds (10 digits) or milliseconds (13).'),
-  toDate: Time('Until when, in Unix seconds or milliseconds; up to 366 days later.'),
+  fromDate: Time('Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits).'),
+  toDate: Time(
+    'End of the period, in Unix seconds or milliseconds, at most 366 days after the start.',
+  ),
 })
 export type StatsQuery = Static<typeof StatsQuery>
 
@@ -15,19 +17,21 @@ export const Stats = Type.Object(
   {
     metrics: Type.Object(
       {
-        audio_minutes: Amount('Minutes of audio calls, of all who took part.'),
-        video_minutes: Amount('Minutes of video calls, of all who took part.'),
-        recorded_minutes: Amount('Minutes that were recorded.'),
+        audio_minutes: Amount('Minutes of audio calls, added up over all participants.'),
+        video_minutes: Amount('Minutes of video calls, added up over all participants.'),
+        recorded_minutes: Amount('Minutes of recorded calls.'),
         active_users: Amount(
-          'Users who connected, used a token or sent a message, each once. By whole days (UTC).',
+          'Number of distinct users who connected, used an auth token or sent a message, in whole days (UTC).',
         ),
-        concurrent_users: Amount('The most users online at the same time. By whole days (UTC).'),
+        concurrent_users: Amount(
+          'Largest number of users online at the same time, in whole days (UTC).',
+        ),
       },
       { additionalProperties: false },
     ),
     counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description:
-        'How often what happened, by whole days (UTC): types of events, `messages.` with receiver and category, `api.` with operation and status, `webhook.`.',
+        'Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`).',
     }),
     time_range: Type.Object(
       {
@@ -47,17 +51,19 @@ export const DailyStats = Type.Object(
       Type.Object(
         {
           day: Type.String({ description: '`YYYY-MM-DD`.' }),
-          activeUsers: Amount('Users who connected, used a token or sent a message, each once.'),
-          concurrentUsers: Amount('The most users online at the same time.'),
-          messagesSent: Amount('Messages sent.'),
-          apiCalls: Amount('Requests of the app.'),
-          apiErrors: Amount('Those of them that were answered with an error.'),
-          webhookCalls: Amount('Calls of webhooks.'),
-          webhookFailures: Amount('Those of them that failed.'),
+          activeUsers: Amount(
+            'Number of distinct users who connected, used an auth token or sent a message.',
+          ),
+          concurrentUsers: Amount('Largest number of users online at the same time.'),
+          messagesSent: Amount('Number of messages sent.'),
+          apiCalls: Amount("Number of the app's API requests."),
+          apiErrors: Amount('Number of API requests that failed.'),
+          webhookCalls: Amount('Number of webhook calls.'),
+          webhookFailures: Amount('Number of webhook calls that failed.'),
         },
         { additionalProperties: false },
       ),
-      { description: 'Days (UTC), without a gap.' },
+      { description: 'One entry per day (UTC), without gaps.' },
     ),
   },
   { additionalProperties: false },
@@ -67,12 +73,12 @@ export type DailyStats = Static<typeof DailyStats>
 export const MessageStatsQuery = Type.Object({
   fromDate: Type.Optional(
     Time(
-      'From when, in Unix seconds (10 digits) or milliseconds (13); within the last seven days.',
+      'Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits), within the last seven days.',
     ),
   ),
   toDate: Type.Optional(
     Time(
-      'Until when, in Unix seconds or milliseconds; up to 24 hours later. The last hour unless given.',
+      'End of the period, in Unix seconds or milliseconds, at most 24 hours after the start. Default: the last hour.',
     ),
   ),
 })
@@ -90,13 +96,13 @@ export const MessageStats = Type.Object(
         {
           startTime: Millis,
           endTime: Millis,
-          messagesSent: Amount('Messages sent.'),
-          readReceipts: Amount('Marks as read.'),
-          deliveryReceipts: Amount('Marks as delivered.'),
+          messagesSent: Amount('Number of messages sent.'),
+          readReceipts: Amount('Number of read receipts.'),
+          deliveryReceipts: Amount('Number of delivery receipts.'),
         },
         { additionalProperties: false },
       ),
-      { description: 'Steps of five minutes, without a gap.' },
+      { description: 'One entry per five minutes, without gaps.' },
     ),
   },
   { additionalProperties: false },

@@ -81,7 +81,7 @@ export const userRoutes =
         schema: {
           operationId: 'reactivateUsers',
           tags,
-          summary: 'Bring deactivated users back',
+          summary: 'Reactivate users',
           body: Reactivation,
           response: { 200: Data(NonDeactivatedUids) },
         },
@@ -142,7 +142,7 @@ export const userRoutes =
         schema: {
           operationId: 'updateUser',
           tags,
-          summary: 'Change a user',
+          summary: 'Update a user',
           params: UidParams,
           body: UserChanges,
           response: { 200: Data(UserRecord) },
@@ -158,7 +158,7 @@ export const userRoutes =
         schema: {
           operationId: 'deleteUser',
           tags,
-          summary: 'Deactivate a user, or remove it for good',
+          summary: 'Deactivate or permanently delete a user',
           params: UidParams,
           body: Removal,
           response: { 200: Acknowledged },

@@ -16,20 +16,22 @@ import { RoleId } from '../roles/schema.ts'
 const METADATA_BYTES = 5_120
 
 const fields = {
-  name: Name(100, 'What others see.'),
-  avatar: Url('Address of a picture.'),
-  link: Url('Address of a profile page.'),
+  name: Name(100, 'Display name.'),
+  avatar: Url('URL of a picture.'),
+  link: Url('URL of a profile page.'),
   role: RoleId,
-  statusMessage: Text(255, 'A text about mood or state.'),
+  statusMessage: Text(255, "The user's status message."),
   metadata: Metadata(
     METADATA_BYTES,
-    'Free data; what stands under `@private` other users never see.',
+    'Your own data, as an object. Other users never see the value of `@private`.',
   ),
-  tags: Tags('Labels, up to 25.'),
+  tags: Tags('Up to 25 tags.'),
 }
 
 export const NewUser = Type.Object({
-  uid: Id('Chosen by the caller; unique within the app, lowered, never changed.'),
+  uid: Id(
+    "Id of your choice, unique within the app. Converted to lower case; it can't be changed later.",
+  ),
   name: fields.name,
   avatar: Type.Optional(fields.avatar),
   link: Type.Optional(fields.link),
@@ -38,7 +40,7 @@ export const NewUser = Type.Object({
   metadata: Type.Optional(fields.metadata),
   tags: Type.Optional(fields.tags),
   withAuthToken: Type.Optional(
-    Type.Boolean({ description: 'Put a new auth token into the answer.' }),
+    Type.Boolean({ description: 'Whether to create an auth token and return it with the user.' }),
   ),
 })
 export type NewUser = Static<typeof NewUser>
@@ -66,11 +68,11 @@ export const CreatedUser = Type.Object(
 )
 export type CreatedUser = Static<typeof CreatedUser>
 
-export const UidParams = Type.Object({ uid: Id('The user.') })
+export const UidParams = Type.Object({ uid: Id('UID of the user.') })
 
-const Uids = Type.Array(Id('A user.'), {
+const Uids = Type.Array(Id('UID of a user.'), {
   maxItems: 100,
-  description: 'Up to 100; unknown ones are skipped.',
+  description: 'Up to 100 uids. Unknown ones are skipped.',
 })
 
 export const Deactivation = Type.Object({ uidsToDeactivate: Uids })
@@ -81,14 +83,21 @@ export const DeactivatedUids = Type.Object(
   { additionalProperties: false },
 )
 export const NonDeactivatedUids = Type.Object(
-  { nonDeactivatedUids: Type.Array(Type.String(), { description: 'Active after the call.' }) },
+  {
+    nonDeactivatedUids: Type.Array(Type.String(), {
+      description: 'UIDs of users who are active after the call.',
+    }),
+  },
   { additionalProperties: false },
 )
 
 export const Removal = Nullable(
   Type.Object({
     permanent: Type.Optional(
-      Type.Boolean({ description: 'Wipe the user; else it is deactivated.' }),
+      Type.Boolean({
+        description:
+          'Whether to delete the user permanently. Otherwise the user is only deactivated.',
+      }),
     ),
   }),
 )
@@ -99,33 +108,38 @@ const List = (description: string) =>
 
 export const UserListQuery = PageQuery({
   searchKey: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Text in the name, or the beginning of the uid.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'Only users whose name contains this text or whose uid starts with it.',
+    }),
   ),
   searchIn: Type.Optional(
-    Type.Array(Type.Enum(['name', 'uid']), { description: 'Fields to search; both unless given.' }),
+    Type.Array(Type.Enum(['name', 'uid']), { description: 'Fields to search. Default: both.' }),
   ),
   status: Type.Optional(
     Type.Array(Type.Enum(['available', 'online', 'offline']), { description: 'Presence.' }),
   ),
-  count: Type.Optional(Type.Boolean({ description: 'Answer with the number of users alone.' })),
-  role: Type.Optional(Type.String({ description: 'Only this role.' })),
-  roles: List('Only these roles.'),
-  withTags: Type.Optional(Type.Boolean({ description: 'Put `tags` into the records.' })),
+  count: Type.Optional(Type.Boolean({ description: 'Return only the number of users.' })),
+  role: Type.Optional(Type.String({ description: 'Only users with this role.' })),
+  roles: List('Only users with any of these roles.'),
+  withTags: Type.Optional(Type.Boolean({ description: 'Include `tags` in the records.' })),
   tags: List('Only users with any of these tags.'),
-  onlyDeactivated: Type.Optional(Type.Boolean({ description: 'Deactivated users only.' })),
-  withDeactivated: Type.Optional(Type.Boolean({ description: 'Deactivated users too.' })),
-  'createdAt[from]': Window('Created at or after, in Unix seconds.'),
-  'createdAt[to]': Window('Created at or before, in Unix seconds.'),
-  'updatedAt[from]': Window('Changed at or after, in Unix seconds.'),
-  'updatedAt[to]': Window('Changed at or before, in Unix seconds.'),
+  onlyDeactivated: Type.Optional(Type.Boolean({ description: 'Only deactivated users.' })),
+  withDeactivated: Type.Optional(Type.Boolean({ description: 'Include deactivated users.' })),
+  'createdAt[from]': Window('Only records created at or after this time, in Unix seconds.'),
+  'createdAt[to]': Window('Only records created at or before this time, in Unix seconds.'),
+  'updatedAt[from]': Window('Only records updated at or after this time, in Unix seconds.'),
+  'updatedAt[to]': Window('Only records updated at or before this time, in Unix seconds.'),
   uids: Type.Optional(
-    Type.Array(Id('A user.'), { maxItems: 25, description: 'Only these users.' }),
+    Type.Array(Id('UID of a user.'), { maxItems: 25, description: 'Only these users.' }),
   ),
-  sortBy: Type.Optional(Type.Enum(['name'], { description: 'Order: by name, then uid.' })),
-  sortOrder: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Ascending unless given.' })),
-  cursor: Type.Optional(
-    Type.String({ description: 'From `meta.cursor.next` of the page before.' }),
+  sortBy: Type.Optional(
+    Type.Enum(['name'], { description: 'Field to sort by: the name, then the uid.' }),
   ),
+  sortOrder: Type.Optional(
+    Type.Enum(['asc', 'desc'], { description: 'Sort direction. Default: ascending.' }),
+  ),
+  cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the previous page.' })),
 })
 export type UserListQuery = Static<typeof UserListQuery>
 
@@ -134,7 +148,7 @@ export const UserCount = Type.Object(
     count: Type.Integer(),
     total_capped: Type.Optional(
       Type.Literal(true, {
-        description: 'There can be more than `count` says: counting ended there.',
+        description: 'Present if counting stopped at `count`: there may be more users.',
       }),
     ),
   },

@@ -40,7 +40,7 @@ export const authTokenRoutes =
         schema: {
           operationId: 'createAuthToken',
           tags,
-          summary: 'Issue an auth token',
+          summary: 'Create an auth token',
           params: UidParams,
           body: NewAuthToken,
           response: { 200: Data(AuthToken) },
@@ -58,7 +58,7 @@ export const authTokenRoutes =
         schema: {
           operationId: 'listAuthTokens',
           tags,
-          summary: 'List the auth tokens of a user',
+          summary: "List a user's auth tokens",
           params: UidParams,
           querystring: TokenListQuery,
           response: { 200: Page(AuthToken) },
@@ -113,7 +113,7 @@ export const authTokenRoutes =
         schema: {
           operationId: 'updateAuthToken',
           tags,
-          summary: 'Store where an auth token is in use',
+          summary: 'Register the device of an auth token',
           params: TokenParams,
           body: TokenUse,
           response: { 200: Data(AuthToken) },

@@ -4,9 +4,9 @@ import { Id, Metadata, Nullable, PageQuery, Timestamp } from '../../platform/htt
 
 export const AuthToken = Type.Object(
   {
-    uid: Type.String({ description: 'Whose it is.' }),
-    authToken: Type.String({ description: 'The value with which the user signs in.' }),
-    createdAt: Timestamp('When it was issued, in Unix seconds.'),
+    uid: Type.String({ description: 'UID of the user.' }),
+    authToken: Type.String({ description: 'The token. Send it in the header `authToken`.' }),
+    createdAt: Timestamp('Time of creation, in Unix seconds.'),
     platform: Type.Optional(Type.String()),
     userAgent: Type.Optional(Type.String()),
     appInfo: Type.Optional(ByName(Type.Unknown())),
@@ -19,7 +19,8 @@ export const NewAuthToken = Nullable(
   Type.Object({
     force: Type.Optional(
       Type.Boolean({
-        description: 'Always issue a new one; else the newest that is on no device is given again.',
+        description:
+          'Whether to always create a new token. Otherwise the newest token that no device uses is returned again.',
       }),
     ),
   }),
@@ -27,16 +28,16 @@ export const NewAuthToken = Nullable(
 
 export const TokenUse = Type.Object({
   platform: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 50, description: 'The platform.' }),
+    Type.String({ minLength: 1, maxLength: 50, description: 'Platform of the device.' }),
   ),
   userAgent: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
-  appInfo: Type.Optional(Metadata(5_120, 'Free data of the client.')),
+  appInfo: Type.Optional(Metadata(5_120, 'Data about the client app, as an object.')),
 })
 export type TokenUse = Static<typeof TokenUse>
 
 export const TokenParams = Type.Object({
-  uid: Id('The user.'),
-  authToken: Type.String({ description: 'The value of the token.' }),
+  uid: Id('UID of the user.'),
+  authToken: Type.String({ description: 'Value of the auth token.' }),
 })
 
 export const TokenListQuery = PageQuery({})

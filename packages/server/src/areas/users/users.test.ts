@@ -168,7 +168,7 @@ suite('deactivation and removal', () => {
     assert.equal((await users.delete('a')).success, true)
     await assert.rejects(users.delete('a'), { status: 404 })
     const gone = await users.delete('a', { permanent: true })
-    assert.deepEqual(gone, { success: true, message: 'User a removed.' })
+    assert.deepEqual(gone, { success: true, message: 'User a deleted.' })
     await users.create({ uid: 'a', name: 'Another' })
     assert.equal(await total(app, { withDeactivated: true }), 1)
   })

@@ -44,7 +44,8 @@ export const deliveryRoutes =
         schema: {
           operationId: 'listWebhookDeliveries',
           tags,
-          summary: 'List what was tried to deliver in the last seven days, newest first',
+          summary: "List a webhook's delivery attempts, newest first",
+          description: 'Attempts are kept for seven days.',
           params: WebhookParams,
           querystring: DeliveryListQuery,
           response: { 200: DeliveryList },
@@ -66,7 +67,9 @@ export const deliveryRoutes =
         schema: {
           operationId: 'listWebhookDeadLetters',
           tags,
-          summary: 'List the events that were given up in the last 30 days, by position',
+          summary: "List a webhook's dead letters",
+          description:
+            'Returns events whose delivery was given up in the last 30 days, sorted by position.',
           params: WebhookParams,
           querystring: DeadLetterListQuery,
           response: { 200: DeadLetterList },
@@ -87,7 +90,8 @@ export const deliveryRoutes =
         schema: {
           operationId: 'replayWebhookEvents',
           tags,
-          summary: 'Send an event, or a range of events, again',
+          summary: 'Replay events',
+          description: 'Delivers one event or a range of events again.',
           params: WebhookParams,
           body: Replay,
           response: { 200: Data(Replayed) },

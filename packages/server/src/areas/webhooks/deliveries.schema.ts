@@ -8,13 +8,13 @@ const Limit = Type.Integer({
   minimum: 1,
   maximum: 1000,
   default: 100,
-  description: 'Records per request.',
+  description: 'Maximum number of records per page.',
 })
 
 const meta = Type.Object(
   {
     next: Type.Optional(
-      Type.Integer({ description: 'Where the next page begins; none: this is the last one.' }),
+      Type.Integer({ description: 'Where the next page starts. Missing on the last page.' }),
     ),
   },
   { additionalProperties: false },
@@ -24,15 +24,15 @@ const meta = Type.Object(
 export const Delivery = Type.Object(
   {
     id: Type.String(),
-    position: Position('The position of the event in the log.'),
-    type: Type.String({ description: 'The type of the event.' }),
-    try: Type.Integer({ description: '1 for the first.' }),
+    position: Position('Position of the event in the log.'),
+    type: Type.String({ description: 'Event type.' }),
+    try: Type.Integer({ description: 'Number of the attempt, starting at 1.' }),
     success: Type.Boolean(),
-    status: Type.Optional(Type.Integer({ description: 'Of the answer.' })),
-    error: Type.Optional(Type.String({ description: 'Why there was no answer.' })),
+    status: Type.Optional(Type.Integer({ description: 'HTTP status of the response.' })),
+    error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
     durationMs: Type.Integer(),
-    answer: Type.Optional(Type.String({ description: 'The beginning of the answer.' })),
-    at: Timestamp('When, in Unix seconds.'),
+    answer: Type.Optional(Type.String({ description: 'The first part of the response body.' })),
+    at: Timestamp('Time of the entry, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
@@ -45,22 +45,24 @@ export const DeliveryList = Type.Object(
 
 export const DeliveryListQuery = Type.Object({
   limit: Limit,
-  before: Type.Optional(Position('Only tries before this one: `meta.next` of the page before.')),
-  failed: Type.Boolean({ default: false, description: 'Only those that failed.' }),
+  before: Type.Optional(
+    Position('Only attempts before this one. Pass `meta.next` of the previous page.'),
+  ),
+  failed: Type.Boolean({ default: false, description: 'Only failed attempts.' }),
 })
 export type DeliveryListQuery = Static<typeof DeliveryListQuery>
 
 /** Events that were given up. */
 export const DeadLetter = Type.Object(
   {
-    position: Position('The position of the event, or of the first of several.'),
-    count: Type.Integer({ description: 'How many positions in a row.' }),
-    type: Type.Optional(Type.String({ description: 'The type of the event, where it is known.' })),
+    position: Position('Position of the event, or of the first of several.'),
+    count: Type.Integer({ description: 'Number of consecutive positions.' }),
+    type: Type.Optional(Type.String({ description: 'Event type, if known.' })),
     reason: Type.Enum(['exhausted', 'noRetry', 'expired'], {
       description:
-        '`exhausted`: all retries failed; `noRetry`: it failed, and `retryOnFailure` is off; `expired`: the log no longer held it.',
+        '`exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered.',
     }),
-    at: Timestamp('When it was given up, in Unix seconds.'),
+    at: Timestamp('Time when the delivery was given up, in Unix seconds.'),
   },
   { additionalProperties: false },
 )
@@ -73,17 +75,23 @@ export const DeadLetterList = Type.Object(
 
 export const DeadLetterListQuery = Type.Object({
   limit: Limit,
-  after: Type.Optional(Position('Only those past this position: `meta.next` of the page before.')),
+  after: Type.Optional(
+    Position('Only dead letters after this position. Pass `meta.next` of the previous page.'),
+  ),
 })
 export type DeadLetterListQuery = Static<typeof DeadLetterListQuery>
 
 export const Replay = Type.Object({
-  from: Position('The first position to send again.'),
-  to: Type.Optional(Position('The last one; the same unless given.')),
+  from: Position('First position to replay.'),
+  to: Type.Optional(Position('Last position to replay. Default: the first one.')),
 })
 export type Replay = Static<typeof Replay>
 
 export const Replayed = Type.Object(
-  { events: Type.Integer({ description: 'How many will be sent: those of its triggers.' }) },
+  {
+    events: Type.Integer({
+      description: "Number of events to replay: those that match the webhook's triggers.",
+    }),
+  },
   { additionalProperties: false },
 )

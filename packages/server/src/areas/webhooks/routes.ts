@@ -104,7 +104,7 @@ export const webhookRoutes =
         schema: {
           operationId: 'updateWebhook',
           tags,
-          summary: 'Change a webhook; one that is enabled goes on where it stopped',
+          summary: 'Update a webhook',
           description:
             'With another address or other credentials, what failed before is tried at once.',
           params: WebhookParams,
@@ -124,7 +124,7 @@ export const webhookRoutes =
         schema: {
           operationId: 'deleteWebhook',
           tags,
-          summary: 'Remove a webhook',
+          summary: 'Delete a webhook',
           params: WebhookParams,
           response: { 200: Acknowledged },
         },
@@ -139,7 +139,7 @@ export const webhookRoutes =
         schema: {
           operationId: 'listKnownWebhookTriggers',
           tags,
-          summary: 'List the triggers that there are',
+          summary: 'List all triggers',
           querystring: TriggerListQuery,
           response: { 200: Page(Trigger) },
         },
@@ -173,7 +173,7 @@ export const webhookRoutes =
         schema: {
           operationId: 'listWebhookTriggers',
           tags,
-          summary: 'List the triggers that a webhook is subscribed to',
+          summary: "List a webhook's triggers",
           params: WebhookParams,
           querystring: TriggerListQuery,
           response: { 200: Page(Trigger) },
@@ -195,7 +195,7 @@ export const webhookRoutes =
         schema: {
           operationId: 'deleteWebhookTriggers',
           tags,
-          summary: 'End subscriptions of a webhook',
+          summary: 'Unsubscribe a webhook from triggers',
           params: WebhookParams,
           body: TriggerIds,
           response: { 200: Acknowledged },
@@ -213,7 +213,9 @@ export const webhookRoutes =
         schema: {
           operationId: 'rotateWebhookSecret',
           tags,
-          summary: 'Give a webhook a new secret; the one before it signs too for a day',
+          summary: 'Replace the secret of a webhook',
+          description:
+            'For one day, deliveries are signed with both the new and the previous secret.',
           params: WebhookParams,
           response: { 200: Data(NewSecret) },
         },

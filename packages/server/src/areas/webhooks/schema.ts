@@ -9,7 +9,8 @@ const Plain = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9]*$', description })
 
 const Secret = Type.String({
-  description: 'Signs each delivery, as Standard Webhooks has it: `whsec_` and base64.',
+  description:
+    'Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64.',
 })
 
 /** Only here, and when it is changed, is the secret shown. */
@@ -20,17 +21,22 @@ export const CreatedWebhook = Type.Object(
 export type CreatedWebhook = Static<typeof CreatedWebhook>
 
 const fields = {
-  name: Name(50, 'What people call it.'),
+  name: Name(50, 'Display name.'),
   webhookURL: Type.String({
     maxLength: 255,
-    description: 'Where events are sent: `https://`, and no private address.',
+    description: 'URL that receives the events. It must use `https://` and a public address.',
   }),
-  useBasicAuth: Type.Boolean({ description: 'Whether to send `username` and `password`.' }),
+  useBasicAuth: Type.Boolean({
+    description: 'Whether to send `username` and `password` as basic authentication.',
+  }),
   username: Plain(50, 'Letters and digits.'),
-  password: Plain(100, 'Letters and digits. Never shown.'),
-  enabled: Type.Boolean({ description: 'Whether events are sent; true unless given.' }),
+  password: Plain(100, 'Letters and digits. It is never returned.'),
+  enabled: Type.Boolean({
+    description:
+      'Whether events are sent. Default: true. A webhook that is enabled again continues where it stopped.',
+  }),
   retryOnFailure: Type.Boolean({
-    description: 'Whether what failed is tried again, for three days; true unless given.',
+    description: 'Whether failed deliveries are retried, for up to three days. Default: true.',
   }),
 }
 
@@ -44,7 +50,7 @@ export const WebhookChanges = Type.Partial(
 export type WebhookChanges = Static<typeof WebhookChanges>
 
 export const NewWebhook = Type.Object({
-  id: Plain(50, 'Chosen by the caller; letters and digits, unique within the app.'),
+  id: Plain(50, 'Id of your choice: letters and digits, unique within the app.'),
   ...Type.Partial(Type.Object(fields)).properties,
   name: fields.name,
   webhookURL: fields.webhookURL,
@@ -52,11 +58,13 @@ export const NewWebhook = Type.Object({
 export type NewWebhook = Static<typeof NewWebhook>
 
 export const WebhookParams = Type.Object({
-  webhookId: Type.String({ maxLength: 50, description: 'The id of the webhook.' }),
+  webhookId: Type.String({ maxLength: 50, description: 'Id of the webhook.' }),
 })
 
 export const WebhookListQuery = PageQuery({
-  searchKey: Type.Optional(Type.String({ description: 'Text to look for in the name.' })),
+  searchKey: Type.Optional(
+    Type.String({ description: 'Only records whose name contains this text.' }),
+  ),
 })
 
 export const TriggerIds = Type.Object({
@@ -64,7 +72,7 @@ export const TriggerIds = Type.Object({
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'Names of triggers: docs/events.md.',
+    description: 'Names of triggers; see docs/events.md.',
   }),
 })
 export type TriggerIds = Static<typeof TriggerIds>
@@ -82,7 +90,9 @@ export const TriggerListQuery = PageQuery({})
 export const NewSecret = Type.Object(
   {
     secret: Secret,
-    oldSecretUntil: Timestamp('Until when the one before it signs too, in Unix seconds.'),
+    oldSecretUntil: Timestamp(
+      'Until this time, in Unix seconds, deliveries are signed with the previous secret too.',
+    ),
   },
   { additionalProperties: false },
 )

@@ -73,7 +73,7 @@ const Pagination = Type.Object(
     total_pages: Type.Integer(),
     total_capped: Type.Optional(
       Type.Literal(true, {
-        description: 'There are more than `total` says: counting ended there.',
+        description: 'Present if counting stopped at `total`: there are more records.',
       }),
     ),
   },
@@ -84,10 +84,19 @@ const Pagination = Type.Object(
 const PageCursor = Type.Object(
   {
     next: Type.Optional(
-      Type.String({ description: 'Goes straight to the next page, as `cursor`.' }),
+      Type.String({ description: 'Pass this as `cursor` to get the next page.' }),
     ),
-    updatedAt: Type.Optional(Timestamp('Where this page ends, for the next one.')),
-    id: Type.Optional(Type.String({ description: 'Of what stands there, for the next page too.' })),
+    updatedAt: Type.Optional(
+      Timestamp(
+        'Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page.',
+      ),
+    ),
+    id: Type.Optional(
+      Type.String({
+        description:
+          'Id of the last record of this page. Pass it with `updatedAt` to get the next page.',
+      }),
+    ),
     affix: Type.Optional(Type.Enum(['append', 'prepend'])),
   },
   { additionalProperties: false },
@@ -122,9 +131,9 @@ export const PageQuery = <T extends TProperties>(filters: T) =>
       minimum: 1,
       maximum: 1000,
       default: 100,
-      description: 'Records per request.',
+      description: 'Maximum number of records per page.',
     }),
-    page: Type.Integer({ minimum: 1, default: 1, description: 'Number of the page.' }),
+    page: Type.Integer({ minimum: 1, default: 1, description: 'Page number, starting at 1.' }),
   })
 
 export interface PageRequest {
