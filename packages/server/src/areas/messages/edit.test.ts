@@ -260,7 +260,7 @@ suite('who may edit', () => {
     const attachments = [{ url: 'https://files.example/a.png', ...file }]
     const image = await editAsDevice({ type: 'image', data: { attachments } })
     assert.equal(image.body.error?.code, 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    assert.match(image.body.error.devMessage, /texts and custom messages/)
+    assert.match(image.body.error.devMessage, /text and custom messages/)
     const custom = { category: 'custom', type: 'poll', data: { customData: {} } }
     for (const message of [{ data: { text: 'x' } }, custom]) {
       assert.equal((await editAsDevice(message)).status, 200)
