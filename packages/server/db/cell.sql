@@ -2228,6 +2228,12 @@ CREATE TABLE public.friends (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.function_files (
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.gateways (
     gateway uuid NOT NULL,
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -2299,20 +2305,9 @@ CREATE SEQUENCE public.message_ids
     CACHE 1;
 
 CREATE TABLE public.migrations (
-    id integer NOT NULL,
-    name character varying(255) NOT NULL,
-    run_on timestamp without time zone NOT NULL
+    name text NOT NULL,
+    ran_at timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.migrations_id_seq
-    AS integer
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE public.migrations_id_seq OWNED BY public.migrations.id;
 
 CREATE TABLE public.muids (
     app_no integer NOT NULL,
@@ -2592,8 +2587,6 @@ CREATE TABLE public.workers (
 )
 WITH (fillfactor='50');
 
-ALTER TABLE ONLY public.migrations ALTER COLUMN id SET DEFAULT nextval('public.migrations_id_seq'::regclass);
-
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (app_no, key_hash);
 
@@ -2630,6 +2623,9 @@ ALTER TABLE ONLY public.former_members
 ALTER TABLE ONLY public.friends
     ADD CONSTRAINT friends_pkey PRIMARY KEY (app_no, uid, friend_uid);
 
+ALTER TABLE ONLY public.function_files
+    ADD CONSTRAINT function_files_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.gateways
     ADD CONSTRAINT gateways_pkey PRIMARY KEY (gateway);
 
@@ -2661,7 +2657,7 @@ ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (app_no, id);
 
 ALTER TABLE ONLY public.migrations
-    ADD CONSTRAINT migrations_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.muids
     ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);

@@ -79,6 +79,12 @@ CREATE TABLE public.collaborators (
     CONSTRAINT collaborators_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'moderator'::text, 'developer'::text])))
 );
 
+CREATE TABLE public.function_files (
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.idempotency (
     operator_no integer NOT NULL,
     key text NOT NULL,
@@ -99,20 +105,9 @@ CREATE TABLE public.invitations (
 );
 
 CREATE TABLE public.migrations (
-    id integer NOT NULL,
-    name character varying(255) NOT NULL,
-    run_on timestamp without time zone NOT NULL
+    name text NOT NULL,
+    ran_at timestamp with time zone DEFAULT now() NOT NULL
 );
-
-CREATE SEQUENCE public.migrations_id_seq
-    AS integer
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE public.migrations_id_seq OWNED BY public.migrations.id;
 
 CREATE TABLE public.operator_keys (
     key text NOT NULL,
@@ -163,8 +158,6 @@ CREATE TABLE public.regions (
     region text NOT NULL
 );
 
-ALTER TABLE ONLY public.migrations ALTER COLUMN id SET DEFAULT nextval('public.migrations_id_seq'::regclass);
-
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_app_id_key UNIQUE (app_id);
 
@@ -186,6 +179,9 @@ ALTER TABLE ONLY public.cells
 ALTER TABLE ONLY public.collaborators
     ADD CONSTRAINT collaborators_pkey PRIMARY KEY (app_no, operator_no);
 
+ALTER TABLE ONLY public.function_files
+    ADD CONSTRAINT function_files_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (operator_no, key);
 
@@ -196,7 +192,7 @@ ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_token_hash_key UNIQUE (token_hash);
 
 ALTER TABLE ONLY public.migrations
-    ADD CONSTRAINT migrations_pkey PRIMARY KEY (id);
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.operator_keys
     ADD CONSTRAINT operator_keys_pkey PRIMARY KEY (key);

@@ -19,7 +19,7 @@ const codes = Object.keys(errors).sort()
  * database; it can be a choice.
  */
 function codesRaised(): Set<string> {
-  const sources = globSync('{src/**/*.ts,migrations/cell/*.sql}', { cwd: SERVER })
+  const sources = globSync('{src/**/*.ts,db/cell/functions/*.sql}', { cwd: SERVER })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(SERVER, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
   const calls = sources.flatMap((source) => source.split(/\b(?:fail|refusal|refuse)\(/).slice(1))

@@ -121,7 +121,7 @@ async function tables(url: string): Promise<[string, Column[]][]> {
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       join pg_type t on t.oid = a.atttypid
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-        and not c.relispartition and c.relname <> 'migrations'
+        and not c.relispartition and c.relname not in ('migrations', 'function_files')
       order by c.relname, a.attnum`)
     return Object.entries(Object.groupBy(rows, (row) => row.table)) as [string, Column[]][]
   } finally {

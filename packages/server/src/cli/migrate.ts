@@ -1,7 +1,7 @@
 import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
 import { closeDeps, openDeps } from '../deps.ts'
-import { migrate } from '../platform/db/migrate.ts'
+import { type Migrated, migrate } from '../platform/db/migrate.ts'
 import { keepLogs } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
 import { explained } from './explain.ts'
@@ -37,9 +37,13 @@ export async function migrateAll(config: Config, report: (line: string) => void)
 
 async function migrateOne(
   what: string,
-  run: () => Promise<string[]>,
+  run: () => Promise<Migrated>,
   report: (line: string) => void,
 ) {
-  const names = await run()
-  report(`${what}: ${names.length > 0 ? `ran ${names.join(', ')}` : 'up to date'}`)
+  const { migrations, functions } = await run()
+  const done = [
+    ...(migrations.length > 0 ? [`ran ${migrations.join(', ')}`] : []),
+    ...(functions.length > 0 ? [`applied functions of ${functions.join(', ')}`] : []),
+  ]
+  report(`${what}: ${done.join('; ') || 'up to date'}`)
 }

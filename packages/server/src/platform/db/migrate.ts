@@ -1,25 +1,66 @@
-import { fileURLToPath } from 'node:url'
-import { runner } from 'node-pg-migrate'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { applyFunctions } from './functions.ts'
+import { runMigrations } from './migrations.ts'
 import type { Schema } from './query.ts'
 
-/** Brings a database up to date, one transaction a migration. Returns the names of those it ran. */
-export async function migrate(url: string, schema: Schema): Promise<string[]> {
-  const ran = await runner({
-    databaseUrl: url,
-    dir: fileURLToPath(new URL(`../../../migrations/${schema}`, import.meta.url)),
-    direction: 'up',
-    migrationsTable: 'migrations',
-    singleTransaction: false,
-    advisoryLockMode: 'wait',
-    logger: { info: ignore, warn: ignore, error: ignore },
-  })
-  return ran.map((migration) => migration.name)
+export interface Migrated {
+  /** Names of the migrations that ran. */
+  migrations: string[]
+  /** Names of the files of functions that were applied. */
+  functions: string[]
 }
 
-const ignore = () => {}
+/** Any number, the same in every version. */
+const LOCK = 7_241_869_360
+const POLL_MS = 200
 
-/** Makes the database that `url` names, if it is missing: for engines of our own. */
+/** Brings a database up to date: the migrations that it lacks, then the functions that changed. */
+export async function migrate(url: string, schema: Schema): Promise<Migrated> {
+  return await alone(url, async () => {
+    const client = await connect(url)
+    try {
+      const migrations = await runMigrations(client, schema)
+      const functions = await applyFunctions(client, schema)
+      return { migrations, functions }
+    } finally {
+      await client.end()
+    }
+  })
+}
+
+/**
+ * Runs `work` while no other process migrates this database. The lock belongs to a transaction, since
+ * a pooler may give each transaction another session. It is polled for: an index that is being built
+ * concurrently waits for every statement under way, and one that waits for us would be among them.
+ */
+async function alone<T>(url: string, work: () => Promise<T>): Promise<T> {
+  const client = await connect(url)
+  try {
+    await client.query('begin; set local idle_in_transaction_session_timeout = 0')
+    const locked = async () => {
+      const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as locked', [LOCK])
+      return rows[0].locked
+    }
+    while (!(await locked())) await sleep(POLL_MS)
+    return await work()
+  } finally {
+    await client.end()
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'loquat migrate',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  })
+  await client.connect()
+  return client
+}
+
+/** Creates the database that `url` names if it is missing: for engines of our own. */
 export async function ensureDatabase(url: string): Promise<void> {
   const target = new URL(url)
   const name = target.pathname.slice(1)

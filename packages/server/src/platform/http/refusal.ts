@@ -4,7 +4,7 @@ import { ApiError, fail } from './fail.ts'
 
 const REFUSED = 'LQ002'
 
-/** What a function in the database refused (`refuse` in the migrations), as an answer. */
+/** What a function in the database refused (`refuse` in db/cell/functions/errors.sql), as an answer. */
 export function refusalOf(error: unknown): ApiError | undefined {
   if (sqlState(error) !== REFUSED) return undefined
   const { message, detail = '{}' } = error as { message: string; detail?: string }

@@ -1,3 +1,39 @@
+-- The tables of the directory: where every app lives, and who manages it. Small, rarely written, cached
+-- by every process. Functions and triggers are code: they are in db/directory/functions/.
+
+create table regions (
+  region text primary key
+);
+insert into regions values ('us'), ('eu'), ('in');
+
+create table cells (
+  cell_id text primary key check (cell_id ~ '^[a-z0-9-]{1,40}$'),
+  region text not null references regions,
+  -- Connection address, sealed with LOQUAT_SECRET: it holds a password.
+  url_sealed bytea not null,
+  -- false: its apps are served, new ones go elsewhere.
+  accepts_apps boolean not null default true,
+  created_at timestamptz not null default now()
+);
+
+create table apps (
+  -- Given once, the same everywhere: an app keeps it when it moves to another cell.
+  app_no int generated always as identity primary key,
+  app_id text not null unique,
+  name text not null,
+  cell_id text not null references cells,
+  -- 'creating' until its rows stand in the cell; 'archived': marked for removal; 'purging': past the
+  -- grace, its rows are being removed. Only active apps are served.
+  state text not null default 'creating'
+    check (state in ('creating', 'active', 'archived', 'purging')),
+  created_at timestamptz not null default now(),
+  archived_at timestamptz,
+  purge_at timestamptz
+);
+create index apps_cell on apps (cell_id);
+-- What the worker of a cell has to look after.
+create index apps_resting on apps (cell_id, app_no) where state <> 'active';
+
 -- Operators: the people (and their programs) who manage apps. Nothing of it is needed to serve an app.
 
 create table operators (
@@ -63,15 +99,6 @@ create table idempotency (
   primary key (operator_no, key)
 );
 
--- 'archived': marked for removal, not served; 'purging': past the grace, its rows are being removed.
-alter table apps
-  drop constraint apps_state_check,
-  add constraint apps_state_check check (state in ('creating', 'active', 'archived', 'purging')),
-  add archived_at timestamptz,
-  add purge_at timestamptz;
--- What the worker of a cell has to look after.
-create index apps_resting on apps (cell_id, app_no) where state <> 'active';
-
 -- Who may manage an app; its owner is one of them.
 create table collaborators (
   app_no int not null references apps on delete cascade,
@@ -125,16 +152,5 @@ create table audit_outcomes (
   status int not null
 );
 
-/*
- * Entries are added and never changed, by the service's own role neither. The grants are the fence
- * where that role is no superuser; the triggers hold for everyone.
- */
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'the audit is only added to' using errcode = 'insufficient_privilege';
-end $$;
-create trigger audit_append_only before update or delete or truncate on audit
-  for each statement execute function refuse_change();
-create trigger audit_outcomes_append_only before update or delete or truncate on audit_outcomes
-  for each statement execute function refuse_change();
+-- Entries are added and never changed (db/directory/functions/audit.sql).
 revoke update, delete, truncate on audit, audit_outcomes from current_user, public;

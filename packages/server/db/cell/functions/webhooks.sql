@@ -1,113 +1,5 @@
--- Webhooks read the event log by a cursor each. docs/decisions/0013-webhooks.md tells how nothing
--- gets lost and the order of each key is kept.
---
+-- The outcome of webhook deliveries.
 -- Lock order: lease, webhooks, webhook_progress, webhook_parked, outbox.
-
-create table webhooks (
-  app_no int not null references apps,
-  no bigint generated always as identity,
-  -- Which lease it belongs to: webhooks/<shard>.
-  shard int not null generated always as ((no % 64)::int) stored,
-  id text not null,
-  name text not null,
-  url text not null,
-  use_basic_auth boolean not null,
-  username text,
-  password_sealed bytea,
-  enabled boolean not null,
-  retry_on_failure boolean not null,
-  triggers text[] not null default '{}',
-  -- The types of events that pull them: whoever reads the log goes by what they are then.
-  types text[] not null default '{}',
-  -- For each of them: what the log held when it was asked for is not sent, wherever the cursor stands.
-  since bigint[] not null default '{}',
-  secret_sealed bytea not null,
-  -- The secret before this one, which signs beside it until then.
-  old_secret_sealed bytea,
-  old_secret_until timestamptz,
-  -- Its rows in other tables go with the sweeps, and then this one.
-  removed boolean not null default false,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  primary key (app_no, no),
-  check (cardinality(since) = cardinality(types))
-);
-create unique index webhooks_id on webhooks (app_no, id) where not removed;
-create index webhooks_shard on webhooks (shard) where enabled and not removed;
-create index webhooks_removed on webhooks (app_no, no) where removed;
-
--- How far a webhook has come: every event up to the position was delivered, stands in the backlog
--- or among the dead letters, or is of a type that it did not ask for.
-create table webhook_progress (
-  app_no int not null,
-  webhook_no bigint not null,
-  position bigint not null,
-  -- Keys that failed one after the other, without a success between them.
-  failures int not null default 0,
-  failing_since timestamptz,
-  failed_at timestamptz,
-  -- After too many failures the whole webhook waits, and is probed now and then.
-  probes int not null default 0,
-  waits_until timestamptz,
-  primary key (app_no, webhook_no)
-) with (fillfactor = 50);
-create index webhook_progress_waiting on webhook_progress (app_no) where waits_until is not null;
-
--- Keys whose events wait: a delivery failed, or a replay was asked for.
-create table webhook_parked (
-  app_no int not null,
-  webhook_no bigint not null,
-  key text not null,
-  -- Failed tries of the first of its events.
-  tries int not null default 0,
-  retry_at timestamptz not null default now(),
-  primary key (app_no, webhook_no, key)
-);
-create index webhook_parked_due on webhook_parked (app_no, webhook_no, retry_at);
-
--- Their events. A key has a row in webhook_parked as long as it has one here.
-create table webhook_backlog (
-  app_no int not null,
-  webhook_no bigint not null,
-  key text not null,
-  position bigint not null,
-  primary key (app_no, webhook_no, key, position)
-);
-
--- Events that were given up; a range of them where the log no longer holds what they were.
-create table webhook_dead_letters (
-  app_no int not null,
-  webhook_no bigint not null,
-  position bigint not null,
-  upto bigint not null,
-  type text,
-  reason text not null check (reason in ('exhausted', 'noRetry', 'expired')),
-  at timestamptz not null default now(),
-  primary key (app_no, webhook_no, position)
-);
-create index webhook_dead_letters_at on webhook_dead_letters (at);
-
-create sequence webhook_delivery_ids;
-
--- Every try. Partitioned by day: a day is dropped as a whole.
-create table webhook_deliveries (
-  app_no int not null,
-  webhook_no bigint not null,
-  id bigint not null default nextval('webhook_delivery_ids'),
-  position bigint not null,
-  type text not null,
-  try int not null,
-  -- Of the answer; null: there was none, and `error` says why.
-  status int,
-  error text,
-  duration_ms int not null,
-  answer text,
-  at timestamptz not null,
-  day date not null,
-  primary key (app_no, webhook_no, id, day)
-) partition by range (day);
-create index webhook_deliveries_failed on webhook_deliveries (app_no, webhook_no, id)
-where coalesce(status, 0) not between 200 and 299;
 
 /*
  * Notes what came of some deliveries, and moves the cursor, all or nothing. `p_news`:
@@ -123,7 +15,7 @@ where coalesce(status, 0) not between 200 and 299;
  * webhook is to be disabled. A cursor that moves, or a quiet week after a failure, says nothing of the receiver.
  * `restarted`: the owner mended it while it was probed, and what the probe told is void.
  */
-create function record_deliveries(
+create or replace function record_deliveries(
   p_job text, p_worker uuid, p_epoch bigint,
   p_app_no int, p_webhook bigint, p_position bigint, p_news json,
   out hopeless boolean, out restarted boolean
@@ -226,7 +118,7 @@ begin
 end $$;
 
 /* Removes the rest of a removed webhook, at most so many rows; whether all is gone. */
-create function sweep_webhook(p_app_no int, p_webhook bigint, p_limit int) returns boolean
+create or replace function sweep_webhook(p_app_no int, p_webhook bigint, p_limit int) returns boolean
 language plpgsql as $$
 declare
   v_rows int;

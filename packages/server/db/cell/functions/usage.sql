@@ -1,73 +1,11 @@
--- What an app uses: counts that a worker adds up from the event log, and counts that processes add
--- themselves. docs/decisions/0017-usage.md tells why so. Nothing here is read from messages.
+-- Usage counts, added up from the event log. Lock order: usage_progress of the app before all other tables.
 
--- How far the log of each app was added up.
-create table usage_progress (
-  app_no int primary key,
-  position bigint not null
-) with (fillfactor = 50);
-
--- How often something happened on a day (UTC): types of events, kinds of messages, calls by operation and status.
-create table usage_days (
-  app_no int not null,
-  day date not null,
-  what text collate "C" not null,
-  count bigint not null,
-  primary key (app_no, day, what)
-) with (fillfactor = 70);
-
--- The same of some types of events in steps of five minutes, for some days.
-create table usage_steps (
-  app_no int not null,
-  at timestamptz not null,
-  what text collate "C" not null,
-  count bigint not null,
-  primary key (app_no, at, what)
-) with (fillfactor = 70);
-create index usage_steps_at on usage_steps (at);
-
--- Users that were online at the same time: the most of the day, by a look each minute.
-create table usage_peaks (
-  app_no int not null,
-  day date not null,
-  online int not null,
-  primary key (app_no, day)
-) with (fillfactor = 70);
-
--- The last day on which each user was active.
-create table usage_activity (
-  app_no int not null,
-  uid text collate "C" not null,
-  day date not null,
-  primary key (app_no, uid)
-) with (fillfactor = 80);
-
-/*
- * How many users were active on a day, by the day before on which they were active. Of any days from a to b,
- * the users of whom `before` is earlier than a are those who were not active in them before: each counts once.
- */
-create table usage_returns (
-  app_no int not null,
-  day date not null,
-  before date not null,
-  users int not null,
-  primary key (app_no, day, before)
-) with (fillfactor = 70);
-
--- Users whose tokens were used, until they are added up.
-create table usage_seen (
-  app_no int not null,
-  day date not null,
-  uid text collate "C" not null,
-  primary key (app_no, day, uid)
-);
-
-create function utc_day(p_at timestamptz) returns date
+create or replace function utc_day(p_at timestamptz) returns date
 language sql immutable parallel safe
 return (p_at at time zone 'UTC')::date;
 
 /* Days must come in order: the app's row of usage_progress is locked, and roll_up sees to it. */
-create function note_active(p_app_no int, p_day date, p_uids text[]) returns void
+create or replace function note_active(p_app_no int, p_day date, p_uids text[]) returns void
 language sql
 set enable_seqscan = off
 as $$
@@ -100,7 +38,7 @@ $$;
  * must come in order for each user. Tokens are looked at when the log has been read to its end, and a minute late: no event of an earlier
  * day can follow then.
  */
-create function roll_up(p_app_no int, p_limit int) returns int
+create or replace function roll_up(p_app_no int, p_limit int) returns int
 language plpgsql as $$
 declare
   v_settled date := utc_day(clock_timestamp() - interval '1 minute');

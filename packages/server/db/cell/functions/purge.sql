@@ -1,14 +1,11 @@
--- An app that was marked for removal: nothing serves it until it is restored. The directory decides,
--- this follows (workers/apps.ts).
-alter table apps add archived_at timestamptz;
-create index apps_archived on apps (app_no) where archived_at is not null;
+-- Removal of all rows of an app. Lock order: none that matters, since nothing serves the app any more.
 
 /*
  * Removes at most so many rows of an app from each of its tables, and tells whether all are gone. The
  * tables are those that have an app_no, whatever migration made them; `apps`, which others refer to,
  * comes last. Rows of partitions can share a ctid: the app is asked for twice.
  */
-create function purge_app(p_app_no int, p_limit int) returns boolean language plpgsql as $$
+create or replace function purge_app(p_app_no int, p_limit int) returns boolean language plpgsql as $$
 declare
   v_table regclass;
   v_rows int;

@@ -1,61 +1,15 @@
--- An action inserts its event into outbox in its own transaction, last, after its locks and
--- writes. The sequencer moves committed rows to events and gives them a position: 1, 2, 3 … per
--- app, without a hole. docs/decisions/0005-sequencer.md tells why nothing is skipped.
-
-create table outbox (
-  -- cache 1: ids are drawn in order by all sessions.
-  id bigint generated always as identity (cache 1) primary key,
-  app_no int not null,
-  type text not null,
-  -- What must stay in order among its like: the conversation, else the user or group concerned.
-  key text not null,
-  payload json not null,
-  -- Under what devices find it that come back: `user:…`, `group:…`, `*` for everyone, '' for none.
-  to_first text collate "C" not null default '',
-  to_second text collate "C",
-  at timestamptz not null default clock_timestamp()
-) with (
-  -- Rows live for milliseconds: clean up by count, not by a share of a table that is empty.
-  autovacuum_vacuum_scale_factor = 0,
-  autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_threshold = -1
-);
+-- The outbox and the log of events. Lock order: lease, outbox rows, positions by app_no.
 
 /*
  * The transaction gets its id before its rows draw theirs: whoever sees that a row id is taken
  * knows that its transaction can be waited for (sequence_events relies on it).
  */
-create function outbox_assign_xid() returns trigger
+create or replace function outbox_assign_xid() returns trigger
 language plpgsql as $$
 begin
   perform pg_current_xact_id();
   return null;
 end $$;
-create trigger outbox_assign_xid before insert on outbox
-for each statement execute function outbox_assign_xid();
-
-create table events (
-  app_no int not null,
-  position bigint not null,
-  type text not null,
-  key text not null,
-  payload json not null,
-  to_first text collate "C" not null default '',
-  to_second text collate "C",
-  -- When it happened.
-  at timestamptz not null,
-  -- When it was given its position (UTC): the partition.
-  day date not null,
-  primary key (app_no, position, day)
-) partition by range (day);
-create index events_first on events (app_no, to_first, position) where to_first <> '';
-create index events_second on events (app_no, to_second, position) where to_second is not null;
-
--- The last position given in each app.
-create table positions (
-  app_no int primary key,
-  position bigint not null
-) with (fillfactor = 50);
 
 /*
  * One step of the sequencer, one call: a stopped process holds no lock. Takes at most p_limit
@@ -67,7 +21,7 @@ create table positions (
  * is what is published of them: `app_no {event}`, each ended by a character that no JSON can hold.
  * Locks: lease, outbox rows, positions by app_no.
  */
-create function sequence_events(
+create or replace function sequence_events(
   p_worker uuid, p_epoch bigint,
   p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit int,
   out taken bigint[], out horizon bigint, out live text

@@ -1,69 +1,9 @@
--- What users leave at messages: reactions, pins, saves. And the users that are bots.
--- docs/decisions/0012-reactions.md tells why counts have rows of their own.
-
--- Drawn while the line of those who react to the message is held: ids grow in their order.
-create sequence reaction_ids;
-
-create table reactions (
-  app_no int not null,
-  uid text collate "C" not null,
-  message_id bigint not null,
-  reaction text collate "C" not null,
-  id bigint not null default nextval('reaction_ids'),
-  reacted_at timestamptz not null default clock_timestamp(),
-  primary key (app_no, uid, message_id, reaction)
-);
-create unique index reactions_message on reactions (app_no, message_id, id);
-create index reactions_value on reactions (app_no, message_id, reaction, id);
-
--- How many users reacted with what; no row stands for none.
-create table reaction_counts (
-  app_no int not null,
-  message_id bigint not null,
-  reaction text collate "C" not null,
-  count int not null,
-  -- The reaction that came first: the order in which values are shown.
-  first_id bigint not null,
-  primary key (app_no, message_id, reaction)
-) with (fillfactor = 50);
-
--- A list of its own for each user.
-create table saves (
-  app_no int not null,
-  uid text collate "C" not null,
-  message_id bigint not null,
-  saved_at timestamptz not null default clock_timestamp(),
-  primary key (app_no, uid, message_id)
-);
-create index saves_message on saves (app_no, message_id);
-
-create index messages_pinned on messages (app_no, conversation, id) where pinned_at is not null;
--- With reactions: for whoever looks for those alone. Reactions that were all taken back leave the mark.
-create index messages_reacted on messages (app_no, conversation, seq) where reacted;
-
-alter table users add column bot boolean not null default false;
-create index users_bots on users (app_no, uid) where bot;
-
-/* Blocks act between two: neither reaches the other. */
-create function check_blocks(p_app_no int, p_uid text, h conversations) returns void
-language plpgsql as $$
-declare
-  v_other text := case when p_uid = h.one then h.other else h.one end;
-begin
-  if h.kind <> 'user' then return; end if;
-  if exists (select from blocks
-    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
-  then
-    perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
-  elsif exists (select from blocks
-    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
-  then
-    perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
-  end if;
-end $$;
+-- Reactions to messages.
+-- Lock order: the advisory lock of the message's reactions, the head (for the first reaction alone), the
+-- message, the user's inbox row, reactions, reaction_counts, outbox.
 
 /* Keeps a message from being deleted, and a user from being thrown out, until the transaction ends. */
-create function hold_message(
+create or replace function hold_message(
   p_app_no int, p_id bigint, p_uid text,
   out conversation bigint, out category text, out deleted boolean
 )
@@ -85,7 +25,7 @@ begin
 end $$;
 
 /* Tells of a reaction that came or went. */
-create function announce_reaction(p_type text, h conversations, r reactions) returns void
+create or replace function announce_reaction(p_type text, h conversations, r reactions) returns void
 language sql as $$
   insert into outbox (app_no, type, key, to_first, to_second, payload)
   select r.app_no, p_type, 'conversation:' || h.no,
@@ -106,7 +46,7 @@ $$;
  * The first reaction marks its message, under the lock of the conversation as every change of a
  * message: sweeps rely on that.
  */
-create function mark_reacted(p_app_no int, p_id bigint) returns void
+create or replace function mark_reacted(p_app_no int, p_id bigint) returns void
 language plpgsql as $$
 declare
   v_conversation bigint;
@@ -123,7 +63,7 @@ end $$;
  * All who react to one message stand in line: if they waited for its row, each change would wake up
  * all of them. Nobody else takes this lock, so whoever has the head need not wait for it.
  */
-create function add_reaction(
+create or replace function add_reaction(
   p_app_no int, p_id bigint, p_uid text, p_reaction text, p_most int
 ) returns void
 language plpgsql as $$
@@ -163,7 +103,7 @@ begin
 end $$;
 
 /* One user less has reacted so. */
-create function uncount_reaction(r reactions) returns void
+create or replace function uncount_reaction(r reactions) returns void
 language plpgsql as $$
 declare
   v_left int;
@@ -178,7 +118,7 @@ begin
 end $$;
 
 /* Takes a user's reaction back, if there is one. */
-create function remove_reaction(p_app_no int, p_id bigint, p_uid text, p_reaction text) returns void
+create or replace function remove_reaction(p_app_no int, p_id bigint, p_uid text, p_reaction text) returns void
 language plpgsql as $$
 declare
   m record;
@@ -195,46 +135,4 @@ begin
   perform uncount_reaction(r);
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform announce_reaction('message.reaction.removed', h, r);
-end $$;
-
-/* Removes at most p_limit reactions and saves of a removed user, and returns how many. */
-create function sweep_reactions(p_app_no int, p_uid text, p_limit int) returns int
-language plpgsql as $$
-declare
-  r reactions;
-  v_done int := 0;
-  v_part int;
-begin
-  for r in
-    delete from reactions where ctid = any (array(
-      select ctid from reactions where app_no = p_app_no and uid = p_uid
-      order by message_id limit p_limit))
-    returning *
-  loop
-    perform uncount_reaction(r);
-    v_done := v_done + 1;
-  end loop;
-  delete from saves where ctid = any (array(
-    select ctid from saves where app_no = p_app_no and uid = p_uid limit p_limit - v_done));
-  get diagnostics v_part = row_count;
-  return v_done + v_part;
-end $$;
-
-/* Removes at most p_limit rows of what users left at a message that is gone; returns whether all is. */
-create function sweep_gone_message(p_app_no int, p_id bigint, p_limit int) returns boolean
-language plpgsql as $$
-declare
-  v_done int;
-  v_part int;
-begin
-  delete from reaction_counts where app_no = p_app_no and message_id = p_id;
-  delete from reactions where ctid = any (array(
-    select ctid from reactions where app_no = p_app_no and message_id = p_id limit p_limit));
-  get diagnostics v_done = row_count;
-  delete from saves where ctid = any (array(
-    select ctid from saves where app_no = p_app_no and message_id = p_id limit p_limit - v_done));
-  get diagnostics v_part = row_count;
-  if v_done + v_part >= p_limit then return false; end if;
-  delete from gone_messages where app_no = p_app_no and id = p_id;
-  return true;
 end $$;

@@ -1,43 +1,14 @@
--- Who is online: whoever has a device at some gateway process. docs/decisions/0016-presence.md tells why
--- this stands here. Rows change when users come and go, never by heartbeat: of what lives, only
--- gateways renew, one row each.
---
--- Locks: the gateway, users by app and uid, presence, outbox. `users.online` is true for exactly those
--- users that have a row in presence, and changes with one event in the same transaction.
+-- Who is online. Lock order: the gateway, users by app_no and uid, presence, outbox.
 
-alter table users set (fillfactor = 90);
-
-create table gateways (
-  -- A process at one cell. One that was taken for dead goes on under a new id.
-  gateway uuid primary key,
-  seen_at timestamptz not null default clock_timestamp(),
-  expires_at timestamptz not null,
-  -- Set: nobody may come by it any more, and those who did are being let go.
-  ended boolean not null default false
-) with (fillfactor = 50);
-
-create table presence (
-  app_no int not null,
-  uid text collate "C" not null,
-  -- As the user's: lists of who is online are a range of one index.
-  name_key text collate "C" not null,
-  -- Where the user has devices: at least one.
-  gateways uuid[] not null,
-  primary key (app_no, uid)
-) with (fillfactor = 80);
-create index presence_order on presence (app_no, name_key, uid);
-
-create function rename_present() returns trigger
+create or replace function rename_present() returns trigger
 language plpgsql as $$
 begin
   update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
   return null;
 end $$;
-create trigger rename_present after update of name on users
-for each row when (new.online and new.name_key <> old.name_key) execute function rename_present();
 
 /* The order in which users are locked everywhere. */
-create function lock_present(p_users json) returns void
+create or replace function lock_present(p_users json) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -48,7 +19,7 @@ begin
   order by u.app_no, u.uid for no key update;
 end $$;
 
-create function connection_payload(u users, p_connection json) returns json
+create or replace function connection_payload(u users, p_connection json) returns json
 language sql volatile
 return concat('{"user":', user_json(u), ',"status":"', case when u.online then 'online' else 'offline' end,
   '","timestamp":', floor(1000 * date_part('epoch', clock_timestamp()))::bigint,
@@ -58,7 +29,7 @@ return concat('{"user":', user_json(u), ',"status":"', case when u.online then '
  * Users, each `{"app_no", "uid", "connection"}`, have a device at this gateway. Said twice it does no
  * harm; users that are gone are left out.
  */
-create function connect_users(p_gateway uuid, p_users json) returns void
+create or replace function connect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -92,7 +63,7 @@ end $$;
  * Users, each `{"app_no", "uid", "connection", "idle"}`, have no device at this gateway any more, since so
  * many seconds. Who has none elsewhere is offline.
  */
-create function disconnect_users(p_gateway uuid, p_users json) returns void
+create or replace function disconnect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -122,7 +93,7 @@ end $$;
  * Lets go of up to p_limit users of a gateway that has ended, after a place in the order of the key: all calls
  * together walk once over those who are online. Returns the place to go on from, or nothing after the last.
  */
-create function release_gateway(
+create or replace function release_gateway(
   p_gateway uuid, p_after_app int, p_after_uid text, p_limit int, out app_no int, out uid text
 )
 language plpgsql as $$

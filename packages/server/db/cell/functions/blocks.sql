@@ -1,0 +1,73 @@
+-- Blocks between two users.
+-- Lock order: users by uid, conversations in the order of their keys, blocks, inbox, view_totals, totals.
+
+/* Tells a conversation between two that one blocks the other, or no longer does. Its head is locked. */
+create or replace function set_blocked(p_app_no int, p_uid text, p_with text, p_blocked boolean) returns void
+language plpgsql as $$
+declare
+  v_visible boolean;
+begin
+  update inbox set blocked = p_blocked
+  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+    and blocked <> p_blocked
+  returning visible into v_visible;
+  if v_visible then
+    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
+  end if;
+end $$;
+
+/*
+ * Blocks others, or no longer does, in the order of their conversations' keys; returns those for
+ * whom that is new. The heads are locked, so that no message is sent meanwhile; one that a block made
+ * goes with the last block between the two.
+ */
+create or replace function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
+returns setof text
+language plpgsql as $$
+declare
+  v_other text;
+  h conversations;
+begin
+  for v_other in
+    select o from unnest(p_others) o
+    where p_blocked or exists (select from blocks
+      where app_no = p_app_no and uid = p_uid and blocked_uid = o)
+    order by least(o collate "C", p_uid collate "C"), greatest(o collate "C", p_uid collate "C")
+  loop
+    h := open_conversation(p_app_no, p_uid, v_other);
+    if p_blocked then
+      insert into blocks (app_no, uid, blocked_uid) values (p_app_no, p_uid, v_other)
+      on conflict do nothing;
+    else
+      delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
+    end if;
+    if found then
+      perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
+      return next v_other;
+    end if;
+    if not p_blocked and h.last_seq = 0 and not exists (select from blocks
+      where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+    then
+      delete from conversations where app_no = p_app_no and no = h.no;
+    end if;
+  end loop;
+end $$;
+
+/* Blocks act between two: neither reaches the other. */
+create or replace function check_blocks(p_app_no int, p_uid text, h conversations) returns void
+language plpgsql as $$
+declare
+  v_other text := case when p_uid = h.one then h.other else h.one end;
+begin
+  if h.kind <> 'user' then return; end if;
+  if exists (select from blocks
+    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
+  then
+    perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
+  elsif exists (select from blocks
+    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+  then
+    perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
+  end if;
+end $$;

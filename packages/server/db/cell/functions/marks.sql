@@ -1,0 +1,180 @@
+-- Marks: how far a user has read or received, and the receipts that follow from it.
+-- Lock order: the user's inbox row alone. The head is read after that lock, and not locked.
+
+/*
+ * The newest message in a part of a conversation that somebody else sent. Of two the others are known.
+ * Of a group 1,000 messages are looked at: whoever wrote as many without a mark would pay for all of
+ * them at each; its next mark past somebody else's tells of those before, too.
+ */
+create or replace function newest_of_others(h conversations, p_uid text, p_after bigint, p_upto bigint)
+returns messages
+language plpgsql as $$
+declare
+  m messages;
+begin
+  if h.kind = 'group' then
+    select * into m from (
+      select * from messages
+      where app_no = h.app_no and conversation = h.no and seq > p_after and seq <= p_upto
+      order by seq desc limit 1000) looked
+    where sender <> p_uid order by seq desc limit 1;
+  else
+    select sent.* into m
+    from unnest(array[h.one, h.other, 'app_system']) as other (uid) cross join lateral (
+      select * from messages
+      where app_no = h.app_no and conversation = h.no and sender = other.uid
+        and seq > p_after and seq <= p_upto
+      order by seq desc limit 1) sent
+    where other.uid <> p_uid order by sent.seq desc limit 1;
+  end if;
+  return m;
+end $$;
+
+/*
+ * Moves a user's mark. The inbox row is locked first, the head is read after it: a send of the
+ * user's own waits for the row, so it is counted either by us or by itself.
+ *
+ * What others are told of it is a receipt: a row in `marks` at the newest message of somebody else,
+ * if that is past the row before. Between two of whom one blocks the other there is none.
+ */
+create or replace function mark_conversation(
+  p_app_no int, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint,
+  out receipt boolean, out moved boolean, out conversation bigint, out at timestamptz,
+  -- Of a receipt the message that it stands at, else the one that the mark was moved to.
+  out message_id bigint, out sender text,
+  -- Of a receipt in a group, who sent the newest of the messages that it covers.
+  out senders text[]
+)
+language plpgsql as $$
+declare
+  i inbox;
+  h conversations;
+  m messages;
+  v_seq bigint;
+  v_counted bigint;
+  v_marked bigint;
+begin
+  receipt := false;
+  moved := false;
+  select * into i from inbox
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
+  for no key update;
+  if not found or (p_kind = 'group' and i.scope is null) then
+    perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
+  end if;
+  select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  if h.shown_seq <= i.cleared_seq then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  conversation := h.no;
+  at := clock_timestamp();
+
+  if p_message_id is null then
+    v_seq := h.last_seq;
+    v_counted := h.counted;
+    select * into m from messages k
+    where k.app_no = p_app_no and k.conversation = h.no and k.seq <= h.last_seq
+    order by k.seq desc limit 1;
+  else
+    select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
+    if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
+      -- Whether the user takes part there decides what a device is told.
+      perform refuse(
+        case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
+        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
+          'unseen', not exists (select from inbox o
+            where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
+              and (o.kind = 'user' or o.scope is not null))));
+    end if;
+    -- It was sent after the head was read: the mark goes no further than that.
+    v_seq := least(m.seq, h.last_seq);
+    v_counted := least(m.counted, h.counted);
+  end if;
+  message_id := m.id;
+  sender := m.sender;
+
+  if p_what = 'unread' then
+    if v_seq >= i.read_seq then return; end if;
+  else
+    -- What was read was delivered. Each from the end of the index: of both together all would be read.
+    v_marked := coalesce(greatest(
+      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+        and k.uid = p_uid and k.kind = 'read'),
+      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+        and k.uid = p_uid and k.kind = p_what)), 0);
+    if v_seq > v_marked and not (h.kind = 'user' and exists (
+      select from blocks b where b.app_no = p_app_no
+        and (b.uid, b.blocked_uid) in ((h.one, h.other), (h.other, h.one))))
+    then
+      m := newest_of_others(h, p_uid, v_marked, v_seq);
+    else
+      m := null;
+    end if;
+    if m.seq is not null then
+      insert into marks (app_no, conversation, uid, kind, seq, at)
+      values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      receipt := true;
+      message_id := m.id;
+      sender := m.sender;
+      if h.kind = 'group' then
+        senders := array(
+          select distinct k.sender from (
+            select c.sender from messages c
+            where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
+              and c.seq <= m.seq
+            order by c.seq desc limit 100) k
+          where k.sender not in (p_uid, 'app_system'));
+      end if;
+    end if;
+    if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
+  end if;
+
+  moved := true;
+  update inbox set read_seq = v_seq, read_counted = v_counted,
+    own_since = case when v_seq = h.last_seq then 0 else (
+      select count(*) from messages k
+      where k.app_no = p_app_no and k.conversation = h.no and k.sender = p_uid
+        and k.seq > v_seq and k.counts and k.deleted_at is null) end
+  where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
+end $$;
+
+/*
+ * Looks at the next p_limit marks in the order of their key: of those that a user made in a
+ * conversation on a day more than 90 days ago the last stays. Returns whether there are more to look
+ * at; then it begins anew, a day after it last did.
+ */
+create or replace function thin_marks(p_limit int) returns boolean
+language plpgsql as $$
+declare
+  t mark_thinning;
+  v_next jsonb;
+begin
+  select * into t from mark_thinning for update;
+  if t.place is null then
+    if t.began_at > now() - interval '1 day' then return false; end if;
+    t.place := '[0, 0, "", "", 0]';
+    t.began_at := now();
+  end if;
+  with looked as materialized (
+    select ctid as tid, app_no, conversation, uid, kind, seq, at from marks
+    where (app_no, conversation, uid, kind, seq)
+      >= ((t.place ->> 0)::int, (t.place ->> 1)::bigint, t.place ->> 2, t.place ->> 3,
+        (t.place ->> 4)::bigint)
+    order by app_no, conversation, uid, kind, seq limit p_limit
+  ), followed as (
+    select tid, at, lead(at) over (
+      partition by app_no, conversation, uid, kind order by seq) as next_at
+    from looked
+  ), gone as (
+    -- Who sweeps them locks them in another order: nobody is waited for.
+    delete from marks where ctid = any (array(
+      select k.ctid from marks k where k.ctid = any (array(
+        select tid from followed
+        where at < date_trunc('day', now(), 'UTC') - interval '90 days'
+          and date_trunc('day', at, 'UTC') = date_trunc('day', next_at, 'UTC')))
+      for update skip locked))
+  )
+  -- The last one is looked at again, beside what comes after it.
+  select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
+  order by app_no, conversation, uid, kind, seq offset p_limit - 1;
+  update mark_thinning set place = v_next, began_at = t.began_at;
+  return v_next is not null;
+end $$;

@@ -1,0 +1,116 @@
+-- Editing and deleting messages, and finding a message by its time.
+-- Lock order: the caller has locked the head; then messages, inbox, threads (send.sql has the whole order).
+
+/*
+ * Changes what a message of a conversation whose head is locked says. p_mentions are records of those
+ * whom it mentions now, or null where they are as they were; returns those who are told of that: the
+ * message did not mention them before, and they did not write it.
+ */
+create or replace function edit_message(
+  p_app_no int, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb
+) returns setof text
+language plpgsql as $$
+declare
+  v_uids text[] := array(select jsonb_object_keys(p_mentions));
+  m messages;
+  h conversations;
+begin
+  update messages set
+    data = with_mentions(p_data, case when p_mentions is null then data -> 'mentions'
+      else small_records(p_mentions) end), tags = p_tags,
+    edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
+  where app_no = p_app_no and id = p_id
+  returning * into m;
+  -- Among those as they were may be users who are gone.
+  if p_mentions is null then return; end if;
+  delete from mentions
+  where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
+  select * into h from conversations where app_no = p_app_no and no = m.conversation;
+  return query select told
+  from told_of_mention(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) told
+  where told <> m.sender;
+end $$;
+
+/*
+ * A message of a conversation whose head is locked is deleted. One that counted is left out of the
+ * unread counts from now on. Returns null if it is not there any more.
+ */
+create or replace function delete_message(p_app_no int, p_id bigint, p_by text, p_permanent boolean)
+returns messages
+language plpgsql as $$
+declare
+  m messages;
+begin
+  select * into m from messages where app_no = p_app_no and id = p_id for no key update;
+  if not found then return null; end if;
+  if m.counts and m.deleted_at is null then
+    insert into uncounted (app_no, conversation, seq) values (p_app_no, m.conversation, m.seq);
+    update inbox i set own_since = own_since - 1
+    from conversations c
+    where c.app_no = p_app_no and c.no = m.conversation
+      and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
+      and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
+  end if;
+  if m.parent_id is not null and m.deleted_at is null then
+    update threads set replies = replies - 1 where app_no = p_app_no and parent_id = m.parent_id;
+  end if;
+  delete from mentions where app_no = p_app_no and message_id = p_id;
+  delete from interactions where app_no = p_app_no and message_id = p_id;
+  if m.reacted or m.saved then
+    insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
+  end if;
+  if p_permanent then
+    perform forget_messages(p_app_no, array[p_id]);
+    delete from messages where app_no = p_app_no and id = p_id;
+    delete from muids
+    where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
+    m.deleted_at := coalesce(m.deleted_at, clock_timestamp());
+    m.deleted_by := coalesce(m.deleted_by, p_by);
+  else
+    update messages
+    set data = '{}', quoted_id = null, deleted_at = clock_timestamp(), deleted_by = p_by,
+      updated_at = clock_timestamp(), pinned_at = null, pinned_by = null,
+      reacted = false, saved = false
+    where app_no = p_app_no and id = p_id
+    returning * into m;
+  end if;
+  return m;
+end $$;
+
+/* What belongs to messages that are gone. */
+create or replace function forget_messages(p_app_no int, p_ids bigint[]) returns void
+language plpgsql as $$
+begin
+  delete from mentions where app_no = p_app_no and message_id = any (p_ids);
+  delete from interactions where app_no = p_app_no and message_id = any (p_ids);
+  delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+end $$;
+
+/*
+ * The newest place in a conversation whose message has at most this id, or was sent in this second
+ * at the latest. Both grow with seq, and the message itself may be gone: found by halving.
+ */
+create or replace function seq_upto(p_app_no int, p_conversation bigint, p_id bigint, p_second bigint)
+returns bigint
+language plpgsql stable as $$
+declare
+  v_low bigint := 0;
+  v_high bigint;
+  v_middle bigint;
+  m record;
+begin
+  select last_seq + 1 into v_high from conversations
+  where app_no = p_app_no and no = p_conversation;
+  while v_high - v_low > 1 loop
+    v_middle := (v_low + v_high) / 2;
+    select seq, id, sent_at into m from messages
+    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
+    order by seq limit 1;
+    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
+      v_low := m.seq;
+    else
+      v_high := v_middle;
+    end if;
+  end loop;
+  return v_low;
+end $$;

@@ -1,0 +1,414 @@
+-- Sending a message: the hottest write, one call and one transaction.
+--
+-- This is the lock order of everything that writes to conversations:
+--   1. idempotency and muids
+--   2. users by uid
+--   3. the advisory lock of a group's senders
+--   4. conversations (the head)
+--   5. messages
+--   6. inbox by uid
+--   7. threads and thread_users
+--   8. view_totals by uid, then totals
+--   9. outbox
+-- A message changes only under the lock of its head. Sweeps and set_blocks lock several heads, in an order
+-- of their own: PostgreSQL may end one of them as a deadlock, and the caller runs it again.
+
+/* Makes the head of two users' conversation where there is none, and locks it. */
+create or replace function open_conversation(p_app_no int, p_uid text, p_with text) returns conversations
+language plpgsql as $$
+declare
+  v_one text := least(p_uid collate "C", p_with collate "C");
+  v_other text := greatest(p_uid collate "C", p_with collate "C");
+  v_head conversations;
+begin
+  loop
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
+    if not found or v_head.last_seq = 0 then
+      -- Whoever removes one of the two locks the heads that its inbox leads to: this one has no
+      -- inbox rows yet, so the users must stay until it has.
+      perform from users
+      where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
+      order by uid for share;
+      insert into conversations (app_no, kind, one, other)
+      values (p_app_no, 'user', v_one, v_other)
+      on conflict do nothing;
+    end if;
+    select * into v_head from conversations
+    where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
+    for no key update;
+    -- It went while we waited for it.
+    exit when found;
+  end loop;
+  return v_head;
+end $$;
+
+/*
+ * Makes one side of a conversation between two visible, or writes its first row. Returns how many
+ * views came by it: all, and those not blocked.
+ */
+create or replace function open_view(
+  h conversations, p_uid text, p_with text, p_own int, p_shows boolean,
+  out visible int, out unblocked int
+)
+language plpgsql as $$
+declare
+  v_blocked boolean;
+begin
+  insert into inbox as i
+    (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
+     created_second, updated_second)
+  values
+    (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
+     exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
+     h.updated_second, h.updated_second)
+  on conflict (app_no, uid, kind, with_id) do update set
+    own_since = i.own_since + excluded.own_since, visible = excluded.visible,
+    created_second = excluded.created_second, updated_second = excluded.updated_second
+  where not i.visible
+  returning i.blocked into v_blocked;
+  visible := case when found and p_shows then 1 else 0 end;
+  unblocked := case when v_blocked then 0 else visible end;
+end $$;
+
+/*
+ * Moves a head on to its next message, which locks it: one statement for both. The id is drawn in
+ * the order of the conversation, since an update that had to wait computes its values again. Returns
+ * the head as it is then, of two users made where there is none; null if a group has none. `hidden`
+ * is how many views come with the message.
+ */
+create or replace function move_head(
+  p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean
+) returns conversations
+language plpgsql as $$
+declare
+  h conversations;
+  v_shown_seq bigint;
+  v_hidden int;
+  v_now timestamptz;
+  v_xid xid8;
+begin
+  if p_kind = 'group' and p_shows then
+    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
+    for no key update;
+    -- The views that come with this message: all with the first, else those cleared.
+    if v_shown_seq = 0 then
+      select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
+    end if;
+  end if;
+  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/messages/indexing.ts).
+  v_xid := pg_current_xact_id();
+  v_now := clock_timestamp();
+  loop
+    update conversations set
+      last_seq = last_seq + 1,
+      last_at = greatest(last_at, v_now),
+      counted = counted + p_counts::int,
+      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
+      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+        else created_second end,
+      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      hidden = case when p_shows then 0 else hidden end
+    where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
+    returning * into h;
+    exit when found or p_kind = 'group';
+    perform open_conversation(p_app_no, p_one, p_other);
+  end loop;
+  if p_kind = 'user' and h.last_seq = 1 then
+    -- A head that a block made: whoever removes one of the two finds heads by the inbox, and not
+    -- this one. So the users must stay until their rows are there.
+    perform from users
+    where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
+    order by uid for share;
+  end if;
+  h.hidden := coalesce(v_hidden, 0);
+  return h;
+end $$;
+
+/*
+ * Stores the message that a head was moved on to, and moves the views. Nothing is written per member
+ * of a group.
+ */
+create or replace function store_message(
+  h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
+  p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean
+) returns bigint
+language plpgsql as $$
+declare
+  v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
+  v_own int := p_counts::int;
+  v_moved int;
+  -- Views that came, and those of them that are not blocked, of either side.
+  v_one int := 0;
+  v_one_free int := 0;
+  v_other int := 0;
+  v_other_free int := 0;
+begin
+  insert into messages
+    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
+     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
+  values
+    (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
+     p_parent, p_quoted, p_counts, p_shows, h.counted, h.last_at, h.last_at);
+
+  if h.kind = 'group' then
+    if p_counts then
+      update inbox set own_since = own_since + 1
+      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
+        and scope is not null;
+    end if;
+    if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
+    return v_id;
+  end if;
+
+  update inbox i set
+    updated_second = case when p_shows then h.updated_second else i.updated_second end,
+    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
+  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
+  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+    -- Not plainly `visible`: the index of those would be read for all views of a user.
+    and coalesce(i.visible, false);
+  get diagnostics v_moved = row_count;
+  if v_moved < 2 then
+    if h.one <> 'app_system' then
+      select * into v_one, v_one_free from open_view(h, h.one, h.other,
+        case when p_sender = h.one then v_own else 0 end, p_shows);
+    end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      select * into v_other, v_other_free from open_view(h, h.other, h.one,
+        case when p_sender = h.other then v_own else 0 end, p_shows);
+    end if;
+    if v_one > 0 then perform add_views(h.app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
+  end if;
+  return v_id;
+end $$;
+
+/*
+ * One send, one call. A retry (by Idempotency-Key or muid) waits here for its twin, and gets the id
+ * of the message that was sent; `message` is null then.
+ */
+create or replace function send_message(
+  p_app_no int, p_kind text, p_sender text, p_receiver text,
+  p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
+  p_credential bytea, p_key text, p_request_hash bytea,
+  p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
+  p_shows boolean default true,
+  out message_id bigint, out message text
+)
+language plpgsql as $$
+declare
+  h conversations;
+  v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
+  -- A reply never counts, nor does what moves no view.
+  v_counts boolean := p_parent is null and p_shows;
+  v_hash bytea;
+  v_entities text;
+  v_quoted text;
+  v_mentions jsonb;
+  v_kept jsonb := p_data;
+  v_shown jsonb := p_data;
+begin
+  if p_key is not null then
+    insert into idempotency as i (app_no, credential, uid, key, request_hash)
+    values (p_app_no, p_credential, v_actor, p_key, p_request_hash)
+    on conflict (app_no, credential, uid, key) do update
+    set request_hash = excluded.request_hash, answer_sealed = null, message_id = null,
+      created_at = now()
+    where i.created_at < now() - interval '24 hours';
+    if not found then
+      select i.request_hash, i.message_id into v_hash, send_message.message_id from idempotency i
+      where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+        and i.key = p_key;
+      if v_hash <> p_request_hash then perform refuse('ERR_IDEMPOTENCY_KEY_REUSED'); end if;
+      return;
+    end if;
+  end if;
+
+  if p_muid is not null then
+    insert into muids (app_no, sender, muid, target)
+    values (p_app_no, p_sender, p_muid, p_target)
+    on conflict do nothing;
+    if not found then
+      select u.message_id into send_message.message_id from muids u
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+  end if;
+
+  if message_id is null then
+    if p_mentions is not null then
+      v_mentions := hold_mentioned(p_app_no, p_mentions);
+      v_kept := with_mentions(p_data, small_records(v_mentions));
+      v_shown := with_mentions(p_data, v_mentions);
+    end if;
+    if p_kind = 'user' then
+      h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
+      v_entities := check_direct(p_app_no, p_sender, p_receiver);
+    else
+      -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
+      -- else takes this lock, so whoever has the head need not wait for it.
+      perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
+      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
+      if h.no is null then
+        perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
+      end if;
+      v_entities := check_group(p_app_no, p_sender, p_receiver);
+    end if;
+    message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+      p_parent, p_quoted, v_counts, p_shows);
+    if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
+    if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
+    if v_mentions is not null then
+      perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
+    end if;
+    if p_muid is not null then
+      update muids u set message_id = send_message.message_id
+      where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
+        and u.target = p_target;
+    end if;
+    -- As message_record makes it, of a message that nobody has changed yet.
+    message := concat(
+      '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
+      ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+      ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '"',
+      ',"receiver":', to_json(p_receiver),
+      ',"category":', to_json(p_category), ',"type":', to_json(p_type),
+      ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
+      ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
+      ',"quotedMessage":' || v_quoted,
+      ',"sentAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
+      ',"updatedAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
+      ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
+      substr(v_shown::text, 2), '}');
+  end if;
+
+  if p_key is not null then
+    update idempotency i set message_id = send_message.message_id
+    where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
+      and i.key = p_key;
+  end if;
+  if message is not null then
+    insert into outbox (app_no, type, key, payload, to_first, to_second)
+    values (p_app_no, 'message.sent', 'conversation:' || h.no,
+      ('{"message":' || message || '}')::json, p_kind || ':' || p_receiver,
+      case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
+        then 'user:' || p_sender end);
+    if v_mentions is not null then
+      insert into outbox (app_no, type, key, payload)
+      select p_app_no, 'user.mentioned', 'conversation:' || h.no,
+        concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
+      from told_of_mention(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
+    end if;
+  end if;
+end $$;
+
+/* The records of both, as JSON, if the sender may write to the receiver. Blocks do not bind the app. */
+create or replace function check_direct(p_app_no int, p_sender text, p_receiver text) returns text
+language plpgsql as $$
+declare
+  v_sender text;
+  v_receiver text;
+  v_mine boolean;
+  v_theirs boolean;
+  v_friends_only boolean;
+begin
+  select case when s.uid is not null then user_json(s) end,
+    case when r.uid is not null then user_json(r) end,
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
+    exists (select from blocks
+      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender),
+    (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
+     where x.app_no = p_app_no and x.role = case
+       when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
+  into v_sender, v_receiver, v_mine, v_theirs, v_friends_only
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join users r on r.app_no = p_app_no and r.uid = p_receiver
+      and r.deactivated_at is null and r.removed_at is null;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_receiver is null then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
+  end if;
+  if p_sender <> p_receiver and p_sender <> 'app_system' then
+    if v_mine then
+      perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', p_receiver));
+    elsif v_theirs then
+      perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
+    end if;
+    if v_friends_only and not exists (select from friends
+      where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
+    then
+      perform refuse('ERR_PERMISSION_DENIED');
+    end if;
+  end if;
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    left(v_receiver, -1), ',"conversationId":', to_json(conversation_id('user',
+      least(p_sender collate "C", p_receiver collate "C"),
+      greatest(p_sender collate "C", p_receiver collate "C"))),
+    '},"entityType":"user"}}');
+end $$;
+
+/* The records of both, as JSON, if the sender may write to the group: members, and the app. */
+create or replace function check_group(p_app_no int, p_sender text, p_guid text) returns text
+language plpgsql as $$
+declare
+  v_sender text;
+  v_group text;
+  v_joined boolean;
+begin
+  select case when s.uid is not null then user_json(s) end,
+    case when g.guid is not null then group_json(g) end, i.scope is not null
+  into v_sender, v_group, v_joined
+  from (select) one
+    left join users s on s.app_no = p_app_no and s.uid = p_sender
+      and s.deactivated_at is null and s.removed_at is null
+    left join groups g on g.app_no = p_app_no and g.guid = p_guid and g.removed_at is null
+    left join inbox i on i.app_no = p_app_no and i.uid = p_sender and i.kind = 'group'
+      and i.with_id = p_guid;
+  v_sender := sender_json(p_app_no, p_sender, v_sender);
+  if v_group is null then
+    perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
+  end if;
+  if p_sender <> 'app_system' and not v_joined then
+    if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
+      perform refuse('ERR_BANNED_GROUPMEMBER');
+    end if;
+    perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
+    v_group, ',"entityType":"group"}}');
+end $$;
+
+/* The sender's record as it was found; the app has no row. */
+create or replace function sender_json(p_app_no int, p_uid text, p_found text) returns text
+language plpgsql stable as $$
+begin
+  if p_uid = 'app_system' then return system_record(p_app_no)::text; end if;
+  if p_found is null then
+    perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
+  end if;
+  return p_found;
+end $$;
+
+/* Adds a message that tells what somebody did, and returns its record. It has no event of its own. */
+create or replace function append_action(
+  p_app_no int, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean
+) returns jsonb
+language plpgsql as $$
+declare
+  h conversations;
+  v_id bigint;
+begin
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
+  h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  v_id := store_message(
+    h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
+  return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
+end $$;

@@ -1,0 +1,86 @@
+-- Replies and quotes. Lock order: the caller has locked the head; then threads, thread_users by uid.
+
+/*
+ * A message that another one of the same conversation refers to, as far as its sender can see it.
+ * The head is locked.
+ */
+create or replace function find_referred(h conversations, p_sender text, p_id bigint, p_reply boolean)
+returns messages
+language plpgsql as $$
+declare
+  m messages;
+begin
+  select * into m from messages where app_no = h.app_no and id = p_id;
+  if found and m.conversation <> h.no then
+    -- Whether the sender takes part there decides what a device is told.
+    perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
+      jsonb_build_object('reason', 'The quoted message is of another conversation.', 'id', p_id,
+        'unseen', not exists (select from inbox i
+          where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
+            and (i.kind = 'user' or i.scope is not null))));
+  end if;
+  if not found or m.seq <= h.purged_seq
+    or m.seq <= (select cleared_seq from inbox
+      where app_no = h.app_no and conversation = h.no and uid = p_sender)
+    or exists (select from users
+      where app_no = h.app_no and uid = m.sender and removed_at is not null)
+  then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  return m;
+end $$;
+
+/* Counts a reply that was stored, and notes who has to do with its thread now. */
+create or replace function add_reply(h conversations, p_sender text, p_parent bigint, p_id bigint)
+returns void
+language plpgsql as $$
+declare
+  m messages := find_referred(h, p_sender, p_parent, true);
+begin
+  if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
+  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  insert into threads as t
+    (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
+  values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
+  on conflict (app_no, parent_id) do update set
+    replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
+  -- Of two users the other one too, who may have written nothing.
+  insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
+  select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)
+  from (values (p_sender, true), (m.sender, true),
+    (case when h.kind = 'user' then h.one end, false),
+    (case when h.kind = 'user' then h.other end, false)) concerned (uid, wrote)
+  where uid <> 'app_system'
+  group by uid order by uid
+  on conflict (app_no, uid, parent_id) do update set
+    wrote = t.wrote or excluded.wrote, follows = t.follows or t.uid = p_sender
+  where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
+end $$;
+
+/* A quoted message as the one that quotes it shows it (areas/messages/record.ts does the same). */
+create or replace function quote_message(h conversations, p_sender text, p_id bigint) returns jsonb
+language plpgsql as $$
+declare
+  m messages := find_referred(h, p_sender, p_id, false);
+  v_receiver jsonb;
+begin
+  if m.deleted_at is not null then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  if m.category = 'action' then
+    perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
+      '{"devMessage": "The quoted message tells of an action."}');
+  end if;
+  v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
+  if h.kind = 'user' then
+    v_receiver := v_receiver
+      || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
+  end if;
+  return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
+      select jsonb_object_agg(key, coalesce(party_record(h.app_no, 'user', key), value))
+      from jsonb_each(m.data -> 'mentions')))
+    || jsonb_build_object('entities', jsonb_build_object(
+      'sender', jsonb_build_object('entityType', 'user',
+        'entity', coalesce(party_record(h.app_no, 'user', m.sender), '{}')),
+      'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
+end $$;
