@@ -45,7 +45,9 @@ export async function checkCounterpart(actor: Actor, { kind, withId }: Place): P
   const uids = kind === 'user' ? [withId] : []
   const guids = kind === 'group' ? [withId] : []
   const system = kind === 'user' && withId === SYSTEM_UID
-  const known = await findEntities.maybeOne(cell.db, { appNo, uids, guids, system })
+  const known = await findEntities.maybeOne(cell.db, {
+    ...{ appNo, viewer: null, uids, guids, system },
+  })
   if (known) return
   throw kind === 'user'
     ? fail('ERR_UID_NOT_FOUND', { uid: withId })

@@ -61,7 +61,7 @@ export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRec
     const sought = { appNo, uids: idsOf('user'), guids: idsOf('group') }
     await holdPinned.run(tx, sought)
     const known = new Set(
-      (await findEntities.many(tx, { ...sought, system: false })).map(
+      (await findEntities.many(tx, { ...sought, viewer: null, system: false })).map(
         ({ kind, id }) => `${kind}:${id}`,
       ),
     )

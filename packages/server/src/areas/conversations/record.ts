@@ -5,7 +5,7 @@ import type { Actor } from '../access/actor.ts'
 import { printedId } from '../messages/printed-id.record.ts'
 import type { ConversationKind, MessageRow } from '../messages/queries.ts'
 import { SYSTEM_UID, toMessages } from '../messages/record.ts'
-import { blockFields, seconds } from '../users/record.ts'
+import { blockFields, seconds, withoutPresence } from '../users/record.ts'
 import type { ConversationRecord } from './schema.ts'
 import { findView, type ViewRow } from './views.queries.ts'
 
@@ -27,7 +27,7 @@ export async function toConversations(
   views: ViewRow[],
   show: Show,
 ): Promise<ConversationRecord[]> {
-  const counterparts = views.map((view) => JSON.parse(view.counterpart))
+  const counterparts = views.map(counterpartOf)
   // In a list of all users' views nobody looks.
   const viewer = show.owner ? undefined : views[0]?.uid
   const entities = new Map(
@@ -61,6 +61,11 @@ export async function toConversations(
       conversationWith: { ...counterparts[n], ...counterpartFields(view, show) },
     }
   })
+}
+
+function counterpartOf({ counterpart, apart }: ViewRow) {
+  const record = JSON.parse(counterpart)
+  return apart ? withoutPresence(record) : record
 }
 
 const hasMessage = (view: ViewRow): view is ViewRow & MessageRow => view.id !== null

@@ -11,7 +11,7 @@ import {
   SENDER_IS_THERE,
   unreadOf,
 } from '../messages/queries.ts'
-import type { Relation } from '../users/queries.ts'
+import { isApart, type Relation } from '../users/queries.ts'
 
 /** A user's view of a conversation, with the last message, if there is one: all of it is null otherwise. */
 export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {
@@ -32,6 +32,8 @@ export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null
   /** Whose view it is, and the other user or the group: records as JSON. */
   owner: string | null
   counterpart: string
+  /** Whether the owner may not see the counterpart's presence. */
+  apart: boolean
   /** In the group. */
   scope: string | null
   joined_second: number | null
@@ -83,9 +85,18 @@ const userOf = (uid: string) => `(
 
 /**
  * All that is shown of the views in `from`, which is called v, and of their last messages. `owner` is
- * the record of whose they are; `blocks` says whether those are shown.
+ * the record of whose they are; `blocks` says whether those are shown, `apart` whether the viewer may not see
+ * the counterpart's presence.
  */
-const shown = (from: string, { owner = userOf(':uid'), blocks = BLOCKS, more = '' } = {}) => `
+const shown = (
+  from: string,
+  {
+    owner = userOf(':uid'),
+    blocks = BLOCKS,
+    apart = `v.kind = 'user' and ${isApart(':uid', 'v.with_id')}`,
+    more = '',
+  } = {},
+) => `
   select v.uid, v.with_id,
     ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,
     v.tags as view_tags, v.pinned_at as view_pinned_at,
@@ -102,7 +113,7 @@ const shown = (from: string, { owner = userOf(':uid'), blocks = BLOCKS, more = '
       when v.kind = 'group' then group_json(g)
       when v.with_id = 'app_system' then system_record(:appNo)::text
       else user_json(o)
-    end as counterpart,
+    end as counterpart, ${apart} as apart,
     v.scope, unix(v.joined_at) as joined_second,
     case when v.kind = 'group' then g.tags else o.tags end as counterpart_tags,
     case when ${blocks} and v.kind = 'user' then (
@@ -351,7 +362,7 @@ export const listAllViews = query<Shown & Kinds & Start & Walk & { limit: number
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v', { owner: userOf('v.uid') })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: userOf('v.uid'), apart: 'false' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
 export const listAllFilteredViews = query<
@@ -366,7 +377,7 @@ export const listAllFilteredViews = query<
      where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
      order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
    )
-   ${shown('page v', { owner: userOf('v.uid') })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: userOf('v.uid'), apart: 'false' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
 )
 
 /** How many views of the next :owners users pass. */

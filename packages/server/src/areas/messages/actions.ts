@@ -280,7 +280,9 @@ async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageR
   const { receipts: _receipts, ...message } = shown as MessageRecord
   const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
-  const found = await findEntities.maybeOne(tx, { appNo, uids: [by], guids: [], system })
+  const found = await findEntities.maybeOne(tx, {
+    ...{ appNo, viewer: null, uids: [by], guids: [], system },
+  })
   const actor = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
   const on = (entity: object) => ({ entity, entityType: 'message' })
   return {

@@ -11,7 +11,7 @@ export interface Readable {
 }
 
 export async function checkKnown({ app: { no: appNo, cell } }: Actor, uid: string): Promise<void> {
-  const known = { appNo, uids: [uid], guids: [], system: uid === SYSTEM_UID }
+  const known = { appNo, viewer: null, uids: [uid], guids: [], system: uid === SYSTEM_UID }
   if (!(await findEntities.maybeOne(cell.db, known))) throw fail('ERR_UID_NOT_FOUND', { uid })
 }
 

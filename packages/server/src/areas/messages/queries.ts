@@ -1,6 +1,6 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
-import type { Relation } from '../users/queries.ts'
+import { isApart, type Relation } from '../users/queries.ts'
 
 export type ConversationKind = 'user' | 'group'
 
@@ -275,8 +275,10 @@ export const findGroupHead = query<
 export interface EntityRow {
   kind: ConversationKind
   id: string
-  /** As JSON. */
+  /** As JSON, with presence. */
   record: string
+  /** Whether it is a user whose presence the viewer may not see. */
+  apart: boolean
 }
 
 /**
@@ -286,19 +288,27 @@ export interface EntityRow {
  * instead.
  */
 export const findEntities = query<
-  { appNo: number; uids: string[]; guids: string[]; system: boolean },
+  {
+    appNo: number
+    /** null: the app, which may see everything. */
+    viewer: string | null
+    uids: string[]
+    guids: string[]
+    system: boolean
+  },
   EntityRow
 >(
   'messages.findEntities',
-  `select 'user' as kind, found.* from json_array_elements_text(array_to_json(:uids::text[])) as id,
+  `select 'user' as kind, found.*, ${isApart(':viewer::text', 'found.id')} as apart
+   from json_array_elements_text(array_to_json(:uids::text[])) as id,
      lateral (select u.uid as id, user_json(u) as record from users u
        where u.app_no = :appNo and u.uid = id.value and u.removed_at is null limit 1) found
    union all
-   select 'group', found.* from json_array_elements_text(array_to_json(:guids::text[])) as id,
+   select 'group', found.*, false from json_array_elements_text(array_to_json(:guids::text[])) as id,
      lateral (select g.guid, group_json(g) from groups g
        where g.app_no = :appNo and g.guid = id.value and g.removed_at is null limit 1) found
    union all
-   select 'user', 'app_system', system_record(:appNo)::text where :system::boolean`,
+   select 'user', 'app_system', system_record(:appNo)::text, false where :system::boolean`,
 )
 
 /** Of mentioned users what lists can be asked for. */

@@ -11,6 +11,7 @@ import {
   type ReactionRow,
 } from './reactions.queries.ts'
 import type { ReactionQuery } from './reactions.schema.ts'
+import { toEntity } from './record.ts'
 
 /** Who reacted to a message, in the order in which they did; with one value, where that is given. */
 export async function reactionsOf(
@@ -23,8 +24,9 @@ export async function reactionsOf(
   const rows = message.reacted ? await readRows(actor, message.id, query, reaction) : []
   const { shown, meta } = cutPage(rows, query)
   const uids = [...new Set(shown.map(({ uid }) => uid))]
-  const users = await findEntities.many(cell.db, { appNo, uids, guids: [], system: false })
-  const known = new Map(users.map((user) => [user.id, JSON.parse(user.record) as UserRecord]))
+  const viewer = actor.uid ?? null
+  const users = await findEntities.many(cell.db, { appNo, viewer, uids, guids: [], system: false })
+  const known = new Map(users.map((user) => [user.id, toEntity(user) as UserRecord]))
   const data = shown.flatMap((row) => {
     const reactedBy = known.get(row.uid)
     return reactedBy ? [toReaction(row, reactedBy)] : []

@@ -1,8 +1,14 @@
-import type { MessageRecord, ReceiptRecord } from '@loquat/protocol'
+import type { MessageRecord, ReceiptRecord, UserRecord } from '@loquat/protocol'
 import type { Executor } from '../../platform/db/query.ts'
-import { blockFields, conversationIdOf, seconds } from '../users/record.ts'
+import { blockFields, conversationIdOf, seconds, withoutPresence } from '../users/record.ts'
 import { printedId } from './printed-id.record.ts'
-import { findEntities, listMentioned, listReferred, type MessageRow } from './queries.ts'
+import {
+  type EntityRow,
+  findEntities,
+  listMentioned,
+  listReferred,
+  type MessageRow,
+} from './queries.ts'
 import { type Traces, tracesOf } from './traces.ts'
 
 /** Acts for the app itself; it has no row. */
@@ -52,7 +58,7 @@ export async function toMessages(
   const referred = new Set(rows.flatMap((row) => referredIn(row, show)))
   const others = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
   const known: Known = {
-    entities: await withEntities(db, appNo, [...rows, ...others], show.entities ?? new Map()),
+    entities: await withEntities(db, appNo, [...rows, ...others], show),
     messages: new Map(others.map((row) => [row.id, row])),
     mentioned: await findMentioned(db, appNo, [...rows, ...others], show),
     traces: await tracesOf(db, appNo, [...rows, ...others], show.viewer),
@@ -61,17 +67,28 @@ export async function toMessages(
 }
 
 /** Adds what the messages show and is not known yet. */
-async function withEntities(db: Executor, appNo: number, rows: MessageRow[], known: Entities) {
+async function withEntities(
+  db: Executor,
+  appNo: number,
+  rows: MessageRow[],
+  { entities: known = new Map(), viewer }: Show,
+): Promise<Entities> {
   const ids = { user: new Set<string>(), group: new Set<string>() }
   for (const row of rows) {
     for (const [kind, id] of entityIds(row)) if (!known.has(`${kind}:${id}`)) ids[kind].add(id)
   }
   const [uids, guids] = [[...ids.user], [...ids.group]]
   if (uids.length + guids.length === 0) return known
-  const wanted = { appNo, uids, guids, system: ids.user.has(SYSTEM_UID) }
-  for (const { kind, id, record } of await findEntities.many(db, wanted))
-    known.set(`${kind}:${id}`, JSON.parse(record))
+  const wanted = { appNo, viewer: viewer ?? null, uids, guids, system: ids.user.has(SYSTEM_UID) }
+  for (const row of await findEntities.many(db, wanted))
+    known.set(`${row.kind}:${row.id}`, toEntity(row))
   return known
+}
+
+/** The record of a user or group as the viewer sees it. */
+export function toEntity({ record, apart }: EntityRow): Json {
+  const entity = JSON.parse(record)
+  return apart ? withoutPresence(entity as UserRecord) : entity
 }
 
 /** The ids of the messages that are shown with one. */

@@ -54,6 +54,18 @@ export const listRelations = query<
    where mine.uid is not null or theirs.uid is not null`,
 )
 
+/**
+ * Whether one of the two blocks the other. The first lookup of each direction runs once for a statement: most
+ * viewers have no block, and then no user is looked up. A viewer that is null is the app.
+ */
+export const isApart = (viewer: string, uid: string) => `(
+  case when exists (select from blocks b where b.app_no = :appNo and b.uid = ${viewer}) then exists (
+    select from blocks b
+    where b.app_no = :appNo and b.uid = ${viewer} and b.blocked_uid = ${uid}) else false end
+  or case when exists (select from blocks b where b.app_no = :appNo and b.blocked_uid = ${viewer}) then exists (
+    select from blocks b
+    where b.app_no = :appNo and b.uid = ${uid} and b.blocked_uid = ${viewer}) else false end)`
+
 /** Whether a user is online, in a list for this viewer: nobody is across a block. The blocks are read once for all users. */
 export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>
   viewer === undefined

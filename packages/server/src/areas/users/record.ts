@@ -43,11 +43,16 @@ export function toSharedUser(row: UserRow): UserRecord {
   return user
 }
 
-/** The record as another user sees it. Between two of whom one blocks the other, nobody sees who is there. */
+/** The record as a user across a block sees it: neither sees whether the other is online. */
+export function withoutPresence({ lastActiveAt: _lastActiveAt, ...user }: UserRecord): UserRecord {
+  return { ...user, status: 'offline' }
+}
+
+/** The record as another user sees it. */
 export function asSeenBy(viewer: string, row: UserRow, relation: Relation): UserRecord {
   if (viewer === row.uid) return toUser(row)
   const apart = relation.blocked_by_me_at !== null || relation.has_blocked_me_at !== null
-  const user = toSharedUser(apart ? { ...row, online: false, last_active_at: null } : row)
+  const user = apart ? withoutPresence(toSharedUser(row)) : toSharedUser(row)
   user.conversationId = conversationIdOf(viewer, row.uid)
   return { ...user, ...blockFields(relation) }
 }
