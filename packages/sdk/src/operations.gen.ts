@@ -1514,44 +1514,6 @@ export type MarkInteractionsBody = {
   interactions: string[]
 }
 
-export type ListMessageReceiptsAnswer = {
-  data: {
-    /** UID of who received it. */
-    recipient: string
-    /** When it was delivered, in Unix seconds. */
-    deliveredAt?: number
-    /** When it was read, in Unix seconds. */
-    readAt?: number
-  }[]
-  meta: {
-    current: {
-      limit: number
-      count: number
-    }
-    /** Parameters of the next page in the same direction. */
-    next?: {
-      affix: string
-      id: string
-    }
-  }
-}
-
-export type ListMessageReceiptsQuery = {
-  /** Maximum number of records per page. */
-  limit?: number | undefined
-  /** Cursor: only receivers after this uid. */
-  id?: string | undefined
-}
-
-export type ListMessageReceiptsItem = {
-  /** UID of who received it. */
-  recipient: string
-  /** When it was delivered, in Unix seconds. */
-  deliveredAt?: number
-  /** When it was read, in Unix seconds. */
-  readAt?: number
-}
-
 export type SendThreadReplyAnswer =
   | Message
   | {
@@ -2400,6 +2362,44 @@ export type ListGroupMessagesQuery = {
   id?: string | undefined
   /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
+}
+
+export type ListMessageReceiptsAnswer = {
+  data: {
+    /** UID of who received it. */
+    recipient: string
+    /** When it was delivered, in Unix seconds. */
+    deliveredAt?: number
+    /** When it was read, in Unix seconds. */
+    readAt?: number
+  }[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListMessageReceiptsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Cursor: only receivers after this uid. */
+  id?: string | undefined
+}
+
+export type ListMessageReceiptsItem = {
+  /** UID of who received it. */
+  recipient: string
+  /** When it was delivered, in Unix seconds. */
+  deliveredAt?: number
+  /** When it was read, in Unix seconds. */
+  readAt?: number
 }
 
 export type ListConversationsQuery = {
@@ -3475,27 +3475,6 @@ export class MessagesMethods {
     )
   }
 
-  /** List the receipts of a message. */
-  async listReceipts(
-    id: string,
-    query?: ListMessageReceiptsQuery,
-    options?: CallOptions,
-  ): Promise<ListMessageReceiptsAnswer> {
-    return this.#transport.answer(
-      { method: 'GET', path: `/v3/messages/${segment(id)}/receipts`, query },
-      options,
-    )
-  }
-
-  /** List the receipts of a message: every record, read page by page. */
-  allReceipts(
-    id: string,
-    query?: ListMessageReceiptsQuery,
-    options?: CallOptions,
-  ): AsyncGenerator<ListMessageReceiptsItem, void, undefined> {
-    return everyFollowing((place) => this.listReceipts(id, { ...query, ...place }, options))
-  }
-
   /** List the reactions to a message. */
   async listReactions(
     id: string,
@@ -3720,6 +3699,27 @@ export class MessagesMethods {
       },
       options,
     )
+  }
+
+  /** List the receipts of a message. */
+  async listReceipts(
+    id: string,
+    query?: ListMessageReceiptsQuery,
+    options?: CallOptions,
+  ): Promise<ListMessageReceiptsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/messages/${segment(id)}/receipts`, query },
+      options,
+    )
+  }
+
+  /** List the receipts of a message: every record, read page by page. */
+  allReceipts(
+    id: string,
+    query?: ListMessageReceiptsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ListMessageReceiptsItem, void, undefined> {
+    return everyFollowing((place) => this.listReceipts(id, { ...query, ...place }, options))
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
-import { Indexer } from '../src/areas/messages/indexing.ts'
+import { Indexer } from '../src/areas/history/indexing.ts'
 import { closeDeps, type Deps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { fillApp } from '../src/fill/fill.ts'

@@ -1,9 +1,4 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import { addPreflight } from './areas/access/cors.ts'
-import { Credentials } from './areas/access/credentials.ts'
-import { addManagement } from './areas/access/manage.ts'
-import { MANAGE, routedUrl } from './areas/access/managed.ts'
-import { addAccess } from './areas/access/plugin.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { collaboratorRoutes } from './areas/apps/collaborators.routes.ts'
 import { appRoutes } from './areas/apps/routes.ts'
@@ -16,20 +11,20 @@ import { conversationRoutes } from './areas/conversations/routes.ts'
 import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
-import { messageListRoutes } from './areas/messages/list.routes.ts'
-import { pinnedMessageRoutes } from './areas/messages/pins.routes.ts'
-import { reactionRoutes } from './areas/messages/reactions.routes.ts'
+import { historyRoutes } from './areas/history/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
-import { savedMessageRoutes } from './areas/messages/saves.routes.ts'
-import { threadRoutes } from './areas/messages/threads.routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
 import { sessionRoutes } from './areas/operators/sessions.routes.ts'
 import { totpRoutes } from './areas/operators/totp.routes.ts'
+import { pinnedMessageRoutes } from './areas/pins/routes.ts'
+import { reactionRoutes } from './areas/reactions/routes.ts'
 import { relationRoutes } from './areas/relations/routes.ts'
 import { roleRoutes } from './areas/roles/routes.ts'
+import { savedMessageRoutes } from './areas/saves/routes.ts'
 import { addUsage } from './areas/stats/plugin.ts'
 import { statsRoutes } from './areas/stats/routes.ts'
+import { threadRoutes } from './areas/threads/routes.ts'
 import { userRoutes } from './areas/users/routes.ts'
 import { authTokenRoutes } from './areas/users/tokens.routes.ts'
 import { deliveryRoutes } from './areas/webhooks/deliveries.routes.ts'
@@ -37,6 +32,11 @@ import { webhookRoutes } from './areas/webhooks/routes.ts'
 import { addConsole } from './console.ts'
 import type { Deps } from './deps.ts'
 import { documents } from './documents.ts'
+import { addPreflight } from './gate/cors.ts'
+import { Credentials } from './gate/credentials.ts'
+import { addManagement } from './gate/manage.ts'
+import { MANAGE, routedUrl } from './gate/managed.ts'
+import { addAccess } from './gate/plugin.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 
@@ -55,7 +55,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   reactionRoutes,
   pinnedMessageRoutes,
   savedMessageRoutes,
-  messageListRoutes,
+  historyRoutes,
   conversationRoutes,
   pinRoutes,
   deprecatedConversationRoutes,

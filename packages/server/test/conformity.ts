@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type ErrorCode, errors } from '@loquat/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Section } from '../src/areas/access/operator.ts'
+import type { Section } from '../src/gate/operator.ts'
 
 export interface Schema {
   type?: string

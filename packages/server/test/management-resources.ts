@@ -3,7 +3,7 @@
  * every path parameter, and what to send so that the operation succeeds.
  */
 import { randomBytes } from 'node:crypto'
-import type { Role } from '../src/areas/access/operator.ts'
+import type { Role } from '../src/gate/operator.ts'
 import { stepOf, totpCode } from '../src/platform/secrets/totp.ts'
 import { managementOperations, type Operation } from './conformity.ts'
 import type { TestServer } from './kit.ts'

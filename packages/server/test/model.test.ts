@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { setSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
-import { type SettingName, settingOf } from '../src/areas/settings/settings.ts'
+import { type SettingName, settingOf } from '../src/core/settings.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
 import {

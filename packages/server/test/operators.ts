@@ -1,11 +1,11 @@
 /** Operators of a test, and how they call the management interface. */
 import { randomBytes } from 'node:crypto'
 import { LoquatManagement } from '@loquat/sdk'
-import type { Role } from '../src/areas/access/operator.ts'
-import { SESSION_COOKIE } from '../src/areas/access/operators.ts'
 import { insertOwner } from '../src/areas/apps/queries.ts'
 import { insertOperator } from '../src/areas/operators/queries.ts'
 import { insertSession } from '../src/areas/operators/sessions.queries.ts'
+import type { Role } from '../src/gate/operator.ts'
+import { SESSION_COOKIE } from '../src/gate/operators.ts'
 import { cookieName } from '../src/platform/http/cookies.ts'
 import { hashPassword } from '../src/platform/secrets/passwords.ts'
 import { type Answer, call, checkedFetch, type TestApp, type TestServer } from './kit.ts'

@@ -3,15 +3,19 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
 import * as views from '../src/areas/conversations/views.queries.ts'
-import { conditionsOf } from '../src/areas/messages/filter.ts'
-import type { MessageFilters } from '../src/areas/messages/list.schema.ts'
-import * as pins from '../src/areas/messages/pins.queries.ts'
-import * as messages from '../src/areas/messages/queries.ts'
-import * as reactions from '../src/areas/messages/reactions.queries.ts'
-import * as saves from '../src/areas/messages/saves.queries.ts'
-import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/messages/streams.ts'
-import * as threads from '../src/areas/messages/threads.queries.ts'
-import { walk } from '../src/areas/messages/walk.ts'
+import { conditionsOf } from '../src/areas/history/filter.ts'
+import * as history from '../src/areas/history/queries.ts'
+import type { MessageFilters } from '../src/areas/history/schema.ts'
+import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/history/streams.ts'
+import { walk } from '../src/areas/history/walk.ts'
+import * as pins from '../src/areas/pins/queries.ts'
+import * as reactions from '../src/areas/reactions/queries.ts'
+import * as saves from '../src/areas/saves/queries.ts'
+import * as threads from '../src/areas/threads/queries.ts'
+import * as annotations from '../src/core/annotations.ts'
+import { findEntities } from '../src/core/entities.ts'
+import { findMessage } from '../src/core/message-access.ts'
+import { listReferred } from '../src/core/message-rows.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { loquat } from './loquat.ts'
@@ -176,37 +180,40 @@ suite('plans for any values', () => {
       ),
     'users and groups by id': () =>
       captured(
-        messages.findEntities as never,
+        findEntities as never,
         { appNo: app.no, uids: [uid], guids: ['nobody'], system: true } as never,
       ),
     'a page of history': () =>
       captured(
-        messages.listMessagesDown as never,
+        history.listMessagesDown as never,
         { appNo: app.no, conversation, after: 0, upto: 1_000_000, limit: LIMIT } as never,
       ),
     'one message': () =>
-      captured(messages.findMessage as never, { appNo: app.no, id: message, viewer: uid } as never),
+      captured(findMessage as never, { appNo: app.no, id: message, viewer: uid } as never),
     'the replies of a thread': () =>
       captured(
         threads.listRepliesDown as never,
         { ...{ appNo: app.no, parent: message, after: 0, upto: 1_000_000 }, limit: LIMIT } as never,
       ),
     'messages that others refer to': () =>
-      captured(messages.listReferred as never, { appNo: app.no, ids: [message] } as never),
+      captured(listReferred as never, { appNo: app.no, ids: [message] } as never),
     'the threads of the app': () => listOfThreads(threads.threadsOfApp.older, null),
     'the threads that a user sees': () => listOfThreads(threads.threadsOfUser.newer, uid),
     'the threads of a user': () => listOfThreads(threads.threadsOfParticipant.older, uid),
     'what somebody sent': () =>
       captured(
-        messages.listSentUp as never,
+        history.listSentUp as never,
         { appNo: app.no, sender: uid, after: 0, before: 10 ** 15, limit: LIMIT } as never,
       ),
   }
   const ids = [message]
   const range = { after: 0, before: 10 ** 15, limit: LIMIT }
-  const traces: Record<string, () => Promise<Statement>> = {
+  const marked: Record<string, () => Promise<Statement>> = {
     'reactions at messages of a page': () =>
-      captured(reactions.listReactionCounts as never, { appNo: app.no, ids, viewer: uid } as never),
+      captured(
+        annotations.listReactionCounts as never,
+        { appNo: app.no, ids, viewer: uid } as never,
+      ),
     'who reacted to a message': () =>
       captured(
         reactions.listReactionsDown as never,
@@ -218,7 +225,7 @@ suite('plans for any values', () => {
         { ...range, appNo: app.no, id: message, reaction: 'up' } as never,
       ),
     'what a user saved of a page': () =>
-      captured(saves.listSaveTimes as never, { appNo: app.no, uid, ids } as never),
+      captured(annotations.listSaveTimes as never, { appNo: app.no, uid, ids } as never),
     'a page of saved messages': () =>
       captured(saves.listSavedUp as never, { ...range, appNo: app.no, uid } as never),
     'a page of pinned messages': () =>
@@ -243,7 +250,7 @@ suite('plans for any values', () => {
     'what is unread of a user': () => capturedWalk({ unread: true }, true),
     'messages of a user in a time': () => capturedWalk({ 'sentAt[from]': 1_700_000_000 }, true),
   }
-  for (const [what, statement] of Object.entries({ ...cases, ...traces, ...walks })) {
+  for (const [what, statement] of Object.entries({ ...cases, ...marked, ...walks })) {
     const most = what in walks ? MOST_WALKED : MOST_ROWS
     test(`${what}: by indexes alone, few rows`, async () => {
       const nodes = nodesOf(await planOf(await statement()))

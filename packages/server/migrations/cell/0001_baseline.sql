@@ -31,7 +31,7 @@ return coalesce((strpos(p_data ->> 'text', '.') > 0 or strpos(p_data ->> 'text',
 create table apps (
   app_no int primary key,
   app_id text not null unique,
-  -- Only what differs from the defaults (areas/settings/settings.ts).
+  -- Only what differs from the defaults (core/settings.ts).
   settings jsonb not null default '{}',
   created_at timestamptz not null default now(),
   -- Set: the app was marked for removal, and nothing serves it until it is restored. The directory
@@ -591,7 +591,7 @@ create index saves_message on saves (app_no, message_id);
 
 -- What lists and searches of messages are found by. docs/decisions/0014-message-lists.md tells why.
 
--- The index of texts, made by a worker (areas/messages/indexing.ts) for stretches of an app's
+-- The index of texts, made by a worker (areas/history/indexing.ts) for stretches of an app's
 -- messages: ids above after_id, up to upto_id. What is newer than the last one is walked over.
 create table search_segments (
   app_no int not null,

@@ -1,4 +1,3 @@
-import { audited } from '../areas/access/operator-audit.ts'
 import { changeOf, type SettingChanges, setSettings } from '../areas/settings/actions.ts'
 import { getSettings } from '../areas/settings/queries.ts'
 import {
@@ -8,8 +7,9 @@ import {
   type SettingName,
   type Settings,
   settings,
-} from '../areas/settings/settings.ts'
+} from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
+import { audited } from '../gate/operator-audit.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'

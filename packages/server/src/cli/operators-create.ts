@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { recordAudit } from '../areas/access/audit.ts'
 import { addOperator } from '../areas/operators/actions.ts'
 import type { Deps } from '../deps.ts'
+import { recordAudit } from '../gate/audit.ts'
 import { UserError } from '../platform/errors.ts'
 import { ApiError } from '../platform/http/fail.ts'
 import { hashPassword } from '../platform/secrets/passwords.ts'

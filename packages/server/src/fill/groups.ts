@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { getSettings } from '../areas/settings/queries.ts'
-import { limitOf, type Settings } from '../areas/settings/settings.ts'
+import { limitOf, type Settings } from '../core/settings.ts'
 import { addToTotal } from '../platform/db/totals.ts'
 import { UserError } from '../platform/errors.ts'
 import { type CopyRow, copyInto } from './copy.ts'

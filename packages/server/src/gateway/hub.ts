@@ -1,5 +1,5 @@
 import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
-import type { ServedApp } from '../areas/access/actor.ts'
+import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Budget } from './budget.ts'

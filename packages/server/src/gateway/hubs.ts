@@ -1,4 +1,4 @@
-import type { ServedApp } from '../areas/access/actor.ts'
+import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { Budget } from './budget.ts'

@@ -1,5 +1,5 @@
-import type { ServedApp } from '../areas/access/actor.ts'
 import type { Presence } from '../areas/presence/presence.ts'
+import type { ServedApp } from '../core/actor.ts'
 import type { HubListener } from './hub.ts'
 import type { Session } from './session.ts'
 

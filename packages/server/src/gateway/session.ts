@@ -7,8 +7,8 @@ import {
   type UserRecord,
 } from '@loquat/protocol'
 import type { WebSocket } from 'ws'
-import type { ServedApp } from '../areas/access/actor.ts'
-import type { Settings } from '../areas/settings/settings.ts'
+import type { ServedApp } from '../core/actor.ts'
+import type { Settings } from '../core/settings.ts'
 import { Allowance } from './allowance.ts'
 import type { Entry } from './entry.ts'
 import type { Typings } from './typing.ts'

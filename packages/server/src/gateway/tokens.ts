@@ -1,5 +1,5 @@
-import { listValidTokens } from '../areas/access/queries.ts'
 import type { Deps } from '../deps.ts'
+import { listValidTokens } from '../gate/queries.ts'
 import { ARCHIVED, EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
 import type { Session } from './session.ts'
 

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordAudit } from '../areas/access/audit.ts'
 import { followArchive } from '../areas/apps/archive.actions.ts'
 import {
   beginPurge,
@@ -10,6 +9,7 @@ import {
   purgeApp,
   removePlacement,
 } from '../areas/apps/archive.queries.ts'
+import { recordAudit } from '../gate/audit.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 60_000

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Indexer } from '../areas/messages/indexing.ts'
+import { Indexer } from '../areas/history/indexing.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 2_000

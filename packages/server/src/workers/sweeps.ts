@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listPurging, sweepPurged } from '../areas/conversations/queries.ts'
 import { listRemovedGroups, sweepGroup } from '../areas/groups/queries.ts'
-import { listGoneMessages, sweepGoneMessage } from '../areas/messages/reactions.queries.ts'
+import { listGoneMessages, sweepGoneMessage } from '../areas/reactions/queries.ts'
 import { listRemovedRoles, sweepRole } from '../areas/roles/queries.ts'
 import { listRemoved, sweepUser } from '../areas/users/queries.ts'
 import { listRemovedWebhooks, sweepWebhook } from '../areas/webhooks/queries.ts'

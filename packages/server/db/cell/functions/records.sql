@@ -78,7 +78,7 @@ create or replace function receiver_of(m messages, h conversations) returns text
 language sql immutable
 return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other end;
 
-/* A message without what is read at answer time (areas/messages/record.ts adds it). */
+/* A message without what is read at answer time (core/message-record.ts adds it). */
 create or replace function message_record(m messages, h conversations) returns jsonb
 language sql stable
 return jsonb_strip_nulls(jsonb_build_object(

@@ -97,7 +97,7 @@ begin
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
-  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/messages/indexing.ts).
+  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/history/indexing.ts).
   v_xid := pg_current_xact_id();
   v_now := clock_timestamp();
   loop

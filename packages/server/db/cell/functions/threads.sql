@@ -57,7 +57,7 @@ begin
   where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
 end $$;
 
-/* A quoted message as the one that quotes it shows it (areas/messages/record.ts does the same). */
+/* A quoted message as the one that quotes it shows it (core/message-record.ts does the same). */
 create or replace function quote_message(h conversations, p_sender text, p_id bigint) returns jsonb
 language plpgsql as $$
 declare

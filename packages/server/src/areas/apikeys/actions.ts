@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { EventType } from '@loquat/protocol'
+import type { Actor, KeyScope } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
-import type { Actor, KeyScope } from '../access/actor.ts'
-import { write } from '../access/write.ts'
 import {
   type ApiKeyRow,
   countApiKeys,

@@ -1,6 +1,6 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { KeyScope } from '../../core/actor.ts'
 import { query } from '../../platform/db/query.ts'
-import type { KeyScope } from '../access/actor.ts'
 
 export type ApiKeyRow = Pick<CellRows['api_keys'], 'key_sealed' | 'name' | 'created_at'> & {
   scope: KeyScope

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../gate/audit.ts'
+import type { ManagedApp, Operator } from '../../gate/operator.ts'
+import { operatorWrite } from '../../gate/operator-write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { ApiError, fail } from '../../platform/http/fail.ts'
-import { recordAudit } from '../access/audit.ts'
-import type { ManagedApp, Operator } from '../access/operator.ts'
-import { operatorWrite } from '../access/operator-write.ts'
 import { findOperatorByEmail } from '../operators/queries.ts'
 import {
   type CollaboratorRow,

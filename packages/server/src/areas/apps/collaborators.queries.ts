@@ -1,5 +1,5 @@
+import type { Role } from '../../gate/operator.ts'
 import { directoryQuery } from '../../platform/db/query.ts'
-import type { Role } from '../access/operator.ts'
 
 export type CollaboratorRow = {
   operator_no: number | null

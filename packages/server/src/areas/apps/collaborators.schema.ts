@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { ROLES } from '../../gate/operator.ts'
 import { Data, Outcome, Timestamp } from '../../platform/http/schemas.ts'
-import { ROLES } from '../access/operator.ts'
 import { Email } from '../operators/schema.ts'
 
 export const Collaborator = Type.Object(

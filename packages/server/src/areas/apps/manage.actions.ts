@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../gate/audit.ts'
+import { operatorWrite, storedAnswer } from '../../gate/operator-write.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import { recordAudit } from '../access/audit.ts'
-import { operatorWrite, storedAnswer } from '../access/operator-write.ts'
 import { baseUrl, NoCell, NotServed, type NewApp as PlaceableApp, placeApp } from './actions.ts'
 import { followArchive } from './archive.actions.ts'
 import {

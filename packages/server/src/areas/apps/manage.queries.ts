@@ -1,6 +1,6 @@
 import type { Region } from '@loquat/protocol'
+import type { Role } from '../../gate/operator.ts'
 import { directoryQuery } from '../../platform/db/query.ts'
-import type { Role } from '../access/operator.ts'
 
 export type ManagedAppRow = {
   app_no: number

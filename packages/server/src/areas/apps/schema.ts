@@ -1,7 +1,7 @@
 import { regions } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
+import { ROLES } from '../../gate/operator.ts'
 import { Name, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
-import { ROLES } from '../access/operator.ts'
 import { ApiKey } from '../apikeys/schema.ts'
 
 const Region = Type.Enum([...regions], { description: "Region that stores the app's data." })

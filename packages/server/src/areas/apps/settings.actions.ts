@@ -1,11 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
-import { badRequest } from '../../platform/http/fail.ts'
-import { servedApp, unknownApp } from '../access/app-of-request.ts'
-import { audited } from '../access/operator-audit.ts'
-import { operatorSets } from '../access/operator-write.ts'
-import { changeOf, type SettingChanges, setSettings } from '../settings/actions.ts'
-import { getSettings } from '../settings/queries.ts'
 import {
   defaultOf,
   isSettingName,
@@ -15,7 +8,14 @@ import {
   type SettingValue,
   settingOf,
   settings,
-} from '../settings/settings.ts'
+} from '../../core/settings.ts'
+import type { Deps } from '../../deps.ts'
+import { servedApp, unknownApp } from '../../gate/app-of-request.ts'
+import { audited } from '../../gate/operator-audit.ts'
+import { operatorSets } from '../../gate/operator-write.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import { changeOf, type SettingChanges, setSettings } from '../settings/actions.ts'
+import { getSettings } from '../settings/queries.ts'
 
 /** The settings are in the cell: an app that is not served here, or marked for removal, has none. */
 async function appOf({ directory }: Deps, { managedApp: { id, archived } }: FastifyRequest) {

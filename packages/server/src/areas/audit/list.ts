@@ -1,7 +1,7 @@
 import type { DirectoryRows } from '../../../db/rows.gen.ts'
+import { storable } from '../../core/time.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, sql } from '../../platform/db/sql.ts'
-import { storable } from '../users/record.ts'
 import type { AppAuditQuery, AuditEntry } from './schema.ts'
 
 type Row = Omit<DirectoryRows['audit'], 'app_no'> & { status: number | null }

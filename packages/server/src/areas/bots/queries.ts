@@ -1,5 +1,5 @@
+import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import { query } from '../../platform/db/query.ts'
-import { USER_COLUMNS, type UserRow } from '../users/queries.ts'
 
 /** By uid, with those that are deactivated. An app has at most 25, so all are read and paged together. */
 export const listBots = query<{ appNo: number }, UserRow>(

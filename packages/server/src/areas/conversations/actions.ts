@@ -1,12 +1,12 @@
+import type { Actor } from '../../core/actor.ts'
+import { findEntities } from '../../core/entities.ts'
+import { type ConversationKind, conversationIdOf as directId, SYSTEM_UID } from '../../core/ids.ts'
+import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
-import { type ConversationKind, findEntities } from '../messages/queries.ts'
-import { SYSTEM_UID } from '../messages/record.ts'
-import { conversationIdOf as directId, seconds } from '../users/record.ts'
 import {
   clearView,
   findStanding,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
-import type { Access } from '../access/plugin.ts'
 import { clearForAll, findByPrintedId } from './by-id.actions.ts'
 import { ofOwner } from './kinds.ts'
 import { readConversation } from './record.ts'

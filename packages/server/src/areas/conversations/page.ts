@@ -1,8 +1,8 @@
+import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest, noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
-import type { Actor } from '../access/actor.ts'
 import {
   countAll,
   countOwn,

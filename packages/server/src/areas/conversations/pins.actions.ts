@@ -1,13 +1,13 @@
+import type { Actor } from '../../core/actor.ts'
+import { findEntities } from '../../core/entities.ts'
+import { SYSTEM_UID } from '../../core/ids.ts'
+import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
-import { findEntities } from '../messages/queries.ts'
-import { SYSTEM_UID } from '../messages/record.ts'
 import { lockSettings } from '../settings/queries.ts'
 import { lockUsers } from '../users/queries.ts'
-import { seconds } from '../users/record.ts'
 import { type Place, whichOf } from './actions.ts'
 import {
   findPin,

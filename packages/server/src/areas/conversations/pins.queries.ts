@@ -1,5 +1,5 @@
+import type { ConversationKind } from '../../core/ids.ts'
 import { query } from '../../platform/db/query.ts'
-import type { ConversationKind } from '../messages/queries.ts'
 
 type View = { appNo: number; uid: string; kind: ConversationKind; withId: string }
 
@@ -12,7 +12,7 @@ const IS_VIEW = `h.app_no = i.app_no and h.no = i.conversation and h.shown_seq >
  * and those that are gone, though not yet swept; no row when there is no view.
  */
 export const findPin = query<View, { by_app: boolean; others: number }>(
-  'pins.find',
+  'conversations.findPin',
   `select exists (select from app_pins p
        where p.app_no = :appNo and p.kind = i.kind and p.id = i.with_id) as by_app,
      (select count(*) from inbox o
@@ -30,7 +30,7 @@ export const findPin = query<View, { by_app: boolean; others: number }>(
 
 /** Looks again whether there is a view: whoever clears it locks its row, not the user. */
 export const updatePin = query<View & { pinned: boolean }, { conversation: number }>(
-  'pins.update',
+  'conversations.updatePin',
   `update inbox i set pinned_at = case when :pinned then now() end from conversations h
    where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
      and (i.pinned_at is not null) <> :pinned and ${IS_VIEW}
@@ -44,13 +44,13 @@ export interface PinRow {
 }
 
 export const listAppPins = query<{ appNo: number }, PinRow>(
-  'pins.listOfApp',
+  'conversations.listAppPins',
   'select kind, id, pinned_at from app_pins where app_no = :appNo order by place',
 )
 
 /** Whoever removes a user locks it, or the head of a group: none of these goes while it is pinned. */
 export const holdPinned = query<{ appNo: number; uids: string[]; guids: string[] }>(
-  'pins.hold',
+  'conversations.holdPinned',
   `select from (
      select from users where app_no = :appNo and uid = any(:uids::text[])
      order by uid for key share) held_users
@@ -63,7 +63,7 @@ export const holdPinned = query<{ appNo: number; uids: string[]; guids: string[]
 
 /** Those that stay keep their time. */
 export const replaceAppPins = query<{ appNo: number; kinds: string[]; ids: string[] }>(
-  'pins.replaceOfApp',
+  'conversations.replaceAppPins',
   `with wanted as (
      select kind, id, place from unnest(:kinds::text[], :ids::text[])
        with ordinality as wanted (kind, id, place)

@@ -1,6 +1,6 @@
 import type { UserRecord } from '@loquat/protocol'
+import type { ConversationKind } from '../../core/ids.ts'
 import { query } from '../../platform/db/query.ts'
-import type { ConversationKind } from '../messages/queries.ts'
 
 export type MarkKind = 'delivered' | 'read' | 'unread'
 

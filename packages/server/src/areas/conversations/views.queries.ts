@@ -3,15 +3,13 @@
  * the order of an index; views of groups are the owner's memberships, joined to the heads. Both are
  * brought into one order and cut, and only what is left is joined to all that is shown of it.
  */
+
+import type { ConversationKind } from '../../core/ids.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
+import { unreadOf } from '../../core/unread.ts'
+import { isApart, type Relation } from '../../core/user-rows.ts'
+import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
-import {
-  type ConversationKind,
-  MESSAGE_COLUMNS,
-  type MessageRow,
-  SENDER_IS_THERE,
-  unreadOf,
-} from '../messages/queries.ts'
-import { isApart, type Relation } from '../users/queries.ts'
 
 /** A user's view of a conversation, with the last message, if there is one: all of it is null otherwise. */
 export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {

@@ -7,9 +7,9 @@ import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator } from '../../../test/operators.ts'
 import { timedTest } from '../../../test/timed-test.ts'
 import { until } from '../../../test/until.ts'
+import { type Role, visibleEvents } from '../../gate/operator.ts'
 import { appSubject } from '../../platform/events/live.ts'
 import { keepPartitions } from '../../platform/events/partitions.ts'
-import { type Role, visibleEvents } from '../access/operator.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const DAY_MS = 86_400_000

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { EventType } from '@loquat/protocol'
+import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { mayUse, type Role, visibleEvents } from '../../gate/operator.ts'
 import { LogWatch } from '../../platform/events/watch.ts'
-import type { ServedApp } from '../access/actor.ts'
-import { mayUse, type Role, visibleEvents } from '../access/operator.ts'
 import { readLog, startOfLog, type Wanted } from './record.ts'
 import { EventList, EventListQuery } from './schema.ts'
 

@@ -1,9 +1,9 @@
 import type { MessageRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
 import { holdUsers } from '../users/queries.ts'
 import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
+import { toGroup } from '../../core/group-record.ts'
 import { setSettings } from '../settings/actions.ts'
 import { findGroup } from './queries.ts'
-import { toGroup } from './record.ts'
 
 const server = useServer()
 

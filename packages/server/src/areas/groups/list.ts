@@ -1,12 +1,12 @@
 import { GROUP_TYPES, type GroupType } from '@loquat/protocol'
+import type { Membership } from '../../core/group-record.ts'
+import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
 import type { PageKey } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 import { getTotal } from '../../platform/db/totals.ts'
 import type { Count } from '../../platform/http/keyset.ts'
 import { conditions } from './filters.ts'
-import { GROUP_COLUMNS, type GroupRow } from './queries.ts'
-import type { Membership } from './record.ts'
 import type { GroupListQuery } from './schema.ts'
 
 export type ListedGroup = GroupRow & Membership & { place: string | number; changed: number }

@@ -1,10 +1,10 @@
 import type { Scope } from '@loquat/protocol'
 import { SCOPES } from '@loquat/protocol'
+import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { PageKey } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Count } from '../../platform/http/keyset.ts'
-import { USER_COLUMNS, type UserRow } from '../users/queries.ts'
 
 const COUNT_CAP = 10_000
 

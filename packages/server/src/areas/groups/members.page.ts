@@ -1,13 +1,14 @@
 import type { UserRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import type { GroupRow } from '../../core/group-rows.ts'
+import { toSharedUser } from '../../core/user-record.ts'
+import type { UserRow } from '../../core/user-rows.ts'
+import { showTo } from '../../core/user-seen.ts'
 import type { Deps } from '../../deps.ts'
 import type { PageStarts } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
-import type { Actor } from '../access/actor.ts'
-import type { UserRow } from '../users/queries.ts'
-import { toSharedUser } from '../users/record.ts'
-import { showTo } from '../users/seen.record.ts'
 import {
   type BanRow,
   countBans,
@@ -21,11 +22,11 @@ import {
   placeOfMember,
   toMemberFilter,
 } from './members.list.ts'
+import { toBanned, toMember } from './members.record.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
 import { membersByStatus } from './members.status.ts'
 import { refuseIf } from './membership.ts'
-import { findGroup, findGroupSeen, type GroupRow } from './queries.ts'
-import { toBanned, toMember } from './record.ts'
+import { findGroup, findGroupSeen } from './queries.ts'
 import { type Refusal, refuseModerating, refuseOutside, type Standing } from './rights.ts'
 
 export async function pageOfMembers(

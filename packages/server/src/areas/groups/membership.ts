@@ -1,12 +1,13 @@
 /** What all changes of a group's members have in common. */
 import type { GroupRecord, MessageRecord, Scope, UserRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import type { GroupRow } from '../../core/group-rows.ts'
+import { limitOf, settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { limitOf, settingOf } from '../settings/settings.ts'
 import { appendMemberAction, countMemberships } from './members.queries.ts'
-import { findGroup, type GroupRow, listStandings, lockHead } from './queries.ts'
+import { findGroup, listStandings, lockHead } from './queries.ts'
 import type { Acting, Refusal, Standing } from './rights.ts'
 
 /** Acts for the app itself; it has no row, and is never a member. */

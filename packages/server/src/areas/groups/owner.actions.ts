@@ -1,9 +1,10 @@
 import type { GroupRecord, MessageRecord } from '@loquat/protocol'
+import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { write } from '../access/write.ts'
 import { lockUsers } from '../users/queries.ts'
 import type { ActingUser } from './join.actions.ts'
 import { insertMember, updateScope } from './members.queries.ts'
@@ -19,7 +20,6 @@ import {
   tellMember,
 } from './membership.ts'
 import { findGroupSeen, updateOwner } from './queries.ts'
-import { asSeenBy, toGroup, withTags } from './record.ts'
 import { refuseTransfer } from './rights.ts'
 
 /** The old owner stays an admin. */

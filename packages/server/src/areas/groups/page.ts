@@ -1,8 +1,9 @@
+import type { Actor } from '../../core/actor.ts'
+import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import type { Deps } from '../../deps.ts'
 import type { PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
-import type { Actor } from '../access/actor.ts'
 import {
   countGroups,
   type GroupFilter,
@@ -12,7 +13,6 @@ import {
   placeOf,
   toFilter,
 } from './list.ts'
-import { asSeenBy, toGroup, withTags } from './record.ts'
 import type { GroupListQuery } from './schema.ts'
 
 /** A page of the groups that the app, or the acting user, can see. */

@@ -1,21 +1,8 @@
 import type { GroupType, Scope } from '@loquat/protocol'
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { Membership } from '../../core/group-record.ts'
+import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
 import { query } from '../../platform/db/query.ts'
-import type { Membership } from './record.ts'
-
-export type GroupRow = Omit<
-  CellRows['groups'],
-  'app_no' | 'name_key' | 'password_hash' | 'removed_at' | 'type' | 'metadata' | 'tags'
-> & { type: GroupType; metadata: Record<string, unknown> | null; tags: string[] }
-
-const NAMES = [
-  ...['guid', 'name', 'type', 'icon', 'description', 'owner', 'metadata', 'tags'],
-  ...['members_count', 'created_at', 'updated_at', 'updated_by'],
-]
-const columns = (table: string) => NAMES.map((name) => `${table}.${name}`).join(', ')
-
-/** What answers show of a group `g`. */
-export const GROUP_COLUMNS = columns('g')
 
 type OneGroup = { appNo: number; guid: string }
 

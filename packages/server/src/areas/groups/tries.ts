@@ -1,8 +1,9 @@
 /** A password costs the CPU of a slow hash, whether it is tried or set: users have only so many a minute. */
+
+import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import type { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
 
 /** Of one group, whose password is not to be guessed. */
 const OF_GROUP = 10

@@ -1,9 +1,3 @@
-import { fail } from '../../platform/http/fail.ts'
-
-/** The code says only that it is so; which of the reasons, the developer of the caller is told. */
-export const notAllowed = (devMessage: string) =>
-  fail('ERR_MESSAGE_ACTION_NOT_ALLOWED', {}, { devMessage })
-
 /** Codes that several operations of messages share. */
 export const CONTENT_ERRORS = [
   'ERR_INVALID_MESSAGE_DATA',

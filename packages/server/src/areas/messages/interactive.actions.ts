@@ -1,14 +1,15 @@
+import type { Actor } from '../../core/actor.ts'
+import { checkBlocks, lockHead } from '../../core/heads.ts'
+import { conversationIdOf } from '../../core/ids.ts'
+import { checkThere, findSeen, notAllowed, type Standing } from '../../core/message-access.ts'
+import type { MessageRow } from '../../core/message-rows.ts'
+import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
-import { conversationIdOf, seconds } from '../users/record.ts'
-import { checkThere, findSeen } from './actions.ts'
-import { notAllowed } from './errors.ts'
 import { elementIdsOf } from './interactive.ts'
-import { checkBlocks } from './pins.queries.ts'
-import { insertInteractions, lockHead, type MessageRow, type Standing } from './queries.ts'
+import { insertInteractions } from './queries.ts'
 
 /** Notes that the actor used elements of an interactive message. What was used before is told as success. */
 export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds: string[]) {

@@ -1,25 +1,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { MessageRecord, ReceiptRecord } from '@loquat/protocol'
+import { MessageRecord } from '@loquat/protocol'
+import { showMessage } from '../../core/message-access.ts'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
-import type { Access } from '../access/plugin.ts'
-import { readMessage, removeMessage, send, showMessage } from './actions.ts'
+import { removeMessage } from './delete.actions.ts'
 import { changeMessage } from './edit.actions.ts'
 import { BLOCK_ERRORS, CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
-import { receiptsOf } from './history.ts'
 import { markInteracted } from './interactive.actions.ts'
 import {
-  IdPage,
   Interactions,
   MESSAGE_BYTES,
   MessageEdit,
   MessageParams,
   MessageRemoval,
   NewMessage,
-  ReceiptQuery,
   SendAnswer,
 } from './schema.ts'
+import { send } from './send.actions.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -123,24 +122,5 @@ export const messageRoutes =
       async ({ actor, params, body }) => ({
         data: await removeMessage(deps, actor, params.id, body?.permanent ?? false),
       }),
-    )
-
-    app.get(
-      '/messages/:id/receipts',
-      {
-        config: { ...access, errors: READ_ERRORS },
-        schema: {
-          operationId: 'listMessageReceipts',
-          tags,
-          summary: 'List the receipts of a message',
-          params: MessageParams,
-          querystring: ReceiptQuery,
-          response: { 200: IdPage(ReceiptRecord) },
-        },
-      },
-      async ({ actor, params, query }) => {
-        const message = await readMessage(actor, params.id)
-        return receiptsOf(actor, message, query.id ?? '', query.limit)
-      },
     )
   }

@@ -1,5 +1,6 @@
 import { MessageRecord } from '@loquat/protocol'
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { IdCursor } from '../../platform/http/id-page.ts'
 import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
 import { TARGET_ERRORS } from './errors.ts'
 
@@ -121,98 +122,5 @@ export const Interactions = Type.Object({
   }),
 })
 
-/** Of lists that go by an id. */
-export const IdCursor = (what: string, limit: number) => ({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 1000,
-    default: limit,
-    description: 'Maximum number of records per page.',
-  }),
-  affix: Type.Optional(
-    Type.Enum(['append', 'prepend'], {
-      description:
-        'Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records.',
-    }),
-  ),
-  id: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: `Cursor: the id of ${what}.` }),
-  ),
-})
-
-/** Where a list of messages goes on. */
-export const Cursor = {
-  ...IdCursor('a message', 10),
-  sentAt: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Cursor: a time in Unix seconds. Ignored if `id` is given.',
-    }),
-  ),
-}
-
-export const ReplyQuery = Type.Object(Cursor)
-
 /** Of pinned and of saved messages. */
 export const MarkedQuery = Type.Object(IdCursor('a message', 100))
-
-const Next = <T extends TProperties>(cursor: T) =>
-  Type.Object(
-    { affix: Type.String(), ...cursor },
-    {
-      additionalProperties: false,
-      description: 'Parameters of the next page in the same direction.',
-    },
-  )
-export const Current = Type.Object(
-  { limit: Type.Integer(), count: Type.Integer() },
-  { additionalProperties: false },
-)
-
-/** `{"data": […], "meta": {"current": …, "next": …}}` */
-export const History = Type.Object(
-  {
-    data: Type.Array(MessageRecord),
-    meta: Type.Object(
-      {
-        current: Current,
-        next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
-        cursor: Type.Optional(
-          Type.Object(
-            { affix: Type.String(), id: Type.String() },
-            {
-              additionalProperties: false,
-              description:
-                'For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there.',
-            },
-          ),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
-
-export const ReceiptQuery = Type.Object({
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: 1000,
-    default: 100,
-    description: 'Maximum number of records per page.',
-  }),
-  id: Type.Optional(Id('Cursor: only receivers after this uid.')),
-})
-
-/** A page of a list that goes by an id. */
-export const IdPage = <T extends TSchema>(record: T) =>
-  Type.Object(
-    {
-      data: Type.Array(record),
-      meta: Type.Object(
-        { current: Current, next: Type.Optional(Next({ id: Type.String() })) },
-        { additionalProperties: false },
-      ),
-    },
-    { additionalProperties: false },
-  )

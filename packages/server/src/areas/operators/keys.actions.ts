@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../gate/audit.ts'
+import { operatorWrite } from '../../gate/operator-write.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Timestamp } from '../../platform/http/schemas.ts'
-import { recordAudit } from '../access/audit.ts'
-import { operatorWrite } from '../access/operator-write.ts'
 import { checkPassword } from './actions.ts'
 import {
   insertKey,

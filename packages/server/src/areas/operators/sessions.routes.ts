@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import type { ManageAccess } from '../../gate/manage.ts'
+import { isSecure, SESSION_COOKIE } from '../../gate/operators.ts'
 import { writeCookie } from '../../platform/http/cookies.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, PageQuery, pageOf } from '../../platform/http/schemas.ts'
-import type { ManageAccess } from '../access/manage.ts'
-import { isSecure, SESSION_COOKIE } from '../access/operators.ts'
 import { toOperator } from './actions.ts'
 import { getOperator } from './queries.ts'
 import {

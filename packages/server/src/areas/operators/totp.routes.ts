@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
+import type { ManageAccess } from '../../gate/manage.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
-import type { ManageAccess } from '../access/manage.ts'
 import { Shown } from './schema.ts'
 import { confirmTotp, deleteTotp, renewCodes, startTotp } from './totp.actions.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { type Db, sqlState } from '../../platform/db/db.ts'
-import type { ServedApp } from '../access/actor.ts'
 import { connectUsers, disconnectUsers, insertGateway, renewGateway } from './queries.ts'
 
 const BEAT_MS = 1_000

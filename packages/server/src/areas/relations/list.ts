@@ -1,8 +1,8 @@
+import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { PageKey } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Count } from '../../platform/http/keyset.ts'
-import { type Relation, USER_COLUMNS, type UserRow } from '../users/queries.ts'
 
 export type RelatedRow = UserRow & Relation & { place: string | number }
 

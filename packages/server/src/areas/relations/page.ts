@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
+import type { Actor } from '../../core/actor.ts'
+import { limitOf } from '../../core/settings.ts'
+import { asSeenBy } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
-import type { Actor } from '../access/actor.ts'
-import { limitOf } from '../settings/settings.ts'
-import { asSeenBy } from '../users/record.ts'
 import {
   blocksOf,
   countRelated,

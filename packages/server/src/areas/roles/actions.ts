@@ -1,11 +1,11 @@
 import type { EventType, RoleRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
 import {
   countRoles,
   findRole,

@@ -1,9 +1,14 @@
+import {
+  defaultOf,
+  type SettingName,
+  type Settings,
+  type SettingValue,
+} from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import type { App } from '../../platform/cells/directory.ts'
 import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { lockSettings, updateSettings } from './queries.ts'
-import { defaultOf, type SettingName, type Settings, type SettingValue } from './settings.ts'
 
 /** `undefined` puts a setting back to its default. */
 export type SettingChanges = Partial<Record<SettingName, SettingValue | undefined>>

@@ -1,5 +1,5 @@
+import type { Settings } from '../../core/settings.ts'
 import { query } from '../../platform/db/query.ts'
-import type { Settings } from './settings.ts'
 
 export const lockSettings = query<{ appNo: number }, { settings: Settings }>(
   'settings.lock',

@@ -1,5 +1,5 @@
+import type { ServedApp } from '../../core/actor.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import type { ServedApp } from '../access/actor.ts'
 import {
   countActive,
   findPeak,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Access } from '../../gate/plugin.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import type { Access } from '../access/plugin.ts'
 import { dailyStatsOf, messageStatsOf, statsOf } from './record.ts'
 import { DailyStats, MessageStats, MessageStatsQuery, Stats, StatsQuery } from './schema.ts'
 

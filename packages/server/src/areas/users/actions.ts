@@ -1,12 +1,14 @@
 import type { EventType, UserRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { toUser, withTags } from '../../core/user-record.ts'
+import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
 import { removePresence } from '../presence/queries.ts'
 import { holdRole } from '../roles/queries.ts'
 import {
@@ -15,11 +17,9 @@ import {
   lockAnyUsers,
   markRemoved,
   sweepUser,
-  type UserRow,
   updateDeactivated,
   updateUser,
 } from './queries.ts'
-import { toUser, withTags } from './record.ts'
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
 import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
 

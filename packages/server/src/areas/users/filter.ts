@@ -1,6 +1,6 @@
+import { storable } from '../../core/time.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import { onlineTo } from './queries.ts'
-import { storable } from './record.ts'
 import type { UserListQuery } from './schema.ts'
 
 /** Place in the order of the list: folded name, then uid. */

@@ -1,15 +1,15 @@
+import type { Actor } from '../../core/actor.ts'
+import { toUser, withTags } from '../../core/user-record.ts'
+import { showTo } from '../../core/user-seen.ts'
 import type { Deps } from '../../deps.ts'
 import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
 import { noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/http/keyset.ts'
-import type { Actor } from '../access/actor.ts'
 import { findRoleOf } from '../roles/queries.ts'
 import { countUsers } from './count.ts'
 import { friendsAmong, toFilter, type UserFilter, type UserKey } from './filter.ts'
 import { type Listed, listUsers, placeOf } from './list.ts'
-import { toUser, withTags } from './record.ts'
 import type { UserListQuery } from './schema.ts'
-import { showTo } from './seen.record.ts'
 import type { ListedUser } from './walk.ts'
 
 /**

@@ -1,22 +1,6 @@
-import type { CellRows } from '../../../db/rows.gen.ts'
+import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import { query } from '../../platform/db/query.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
-
-/** How the viewer and a user stand to each other: since when one blocks the other, or null. */
-export interface Relation {
-  blocked_by_me_at: Date | null
-  has_blocked_me_at: Date | null
-}
-
-export type UserRow = Omit<
-  CellRows['users'],
-  'app_no' | 'name_key' | 'removed_at' | 'metadata' | 'tags' | 'bot'
-> & { metadata: Record<string, unknown> | null; tags: string[] }
-
-/** What answers show of a user; a role that was removed shows as `default` until its holders are moved. */
-export const USER_COLUMNS = `
-  uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
-  online, last_active_at, created_at, updated_at, deactivated_at`
 
 export const findUser = query<{ appNo: number; uid: string }, UserRow>(
   'users.find',
@@ -38,33 +22,6 @@ export const findUserSeen = query<
    from users
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
-
-/** Those among these users that the viewer blocks, or that block the viewer. */
-export const listRelations = query<
-  { appNo: number; viewer: string; uids: string[] },
-  Relation & { uid: string }
->(
-  'users.listRelations',
-  `select listed.uid, mine.created_at as blocked_by_me_at, theirs.created_at as has_blocked_me_at
-   from json_array_elements_text(array_to_json(:uids::text[])) as listed (uid)
-   left join blocks mine
-     on mine.app_no = :appNo and mine.uid = :viewer and mine.blocked_uid = listed.uid
-   left join blocks theirs
-     on theirs.app_no = :appNo and theirs.uid = listed.uid and theirs.blocked_uid = :viewer
-   where mine.uid is not null or theirs.uid is not null`,
-)
-
-/**
- * Whether one of the two blocks the other. The first lookup of each direction runs once for a statement: most
- * viewers have no block, and then no user is looked up. A viewer that is null is the app.
- */
-export const isApart = (viewer: string, uid: string) => `(
-  case when exists (select from blocks b where b.app_no = :appNo and b.uid = ${viewer}) then exists (
-    select from blocks b
-    where b.app_no = :appNo and b.uid = ${viewer} and b.blocked_uid = ${uid}) else false end
-  or case when exists (select from blocks b where b.app_no = :appNo and b.blocked_uid = ${viewer}) then exists (
-    select from blocks b
-    where b.app_no = :appNo and b.uid = ${uid} and b.blocked_uid = ${viewer}) else false end)`
 
 /** Whether a user is online, in a list for this viewer: nobody is across a block. The blocks are read once for all users. */
 export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { UserRecord } from '@loquat/protocol'
 import { Type } from 'typebox'
+import { asSeenBy, toUser, withTags } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { PageStarts } from '../../platform/cache/page-starts.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import type { Access } from '../access/plugin.ts'
 import { createUser, deactivateUsers, deleteUser, editUser, reactivateUsers } from './actions.ts'
 import { countUsers } from './count.ts'
 import { filterFor, pageOfUsers } from './page.ts'
 import { findUser, findUserSeen } from './queries.ts'
-import { asSeenBy, toUser, withTags } from './record.ts'
 import {
   CreatedUser,
   DeactivatedUids,

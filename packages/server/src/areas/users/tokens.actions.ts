@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import type { Actor } from '../../core/actor.ts'
+import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
-import { limitOf } from '../settings/settings.ts'
 import { findUser, lockUsers } from './queries.ts'
 import {
   findToken,

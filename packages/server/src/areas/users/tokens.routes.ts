@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
-import type { Access } from '../access/plugin.ts'
 import { findUser } from './queries.ts'
 import { UidParams } from './schema.ts'
 import {

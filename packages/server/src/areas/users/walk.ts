@@ -1,3 +1,4 @@
+import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
@@ -11,7 +12,6 @@ import {
   type UserFilter,
   type UserKey,
 } from './filter.ts'
-import { USER_COLUMNS, type UserRow } from './queries.ts'
 
 export type ListedUser = UserRow & { name_key: string }
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type EventType, triggers as known } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { readUnset } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
-import type { Actor } from '../access/actor.ts'
-import { write } from '../access/write.ts'
 import {
   countWebhooks,
   insertWebhook,

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import type { ServedApp } from '../access/actor.ts'
-import type { Access } from '../access/plugin.ts'
 import { replayEvents } from './deliveries.actions.ts'
 import {
   type DeadLetterRow,

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { triggers } from '@loquat/protocol'
+import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
-import type { ServedApp } from '../access/actor.ts'
-import type { Access } from '../access/plugin.ts'
 import {
   addTriggers,
   createWebhook,

@@ -1,0 +1,175 @@
+import { storable } from '../../core/time.ts'
+import { type Sql, sql } from '../../platform/db/sql.ts'
+import type { MessageFilters } from './schema.ts'
+
+/** What a message must pass, apart from where it is looked for. */
+export interface Conditions {
+  /** Of the message `m` alone, the cheapest first. */
+  message: readonly Sql[]
+  /** Of `m` and its conversation `h`: that it is there, and what is asked for. */
+  conversation: readonly Sql[]
+}
+
+/** The reader is '' where the app itself asks. */
+export const conditionsOf = (appNo: number, reader: string, query: MessageFilters): Conditions => ({
+  message: [
+    ...kindConditions(query),
+    ...stateConditions(query),
+    ...timeConditions(query),
+    ...contentConditions(appNo, query),
+    ...readerConditions(appNo, reader, query),
+    ...when(query.searchKey, holds(query.searchKey ?? '')),
+  ],
+  conversation: [isThere(appNo), ...when(query.receiverType, sql`h.kind = ${query.receiverType}`)],
+})
+
+/** Whether everything passes that is there. */
+export const isWhole = (query: MessageFilters): boolean => {
+  const { message, conversation } = conditionsOf(0, '', query)
+  return message.length === 0 && conversation.length === 1
+}
+
+const when = (asked: unknown, condition: Sql): Sql[] => (asked ? [condition] : [])
+
+const oneOf = <T>(one: T | undefined, several: readonly T[] | undefined): T[] => [
+  ...(one === undefined ? [] : [one]),
+  ...(several ?? []),
+]
+export const sendersOf = ({ sender, senders }: MessageFilters) => oneOf(sender, senders)
+export const categoriesOf = ({ category, categories }: MessageFilters) =>
+  oneOf(category, categories)
+
+/** One of these texts, where any is named. */
+const among = (column: Sql, wanted: readonly string[]): Sql[] =>
+  when(wanted.length > 0, sql`${column} = any(${wanted}::text[])`)
+
+function kindConditions(query: MessageFilters): Sql[] {
+  return [
+    ...among(sql`m.category`, categoriesOf(query)),
+    ...among(sql`m.type`, oneOf(query.type, query.types)),
+    ...among(sql`m.sender`, sendersOf(query)),
+  ]
+}
+
+function contentConditions(appNo: number, query: MessageFilters): Sql[] {
+  const {
+    hasAttachments,
+    attachmentTypes,
+    hasLinks,
+    hasMentions,
+    mentionedUids,
+    tags,
+    hasReactions,
+  } = query
+  return [
+    ...when(hasAttachments, sql`jsonb_path_exists(m.data, '$.attachments[*]')`),
+    ...when(
+      attachmentTypes,
+      sql`m.data ? 'attachments' and attachment_kinds(m.type, m.data) && ${attachmentTypes}::text[]`,
+    ),
+    ...when(hasLinks, sql`has_link(m.data)`),
+    ...when(hasMentions, sql`m.data ? 'mentions'`),
+    ...when(mentionedUids, mentions(appNo, mentionedUids ?? [])),
+    ...when(
+      hasReactions,
+      sql`m.reacted and exists (select from reaction_counts r
+        where r.app_no = ${appNo} and r.message_id = m.id)`,
+    ),
+    ...when(tags, sql`m.tags && ${tags}::text[]`),
+  ]
+}
+
+const mentions = (appNo: number, uids: string[]): Sql => sql`exists (
+  select from mentions k
+  where k.app_no = ${appNo} and k.message_id = m.id and k.uid = any(${uids}::text[]))`
+
+function stateConditions({ hideDeleted, onlyDeleted, hideReplies }: MessageFilters): Sql[] {
+  return [
+    ...when(hideDeleted, sql`m.deleted_at is null`),
+    ...when(onlyDeleted, sql`m.deleted_at is not null`),
+    ...when(hideReplies, sql`m.parent_id is null`),
+  ]
+}
+
+/** Where a conversation is unread or undelivered from, streams.ts says. */
+function readerConditions(appNo: number, reader: string, query: MessageFilters): Sql[] {
+  const { unread, undelivered, myMentionsOnly, hideMessagesFromBlockedUsers } = query
+  return [
+    ...when(unread, sql`m.counts and m.deleted_at is null and m.sender <> ${reader}`),
+    ...when(undelivered, sql`m.sender <> ${reader}`),
+    ...when(myMentionsOnly, mentions(appNo, [reader])),
+    ...when(
+      hideMessagesFromBlockedUsers,
+      sql`m.sender <> all (array(
+        select b.blocked_uid from blocks b where b.app_no = ${appNo} and b.uid = ${reader}))`,
+    ),
+  ]
+}
+
+/** Seconds, both included. */
+export interface Seconds {
+  from?: number
+  to?: number
+}
+
+/** When messages were sent: of all windows and the cursor the part that they share. */
+export function sentIn(query: MessageFilters): Seconds {
+  const { fromTimestamp, toTimestamp, affix, id, sentAt } = query
+  const cursor = id === undefined ? sentAt : undefined
+  const down = affix === 'prepend'
+  const froms = [
+    fromTimestamp,
+    query['sentAt[from]'],
+    down || cursor === undefined ? undefined : cursor + 1,
+  ]
+  const tos = [
+    fromTimestamp === undefined ? undefined : toTimestamp,
+    query['sentAt[to]'],
+    down && cursor !== undefined ? cursor - 1 : undefined,
+  ]
+  const given = (values: (number | undefined)[]) => values.filter((value) => value !== undefined)
+  return {
+    ...(given(froms).length > 0 && { from: Math.max(...given(froms)) }),
+    ...(given(tos).length > 0 && { to: Math.min(...given(tos)) }),
+  }
+}
+
+function timeConditions(query: MessageFilters): Sql[] {
+  const updated = { from: query['updatedAt[from]'], to: query['updatedAt[to]'] }
+  const edited = { from: query['editedAt[from]'], to: query['editedAt[to]'] }
+  const changed = updated.from !== undefined || updated.to !== undefined
+  return [
+    ...within(sql`m.sent_at`, sentIn(query)),
+    ...when(changed, sql`m.updated_at > m.sent_at`),
+    ...within(sql`m.updated_at`, updated),
+    ...within(sql`m.edited_at`, edited),
+  ]
+}
+
+interface Window {
+  from?: number | undefined
+  to?: number | undefined
+}
+
+const within = (column: Sql, { from, to }: Window): Sql[] => [
+  ...when(from !== undefined, sql`${column} >= to_timestamp(${storable(from)})`),
+  ...when(to !== undefined, sql`${column} < to_timestamp(${storable(to)}) + interval '1 second'`),
+]
+
+/** The text anywhere, as it is: nothing in it stands for something else. A lone accent, of which nothing is left, is nowhere. */
+const holds = (searchKey: string): Sql =>
+  sql`strpos(fold_text(searched_text(m.data)), nullif(fold_text(${searchKey}), '')) > 0`
+
+/** Nothing that is gone, though not yet swept: purged, or of removed users or groups. */
+const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
+  and not (
+    case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
+    select uid from users where app_no = ${appNo} and removed_at is not null)
+  and not (h.kind = 'group' and h.one = any (array(
+    select guid from groups where app_no = ${appNo} and removed_at is not null)))`
+
+/** In a conversation of this user's, since it was cleared. */
+export const isReadableBy = (appNo: number, uid: string): Sql => sql`exists (
+  select from inbox i
+  where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}
+    and (i.kind = 'user' or i.scope is not null) and m.seq > i.cleared_seq)`

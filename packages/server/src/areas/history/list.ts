@@ -1,0 +1,139 @@
+import type { Actor } from '../../core/actor.ts'
+import { guidOf, splitsOf } from '../../core/ids.ts'
+import { sql } from '../../platform/db/sql.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import { idRange } from '../../platform/http/id-page.ts'
+import { conditionsOf, isReadableBy, sendersOf } from './filter.ts'
+import { toAnswer } from './page.ts'
+import { countTalks, countUnread, listTalks } from './queries.ts'
+import type { MessageFilters, MessageListQuery } from './schema.ts'
+import { search } from './search.ts'
+import {
+  type Listed,
+  streamsOfApp,
+  streamsOfTalks,
+  type Talks,
+  talksNamed,
+  talksOf,
+} from './streams.ts'
+import { WALK, walk } from './walk.ts'
+
+/** A page of the app's messages, or of the acting user's conversations. */
+export async function listMessages(actor: Actor, query: MessageListQuery) {
+  checkQuery(actor, query)
+  const { conversationId } = query
+  const named = conversationId === undefined ? undefined : await talksWithId(actor, conversationId)
+  if (query.count) return unreadCounts(actor, query, named)
+  if (named) return pageOfStreams(actor, ofNamed(actor, named, query), query)
+  if (actor.uid === undefined) return pageOfStreams(actor, ofApp(actor.app.no, '', query), query)
+  return pageOfStreams(actor, await ofUser(actor.app, actor.uid, query), query)
+}
+
+const ofApp = (appNo: number, reader: string, query: MessageFilters): Listed => ({
+  ...streamsOfApp(appNo, reader, query),
+  count: Math.max(sendersOf(query).length, 1),
+  among: reader === '' ? [] : [isReadableBy(appNo, reader)],
+})
+
+/** Of all conversations of a user; of one who has many messages, authors are looked up first. */
+async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFilters) {
+  const { talks, messages } = await countTalks.one(cell.db, { appNo: no, uid })
+  const many = messages > WALK && !query.unread
+  if (many && sendersOf(query).length > 0) return ofApp(no, uid, query)
+  return {
+    ...streamsOfTalks(no, talksOf(no, uid, query), query),
+    count: Math.max(talks, 1),
+    ...(many && { among: [isReadableBy(no, uid)] }),
+  }
+}
+
+interface Talk {
+  no: number
+  last_seq: number
+}
+
+/** Of these conversations, as far as the acting user takes part in them. */
+function ofNamed({ app, uid }: Actor, named: Talk[], query: MessageFilters): Listed {
+  const nos = named.map(({ no }) => no)
+  const own = uid === undefined ? undefined : talksOf(app.no, uid, query)
+  const talks = own
+    ? { from: own.from, where: [...own.where, sql`h.no = any(${nos}::bigint[])`] }
+    : talksNamed(app.no, '', nos)
+  return ofTalks(app.no, talks, named, query, uid)
+}
+
+/** Of conversations that the reader may read. */
+export function ofTalks(
+  appNo: number,
+  talks: Talks,
+  named: Talk[],
+  query: MessageFilters,
+  reader: string | undefined,
+): Listed {
+  const nos = named.map(({ no }) => no)
+  const length = Math.max(...named.map(({ last_seq }) => last_seq))
+  const many = length > WALK && !query.unread && !query.undelivered
+  const among = [
+    sql`m.conversation = any(${nos}::bigint[])`,
+    ...(reader === undefined ? [] : [isReadableBy(appNo, reader)]),
+  ]
+  return { ...streamsOfTalks(appNo, talks, query), count: 1, ...(many && { among }) }
+}
+
+/** What asks for somebody's marks or blocks needs somebody. */
+export function checkQuery({ uid }: Actor, query: MessageFilters): void {
+  if (query.hideDeleted && query.onlyDeleted) {
+    throw badRequest({
+      onlyDeleted: ['onlyDeleted and hideDeleted contradict each other: send only one'],
+    })
+  }
+  for (const field of ['unread', 'undelivered', 'myMentionsOnly', 'count'] as const) {
+    if (query[field] && uid === undefined) {
+      throw badRequest({ [field]: [`${field} needs the header onBehalfOf`] })
+    }
+  }
+}
+
+function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
+  const pairs = splitsOf(conversationId)
+  return listTalks.many(app.cell.db, {
+    appNo: app.no,
+    ones: pairs.map(([one]) => one),
+    others: pairs.map(([, other]) => other),
+    guid: guidOf(conversationId),
+  })
+}
+
+/** In all conversations of the acting user, or in those named. */
+export async function unreadCounts(
+  actor: Actor,
+  query: MessageFilters,
+  named: Pick<Talk, 'no'>[] | undefined,
+) {
+  const { receiverType, hideMessagesFromBlockedUsers = false } = query
+  const rows = await countUnread.many(actor.app.cell.db, {
+    appNo: actor.app.no,
+    uid: actor.uid ?? '',
+    kinds: receiverType ? [receiverType] : ['user', 'group'],
+    nos: named?.map(({ no }) => no) ?? null,
+    hideBlocked: hideMessagesFromBlockedUsers,
+  })
+  const data = rows.map((row) => ({
+    entityType: row.kind,
+    entityId: row.with_id,
+    count: row.unread,
+  }))
+  return { data }
+}
+
+/** A page of what passes in these streams. */
+export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
+  const { no: appNo, cell } = actor.app
+  const conditions = conditionsOf(appNo, actor.uid ?? '', query)
+  const range = idRange(query)
+  const { rows, walkedTo } =
+    query.searchKey && streams.among
+      ? await search({ db: cell.db, appNo, streams, conditions }, query.searchKey, range)
+      : await walk(cell.db, appNo, streams, conditions, range)
+  return toAnswer(actor, query, rows, walkedTo)
+}

@@ -1,0 +1,173 @@
+import type { ConversationKind } from '../../core/ids.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
+import { unreadOf } from '../../core/unread.ts'
+import { GROUP_IS_THERE, PARTIES_ARE_THERE, SENDER_IS_THERE } from '../../core/visibility.ts'
+import { query } from '../../platform/db/query.ts'
+
+/** Up to :limit messages of a conversation after :after, or the last ones up to :upto. */
+export type Range = {
+  appNo: number
+  conversation: number
+  after: number
+  upto: number
+  limit: number
+}
+
+const inRange = `
+   select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.conversation = :conversation
+     and m.seq > :after and m.seq <= :upto and ${SENDER_IS_THERE}`
+
+export const listMessagesUp = query<Range, MessageRow>(
+  'history.listUp',
+  `${inRange} order by m.seq limit :limit`,
+)
+
+export const listMessagesDown = query<Range, MessageRow>(
+  'history.listDown',
+  `${inRange} order by m.seq desc limit :limit`,
+)
+
+/** The place of a cursor, or the one `before` it. A message that is there leads straight to it. */
+export const findSeq = query<
+  {
+    appNo: number
+    conversation: number
+    id: number | null
+    second: number | null
+    before: 0 | 1
+  },
+  { seq: number }
+>(
+  'history.findSeq',
+  `select coalesce(
+     (select m.seq - :before::bigint from messages m
+      where m.app_no = :appNo and m.id = :id::bigint and m.conversation = :conversation),
+     seq_upto(:appNo, :conversation, :id - :before, :second::bigint - :before)) as seq`,
+)
+
+/** What a user sent, wherever; without what is purged or of removed groups. */
+type SentRange = { appNo: number; sender: string; after: number; before: number; limit: number }
+
+const sentBy = `
+   select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.sender = :sender and m.id > :after and m.id < :before
+     and m.seq > h.purged_seq and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`
+
+export const listSentUp = query<SentRange, MessageRow>(
+  'history.listSentUp',
+  `${sentBy} order by m.id limit :limit`,
+)
+
+export const listSentDown = query<SentRange, MessageRow>(
+  'history.listSentDown',
+  `${sentBy} order by m.id desc limit :limit`,
+)
+
+/** How many conversations a user has, and how many messages there are to read in them. */
+export const countTalks = query<
+  { appNo: number; uid: string },
+  { talks: number; messages: number }
+>(
+  'history.countTalks',
+  `select count(*) as talks,
+     coalesce(sum(h.last_seq - greatest(h.purged_seq, i.cleared_seq)), 0)::bigint as messages
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
+     and h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
+)
+
+/** Conversations by the two, or the group, that their printed id can mean. */
+export const listTalks = query<
+  { appNo: number; ones: string[]; others: string[]; guid: string },
+  { no: number; last_seq: number }
+>(
+  'history.listTalks',
+  `select h.no, h.last_seq from unnest(:ones::text[], :others::text[]) as pair (one, other)
+     join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
+       and h.other = pair.other
+   union all
+   select h.no, h.last_seq from conversations h
+   where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''`,
+)
+
+/** What of a user's conversations is unread; without what blocked users wrote, if so wanted. */
+export const countUnread = query<
+  { appNo: number; uid: string; kinds: string[]; nos: number[] | null; hideBlocked: boolean },
+  { kind: ConversationKind; with_id: string; unread: number }
+>(
+  'history.countUnread',
+  `select * from (
+     select i.kind, i.with_id, ${unreadOf('i')}
+       - case when :hideBlocked then (
+         select count(*) from messages m
+         where m.app_no = :appNo and m.conversation = h.no and m.seq > i.read_seq
+           and m.sender = any (array(select b.blocked_uid from blocks b
+             where b.app_no = :appNo and b.uid = :uid))
+           and m.counts and m.deleted_at is null) else 0 end as unread
+     from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+     where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
+       and h.shown_seq > greatest(h.purged_seq, i.cleared_seq)
+       and i.kind = any(:kinds::text[])
+       and (:nos::bigint[] is null or i.conversation = any(:nos::bigint[]))
+       and i.with_id <> all (array(
+         select uid from users where app_no = :appNo and removed_at is not null
+           and i.kind = 'user'
+         union all
+         select guid from groups where app_no = :appNo and removed_at is not null
+           and i.kind = 'group'))
+   ) counted
+   where unread > 0
+   order by kind, with_id`,
+)
+
+/** Who received a message: no uid where nobody did, of those that were looked at. */
+export interface ReceiptRow {
+  uid: string | null
+  delivered_at: Date | null
+  read_at: Date | null
+  /** Up to whom it was looked, if there are more. */
+  looked_to: string | null
+}
+
+/**
+ * By uid; the first mark at or past the message tells when. Looks at so many members at a time: in a large
+ * group nobody may have read it.
+ */
+export const listReceipts = query<
+  {
+    appNo: number
+    conversation: number
+    seq: number
+    sender: string
+    after: string
+    walk: number
+    limit: number
+  },
+  ReceiptRow
+>(
+  'history.listReceipts',
+  `with looked as materialized (
+     select uid from inbox where app_no = :appNo and conversation = :conversation and uid > :after
+     order by uid limit :walk
+   )
+   select f.uid, f.delivered_at, f.read_at, w.looked_to
+   from (select case when count(*) = :walk then max(uid) end as looked_to from looked) w
+     left join lateral (
+       select i.uid, d.at as delivered_at, r.at as read_at
+       from looked i
+         left join lateral (select k.at from marks k
+           where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+             and k.kind = 'delivered' and k.seq >= :seq order by k.seq limit 1) d on true
+         left join lateral (select k.at from marks k
+           where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
+             and k.kind = 'read' and k.seq >= :seq order by k.seq limit 1) r on true
+       where i.uid <> :sender and (d.at is not null or r.at is not null)
+         and i.uid <> all (array(
+           select uid from users where app_no = :appNo and removed_at is not null))
+       order by i.uid limit :limit
+     ) f on true
+   order by f.uid`,
+)

@@ -1,0 +1,102 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ReceiptRecord } from '@loquat/protocol'
+import { Type } from 'typebox'
+import { readMessage } from '../../core/message-access.ts'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { IdPage } from '../../platform/http/id-page.ts'
+import { Id } from '../../platform/http/schemas.ts'
+import { READ_ERRORS } from '../messages/errors.ts'
+import { MessageParams } from '../messages/schema.ts'
+import { UidParams } from '../users/schema.ts'
+import { historyOfGroup, historyWithUser } from './conversation.ts'
+import { listMessages } from './list.ts'
+import { receiptsOf } from './receipts.ts'
+import {
+  HistoryQuery,
+  MessageListQuery,
+  MessagesOrCounts,
+  ReceiptQuery,
+  UserHistoryQuery,
+} from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: true,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['messages']
+
+export const historyRoutes =
+  (_deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/messages',
+      {
+        config: access,
+        schema: {
+          operationId: 'listMessages',
+          tags,
+          summary: 'List or search messages',
+          querystring: MessageListQuery,
+          response: { 200: MessagesOrCounts },
+        },
+      },
+      async ({ actor, query }) => listMessages(actor, query),
+    )
+
+    app.get(
+      '/users/:uid/messages',
+      {
+        config: access,
+        schema: {
+          operationId: 'listUserMessages',
+          tags,
+          summary: 'List the messages of a 1:1 conversation',
+          params: UidParams,
+          querystring: UserHistoryQuery,
+          response: { 200: MessagesOrCounts },
+        },
+      },
+      async ({ actor, params, query }) => historyWithUser(actor, params.uid, query),
+    )
+
+    app.get(
+      '/groups/:guid/messages',
+      {
+        config: {
+          ...access,
+          errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
+        },
+        schema: {
+          operationId: 'listGroupMessages',
+          tags,
+          summary: 'List the messages of a group',
+          params: Type.Object({ guid: Id('GUID of the group.') }),
+          querystring: HistoryQuery,
+          response: { 200: MessagesOrCounts },
+        },
+      },
+      async ({ actor, params, query }) => historyOfGroup(actor, params.guid, query),
+    )
+
+    app.get(
+      '/messages/:id/receipts',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listMessageReceipts',
+          tags,
+          summary: 'List the receipts of a message',
+          params: MessageParams,
+          querystring: ReceiptQuery,
+          response: { 200: IdPage(ReceiptRecord) },
+        },
+      },
+      async ({ actor, params, query }) => {
+        const message = await readMessage(actor, params.id)
+        return receiptsOf(actor, message, query.id ?? '', query.limit)
+      },
+    )
+  }

@@ -1,0 +1,130 @@
+import type { MessageRow } from '../../core/message-rows.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { sql } from '../../platform/db/sql.ts'
+import type { Conditions } from './filter.ts'
+import { decodeIds, intersect, type KeyGrams, keyGrams, unite } from './grams.ts'
+import {
+  findIndexed,
+  foldText,
+  listChanges,
+  listGrams,
+  listGramsFrom,
+  listSegmentsDown,
+  listSegmentsUp,
+  type Segment,
+} from './search.queries.ts'
+import { type Listed, ONE } from './streams.ts'
+import { type Range, type Walked, walk, walkOnce } from './walk.ts'
+
+/** Stretches whose lists are read together: few at first, a page may need no more. */
+const STRETCHES = [4, 32, 128, 256, 256]
+/** Messages that are looked at again in one request, some at a time. */
+const MOST_LOOKED_AT = 6_000
+const LOOKED_AT = 300
+
+interface Search {
+  db: Executor
+  appNo: number
+  /** Where newer messages than those indexed are walked over. */
+  streams: Listed
+  conditions: Conditions
+}
+
+/**
+ * The next messages that pass, of which one condition is to hold `key`: by the index of texts as far as that goes, beyond
+ * it by walking. Ends early as a walk does.
+ */
+export async function search(asked: Search, key: string, range: Range): Promise<Walked> {
+  const { db, appNo, streams, conditions } = asked
+  const { upto } = await findIndexed.one(db, { appNo })
+  const newer = (rest: Range) =>
+    walk(db, appNo, streams, conditions, { ...rest, after: Math.max(rest.after, upto) })
+  if (upto <= range.after) return newer(range)
+  const { folded } = await foldText.one(db, { text: key })
+  // Every gram begins with it, and no text passes.
+  if (folded === '') return { rows: [], walkedTo: undefined }
+  const indexed = (rest: Range) => searchIndexed(asked, keyGrams(folded), rest)
+  const older = { ...range, before: Math.min(range.before, upto + 1) }
+  return range.down
+    ? inTurn(range, newer, () => older, indexed)
+    : inTurn(older, indexed, () => range, newer)
+}
+
+type Part = (range: Range) => Promise<Walked>
+
+/** Goes on with the second part when the first has been looked through. */
+async function inTurn(range: Range, first: Part, rest: () => Range, second: Part): Promise<Walked> {
+  const found = await first(range)
+  if (found.walkedTo !== undefined || found.rows.length >= range.limit) return found
+  const more = await second({ ...rest(), limit: range.limit - found.rows.length })
+  return { rows: [...found.rows, ...more.rows], walkedTo: more.walkedTo }
+}
+
+async function searchIndexed(asked: Search, grams: KeyGrams, range: Range): Promise<Walked> {
+  const { db, appNo } = asked
+  const rows: MessageRow[] = []
+  let { after, before } = range
+  let looks = MOST_LOOKED_AT
+  for (const limit of STRETCHES) {
+    const list = range.down ? listSegmentsDown : listSegmentsUp
+    const segments = await list.many(db, { appNo, after, before, limit })
+    const candidates = await candidatesIn(db, appNo, segments, grams)
+    const ids = candidates.filter((id) => id > after && id < before)
+    if (range.down) ids.reverse()
+    for (let n = 0; n < ids.length; n += LOOKED_AT) {
+      const some = ids.slice(n, n + LOOKED_AT)
+      rows.push(...(await lookAt(asked, some, { ...range, limit: range.limit - rows.length })))
+      looks -= some.length
+      if (rows.length >= range.limit) return { rows, walkedTo: undefined }
+      if (looks <= 0) return { rows, walkedTo: some.at(-1) }
+    }
+    const end = segments.at(-1)
+    if (!end || segments.length < limit) return { rows, walkedTo: undefined }
+    if (range.down) before = end.after_id + 1
+    else after = end.upto_id
+  }
+  return { rows, walkedTo: range.down ? before : after }
+}
+
+/** Messages of these stretches that may hold the key, ascending. */
+async function candidatesIn(
+  db: Executor,
+  appNo: number,
+  segments: Segment[],
+  grams: KeyGrams,
+): Promise<number[]> {
+  if (segments.length === 0) return []
+  const uptos = segments.map(({ upto_id }) => upto_id)
+  const rows =
+    'grams' in grams
+      ? await listGrams.many(db, { appNo, grams: grams.grams, uptos })
+      : await listGramsFrom.many(db, { appNo, start: grams.start, uptos })
+  const bySegment = Map.groupBy(rows, ({ upto_id }) => upto_id)
+  const found = segments.map(({ upto_id, after_id }) => {
+    const lists = bySegment.get(upto_id) ?? []
+    if (!('grams' in grams)) return unite(lists.map(({ ids }) => decodeIds(ids, after_id)))
+    if (lists.length < grams.grams.length) return []
+    return intersect(lists.map(({ ids }) => decodeIds(ids, after_id)))
+  })
+  const edges = {
+    after: Math.min(...segments.map(({ after_id }) => after_id)),
+    upto: Math.max(...uptos),
+  }
+  const changes = await listChanges.many(db, { appNo, ...edges })
+  return unite([...found, changes.map(({ id }) => id)])
+}
+
+/** Those of some candidates that pass. */
+async function lookAt(
+  { db, appNo, streams, conditions }: Search,
+  ids: number[],
+  range: Range,
+): Promise<MessageRow[]> {
+  const named = {
+    list: ONE,
+    messages: sql`messages m where m.id = any(${ids}::bigint[])`,
+    where: streams.among ?? [],
+  }
+  const step = { ...range, width: ids.length + 1 }
+  return (await walkOnce(db, appNo, named, conditions, step)).rows
+}

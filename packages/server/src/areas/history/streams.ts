@@ -1,0 +1,139 @@
+/**
+ * Where a list looks for its messages: one or several streams, each the range of an index in the order
+ * of ids. What few messages have is a stream of its own, so that nobody walks over all others.
+ */
+import { joinSql, type Sql, sql } from '../../platform/db/sql.ts'
+import { categoriesOf, isReadableBy, sendersOf, sentIn } from './filter.ts'
+import type { MessageFilters } from './schema.ts'
+
+export interface Streams {
+  /** One row `s` a stream, numbered by `n`. */
+  list: Sql
+  /** The messages `m` of stream `s`. */
+  messages: Sql
+  /** What a message must pass, since the streams alone do not see to it. */
+  where: readonly Sql[]
+}
+
+/** Streams of a list: how many they are, and how to tell their messages where these are found otherwise. */
+export interface Listed extends Streams {
+  count: number
+  /** Undefined: there are few, which are best looked at one by one. */
+  among?: readonly Sql[]
+}
+
+/** A single one. */
+export const ONE = sql`select 0::bigint as n`
+const MESSAGES = sql`messages m where true`
+
+/** Of the whole app; as far as the reader may read it, where there is one. */
+export function streamsOfApp(appNo: number, reader: string, query: MessageFilters): Streams {
+  const where = reader === '' ? [] : [isReadableBy(appNo, reader)]
+  const senders = sendersOf(query)
+  if (senders.length > 0) return { ...ofSenders(senders), where }
+  if (query.mentionedUids) return { ...ofMentioned(query.mentionedUids), where }
+  const rare = rareMark(query)
+  if (rare) return { list: ONE, messages: sql`messages m where ${rare}`, where }
+  const categories = categoriesOf(query)
+  if (categories.length > 0 && !categories.includes('message')) {
+    return { ...ofCategories(categories), where }
+  }
+  return { list: ONE, messages: MESSAGES, where }
+}
+
+/** As in the indexes of what few messages have. */
+function rareMark(query: MessageFilters): Sql | undefined {
+  const {
+    onlyDeleted,
+    tags,
+    hasMentions,
+    hasAttachments,
+    attachmentTypes,
+    hasLinks,
+    hasReactions,
+  } = query
+  const changed = (['updatedAt', 'editedAt'] as const).some(
+    (field) => query[`${field}[from]`] !== undefined || query[`${field}[to]`] !== undefined,
+  )
+  if (onlyDeleted || changed) return sql`m.updated_at > m.sent_at`
+  if (tags) return sql`m.tags <> '{}'`
+  if (hasMentions) return sql`m.data ? 'mentions'`
+  if (hasAttachments || attachmentTypes) return sql`m.data ? 'attachments'`
+  if (hasReactions) return sql`m.reacted`
+  return hasLinks ? sql`has_link(m.data)` : undefined
+}
+
+const numbered = (values: string[]): Sql =>
+  sql`select n, value from unnest(${[...new Set(values)]}::text[]) with ordinality as v (value, n)`
+
+export const ofSenders = (senders: string[]) => ({
+  list: numbered(senders),
+  messages: sql`messages m where m.sender = s.value`,
+})
+
+const ofCategories = (categories: string[]) => ({
+  list: numbered(categories),
+  messages: sql`messages m where m.category = s.value and m.category <> 'message'`,
+})
+
+const ofMentioned = (uids: string[]) => ({
+  list: numbered(uids),
+  messages: sql`mentions k join messages m on m.app_no = k.app_no and m.id = k.message_id
+    where k.app_no = m.app_no and k.uid = s.value`,
+})
+
+/** Conversations `h`, with the reader's side `i` where there is one. */
+export interface Talks {
+  from: Sql
+  where: readonly Sql[]
+}
+
+/** All conversations of a user's: with others, and of the groups joined. */
+export const talksOf = (appNo: number, uid: string, { receiverType }: MessageFilters): Talks => ({
+  from: sql`inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation`,
+  where: [
+    sql`i.app_no = ${appNo} and i.uid = ${uid} and (i.kind = 'user' or i.scope is not null)`,
+    sql`h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
+    ...(receiverType ? [sql`i.kind = ${receiverType}`] : []),
+  ],
+})
+
+/** These conversations, which the reader may read. */
+export const talksNamed = (appNo: number, reader: string, nos: number[]): Talks => ({
+  from: sql`conversations h left join inbox i
+    on i.app_no = h.app_no and i.conversation = h.no and i.uid = ${reader}`,
+  where: [sql`h.app_no = ${appNo} and h.no = any(${nos}::bigint[])`],
+})
+
+/**
+ * A stream for each conversation, from where the reader cleared it on, or has not read or received
+ * it, or from the time on that is asked for: ids, seqs and times grow together in a conversation.
+ */
+export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilters): Streams {
+  const starts = [sql`h.purged_seq`, sql`coalesce(i.cleared_seq, 0)`]
+  if (query.unread) starts.push(sql`coalesce(i.read_seq, 0)`)
+  if (query.undelivered) starts.push(DELIVERED)
+  const { from, to } = sentIn(query)
+  const upto = (second: number) => sql`id_upto(${appNo}, h.no, ${second})`
+  return {
+    list: sql`select no as n, no, after, before from (
+        select h.no, ${to === undefined ? sql`null::bigint` : upto(to)} as before,
+          greatest(${from === undefined ? sql`0` : upto(from - 1)}, coalesce((
+            select p.id from messages p
+            where p.app_no = h.app_no and p.conversation = h.no
+              and p.seq <= greatest(${joinSql(starts, ', ')})
+            order by p.seq desc limit 1), 0)) as after
+        from ${talks.from} where ${joinSql(talks.where, ' and ')}
+      ) talks`,
+    messages: sql`messages m where m.conversation = s.no and m.id > s.after
+      ${to === undefined ? sql`` : sql`and m.id <= s.before`}`,
+    where: [],
+  }
+}
+
+/** What was read was delivered; between two of whom one blocks the other, no mark tells so. */
+const DELIVERED = sql`coalesce(greatest(i.read_seq,
+  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+    and k.uid = i.uid and k.kind = 'read'),
+  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+    and k.uid = i.uid and k.kind = 'delivered')), 0)`

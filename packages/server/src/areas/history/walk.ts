@@ -1,0 +1,107 @@
+import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { Conditions } from './filter.ts'
+import type { Listed, Streams } from './streams.ts'
+
+/** Ids between these, both left out; and how many messages are wanted. */
+export interface Range {
+  after: number
+  before: number
+  down: boolean
+  limit: number
+}
+
+export interface Walked {
+  /** In the direction of the list. */
+  rows: MessageRow[]
+  /** Set: nothing but `rows` was found up to this id, and there is more to look at. */
+  walkedTo: number | undefined
+}
+
+/** Messages looked at in one statement after the other, all streams together. */
+const WIDTHS = [200, 1_800, 13_000]
+/** What one walk gets through. */
+export const WALK = 15_000
+/** A stream moves on by so many at least. */
+const LEAST = 10
+
+const columns = new Sql([MESSAGE_COLUMNS], [])
+
+/**
+ * The next messages of the streams that pass. A filter that few pass must not make a page walk over
+ * everything: after some thousand messages it ends where it is, and the next page goes on there.
+ */
+export async function walk(
+  db: Executor,
+  appNo: number,
+  streams: Listed,
+  conditions: Conditions,
+  range: Range,
+): Promise<Walked> {
+  const rows: MessageRow[] = []
+  let { after, before } = range
+  let walkedTo: number | undefined
+  for (const width of WIDTHS) {
+    const limit = range.limit - rows.length
+    const most = Math.max(LEAST, Math.ceil(Math.max(width, limit) / streams.count))
+    const step = { after, before, down: range.down, limit, width: most }
+    const found = await walkOnce(db, appNo, streams, conditions, step)
+    rows.push(...found.rows)
+    walkedTo = found.walkedTo
+    if (rows.length >= range.limit || walkedTo === undefined) return { rows, walkedTo }
+    if (range.down) before = walkedTo
+    else after = walkedTo
+  }
+  return { rows, walkedTo }
+}
+
+type WalkedRow = { walked_to: number | null } & (MessageRow | { id: null })
+
+/**
+ * Looks at the next `width` messages of each stream. Of the streams that have more, the one that got least far says
+ * how far all have been looked through.
+ */
+export async function walkOnce(
+  db: Executor,
+  appNo: number,
+  streams: Streams,
+  { message, conversation }: Conditions,
+  { after, before, down, limit, width }: Range & { width: number },
+): Promise<Walked> {
+  const order = down ? sql`desc` : sql`asc`
+  const [last, nearest] = down ? [sql`min(id)`, sql`max(id)`] : [sql`max(id)`, sql`min(id)`]
+  // The conversation is looked up for those alone that pass all else.
+  const inConversation = sql`exists (select from conversations h
+    where h.app_no = m.app_no and h.no = m.conversation and ${joinSql(conversation, ' and ')})`
+  const passes = joinSql([...message, ...streams.where, inConversation], ' and ')
+  const found = await runSql<WalkedRow>(
+    db,
+    'history.walk',
+    sql`with walked as materialized (
+        select s.n, w.id, w.passes from (${streams.list}) s cross join lateral (
+          select m.id, ${passes} as passes from (
+            select m.* from ${streams.messages}
+              and m.app_no = ${appNo} and m.id > ${after} and m.id < ${before}
+            order by m.id ${order} limit ${width}
+          ) m
+        ) w
+      ), reached as (
+        select ${nearest} as id from (
+          select ${last} as id from walked group by n having count(*) >= ${width}
+        ) ends
+      ), page as (
+        select distinct w.id from walked w, reached r
+        where w.passes and (r.id is null or w.id ${down ? sql`>=` : sql`<=`} r.id)
+        order by w.id ${order} limit ${limit}
+      )
+      select r.id as walked_to, shown.* from reached r left join (
+        select ${columns} from messages m
+          join conversations h on h.app_no = m.app_no and h.no = m.conversation
+        where m.app_no = ${appNo} and m.id = any(array(select id from page))
+      ) shown on true
+      order by shown.id ${order}`,
+  )
+  const rows = found.filter((row): row is WalkedRow & MessageRow => row.id !== null)
+  return { rows, walkedTo: found[0]?.walked_to ?? undefined }
+}

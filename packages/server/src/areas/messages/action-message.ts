@@ -1,0 +1,67 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { findEntities } from '../../core/entities.ts'
+import { SYSTEM_UID } from '../../core/ids.ts'
+import type { Standing } from '../../core/message-access.ts'
+import { toMessages } from '../../core/message-record.ts'
+import type { MessageRow } from '../../core/message-rows.ts'
+import { settingOf } from '../../core/settings.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { appendMessageAction } from './queries.ts'
+
+/** Adds the message that tells what the actor did to another, which is as it is after it. */
+export async function appendChange(
+  tx: Tx,
+  actor: Actor,
+  action: 'edited' | 'deleted',
+  row: MessageRow & Standing,
+  gone = false,
+): Promise<MessageRecord> {
+  const { app, uid: by = SYSTEM_UID } = actor
+  const area = row.parent_id === null ? 'conversations' : 'threads'
+  const moves = Boolean(settingOf(actor.settings, `core.${area}.updateOnMessageActions`))
+  const { entities, kept } = await entitiesOfChange(tx, app.no, by, row)
+  if (gone) entities.on = kept.on
+  const { message } = await appendMessageAction.one(tx, {
+    ...{ appNo: app.no, conversation: row.conversation, sender: by, moves },
+    data: JSON.stringify({ action, entities: kept }),
+  })
+  return { ...message, data: { action, entities } } as unknown as MessageRecord
+}
+
+/** Who did it, to which message, in which conversation; and what of it the action keeps. */
+async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
+  const [shown] = await toMessages(tx, appNo, [row])
+  const { receipts: _receipts, ...message } = shown as MessageRecord
+  const { receiver } = message.data.entities as Record<'receiver', Entity>
+  const system = by === SYSTEM_UID
+  const found = await findEntities.maybeOne(tx, {
+    ...{ appNo, viewer: null, uids: [by], guids: [], system },
+  })
+  const actor = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
+  const on = (entity: object) => ({ entity, entityType: 'message' })
+  return {
+    entities: { by: actor, on: on(message), for: receiver },
+    kept: { by: small(actor), on: on(idsOf(message)), for: small(receiver) },
+  }
+}
+
+/** A message is shown as it is now while it is there: this is for when it is gone. */
+const KEPT = [
+  ...['id', 'conversationId', 'sender', 'receiverType', 'receiver', 'parentId'],
+  ...['deletedAt', 'deletedBy'],
+]
+
+const idsOf = (message: MessageRecord) =>
+  Object.fromEntries(Object.entries(message).filter(([key]) => KEPT.includes(key)))
+
+interface Entity {
+  entity: Record<string, unknown>
+  entityType: string
+}
+
+/** What a message keeps of a user or group, for when it is gone. */
+const small = ({ entity: { uid, guid, name }, entityType }: Entity): Entity => ({
+  entity: { ...(uid !== undefined && { uid }), ...(guid !== undefined && { guid }), name },
+  entityType,
+})

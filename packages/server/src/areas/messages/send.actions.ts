@@ -1,0 +1,162 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
+import { findMessage, readMessage } from '../../core/message-access.ts'
+import { toMessages } from '../../core/message-record.ts'
+import { settingOf } from '../../core/settings.ts'
+import { checkUser } from '../../gate/plugin.ts'
+import { claimIdempotency, getIdempotency } from '../../gate/queries.ts'
+import { toldTo } from '../../gate/redact.ts'
+import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
+import { refusalOf } from '../../platform/http/refusal.ts'
+import { type Content, readContent } from './content.ts'
+import { sendMessage } from './queries.ts'
+import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
+
+interface Target {
+  kind: ConversationKind
+  id: string
+}
+
+/** A message before it is sent. */
+interface Draft extends Content {
+  muid: string | null
+  tags: string[]
+  parent: string | null
+  quoted: string | null
+  shows: boolean
+}
+
+/** The answer's body as JSON: the record comes so from the database. */
+export async function send(actor: Actor, message: NewMessage): Promise<string> {
+  const targets = targetsOf(message)
+  if (targets.length === 0 && message.parentMessageId !== undefined) {
+    targets.push(await targetOfReply(actor, String(message.parentMessageId)))
+  }
+  const { muid = null, tags = [] } = message
+  const content = readContent(message)
+  const draft: Draft = {
+    ...content,
+    ...{ muid, tags },
+    parent: idOrNull(message.parentMessageId),
+    quoted: idOrNull(message.quotedMessageId),
+    shows: shows(actor, message, content.category),
+  }
+  const [first] = targets
+  if (!first) throw fail('ERR_EMPTY_RECEIVER')
+  if (message.multipleReceivers) {
+    await checkSender(actor)
+    return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
+  }
+  return `{"data":${await sendTo(actor, draft, first)}}`
+}
+
+/** Whether it becomes the last message of the conversation. */
+function shows({ settings }: Actor, message: NewMessage, category: string): boolean {
+  const { parentMessageId, updateConversation } = message
+  if (parentMessageId !== undefined) {
+    return Boolean(settingOf(settings, 'core.conversations.updateOnReplies'))
+  }
+  if (category !== 'custom') return true
+  const wanted = Boolean(settingOf(settings, 'core.conversations.updateOnCustomMessage'))
+  return wanted && updateConversation !== false
+}
+
+const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))
+
+/** Where the message of the thread is, seen from the actor. */
+async function targetOfReply(actor: Actor, parent: string): Promise<Target> {
+  const { kind, one, other } = await readMessage(actor, parent)
+  if (kind === 'group' || one !== (actor.uid ?? SYSTEM_UID)) return { kind, id: one }
+  return { kind, id: other }
+}
+
+/** Where no send refuses the sender for all of the request. */
+async function checkSender({ app, uid }: Actor): Promise<void> {
+  if (uid !== undefined) await checkUser(app, uid)
+}
+
+/** Every receiver once, in the order given. */
+function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): Target[] {
+  const targets: Target[] = []
+  if (receiver) {
+    if (receiverType !== 'user' && receiverType !== 'group') throw fail('ERR_INVALID_RECEIVER_TYPE')
+    targets.push({ kind: receiverType, id: receiver })
+  }
+  const { uids = [], guids = [] } = multipleReceivers ?? {}
+  targets.push(...uids.map((id) => ({ kind: 'user' as const, id })))
+  targets.push(...guids.map((id) => ({ kind: 'group' as const, id })))
+  const once = new Map(targets.map((target) => [nameOf(target), target]))
+  if (once.size > TARGETS) {
+    throw badRequest({ multipleReceivers: [`a message can have at most ${TARGETS} receivers`] })
+  }
+  return [...once.values()]
+}
+
+const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
+
+/** One message, one call of one function. `item` tells one of several receivers from the others. */
+async function sendTo(
+  actor: Actor,
+  { data, ...draft }: Draft,
+  { kind, id }: Target,
+  item = '',
+): Promise<string> {
+  const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
+  const { db } = app.cell
+  const sent = await db
+    .call((once) =>
+      sendMessage.one(once, {
+        ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
+        ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
+        // No header can hold a line break.
+        key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
+      }),
+    )
+    .catch(async (error) => {
+      throw await toldTo(actor, error, { guid: kind === 'group' ? id : undefined })
+    })
+  if (sent.message !== null) return sent.message
+  await checkSender(actor)
+  const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
+  const row = await findMessage.maybeOne(db, sentBefore)
+  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
+  const [message] = await toMessages(db, app.no, [row], { viewer: actor.uid })
+  return JSON.stringify(message)
+}
+
+/** One transaction each: who refuses it does not keep it from the others. */
+async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promise<SentToMany> {
+  await holdKey(actor)
+  const outcomes: [Target, Outcome][] = []
+  for (const target of targets) {
+    outcomes.push([target, await outcomeOf(() => sendTo(actor, draft, target, nameOf(target)))])
+  }
+  const of = (kind: ConversationKind) =>
+    Object.fromEntries(
+      outcomes.filter(([target]) => target.kind === kind).map(([{ id }, outcome]) => [id, outcome]),
+    )
+  return { uids: of('user'), guids: of('group') }
+}
+
+/** The key of the whole call: each message has one of its own, which says nothing of the others. */
+async function holdKey({ app, credential, uid = '', retry }: Actor): Promise<void> {
+  if (!retry) return
+  const { key, requestHash } = retry
+  const row = { appNo: app.no, credential, uid, key }
+  if (await claimIdempotency.maybeOne(app.cell.db, { ...row, requestHash })) return
+  const { request_hash } = await getIdempotency.one(app.cell.db, row)
+  if (!request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
+}
+
+type Outcome = SentToMany['uids'][string]
+
+async function outcomeOf(sending: () => Promise<string>): Promise<Outcome> {
+  try {
+    return { success: true, data: JSON.parse(await sending()) as MessageRecord }
+  } catch (error) {
+    const refused = error instanceof ApiError ? error : refusalOf(error)
+    if (!refused) throw error
+    return { success: false, error: { code: refused.code, message: refused.message } }
+  }
+}

@@ -1,0 +1,16 @@
+import type { Actor } from '../../core/actor.ts'
+import type { Readable } from '../../core/heads.ts'
+import { toMessages } from '../../core/message-record.ts'
+import { cutPage, type IdQuery, idRange } from '../../platform/http/id-page.ts'
+import { listPinnedDown, listPinnedUp } from './queries.ts'
+
+/** The pinned messages of a conversation, in the order in which they were sent. */
+export async function pinnedOf(actor: Actor, head: Readable | undefined, query: IdQuery) {
+  const { no: appNo, cell } = actor.app
+  const { down, ...range } = idRange(query)
+  const list = down ? listPinnedDown : listPinnedUp
+  const place = head && { appNo, conversation: head.no, cleared: head.cleared_seq }
+  const rows = place ? await list.many(cell.db, { ...place, ...range }) : []
+  const { shown, meta } = cutPage(rows, query)
+  return { data: await toMessages(cell.db, appNo, shown, { viewer: actor.uid }), meta }
+}

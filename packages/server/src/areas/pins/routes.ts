@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { MessageRecord } from '@loquat/protocol'
+import { Type } from 'typebox'
+import { findHeadWith, getHeadOf } from '../../core/heads.ts'
+import { showMessage } from '../../core/message-access.ts'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { IdPage } from '../../platform/http/id-page.ts'
+import { Data, Id } from '../../platform/http/schemas.ts'
+import { READ_ERRORS } from '../messages/errors.ts'
+import { MarkedQuery, MessageParams } from '../messages/schema.ts'
+import { UidParams } from '../users/schema.ts'
+import { pinMessage } from './actions.ts'
+import { pinnedOf } from './list.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: true,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['messages']
+
+const UNPIN_ERRORS = [...READ_ERRORS, 'ERR_PERMISSION_DENIED'] as const
+const PIN_ERRORS = [
+  ...UNPIN_ERRORS,
+  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+  'ERR_BLOCKED_RECEIVER',
+  'ERR_BLOCKED_SENDER',
+  'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED',
+] as const
+
+export const pinnedMessageRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    for (const [method, pinned] of [
+      ['POST', true],
+      ['DELETE', false],
+    ] as const) {
+      app.route({
+        method,
+        url: '/messages/:id/pin',
+        config: { ...access, errors: pinned ? PIN_ERRORS : UNPIN_ERRORS },
+        schema: {
+          operationId: pinned ? 'pinMessage' : 'unpinMessage',
+          tags,
+          summary: pinned ? 'Pin a message in its conversation' : 'Unpin a message',
+          params: MessageParams,
+          response: { 200: Data(MessageRecord) },
+        },
+        async handler({ actor, params }) {
+          await pinMessage(deps, actor, params.id, pinned)
+          return { data: await showMessage(actor, params.id) }
+        },
+      })
+    }
+
+    app.get(
+      '/users/:uid/messages/pinned',
+      {
+        config: { ...access, onBehalfOf: 'required' },
+        schema: {
+          operationId: 'listUserMessagesPinned',
+          tags,
+          summary: 'List the pinned messages of a 1:1 conversation',
+          params: UidParams,
+          querystring: MarkedQuery,
+          response: { 200: IdPage(MessageRecord) },
+        },
+      },
+      async ({ actor, params, query }) =>
+        pinnedOf(actor, await findHeadWith(actor, params.uid), query),
+    )
+
+    app.get(
+      '/groups/:guid/messages/pinned',
+      {
+        config: {
+          ...access,
+          errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
+        },
+        schema: {
+          operationId: 'listGroupMessagesPinned',
+          tags,
+          summary: 'List the pinned messages of a group',
+          params: Type.Object({ guid: Id('GUID of the group.') }),
+          querystring: MarkedQuery,
+          response: { 200: IdPage(MessageRecord) },
+        },
+      },
+      async ({ actor, params, query }) =>
+        pinnedOf(actor, await getHeadOf(actor, params.guid), query),
+    )
+  }

@@ -1,0 +1,64 @@
+import { query } from '../../platform/db/query.ts'
+
+export interface ReactionRow {
+  id: number
+  message_id: number
+  reaction: string
+  uid: string
+  reacted_at: Date
+}
+
+/** Reactions between two ids; a removed user's are gone at once, though not yet swept. */
+type Range = { appNo: number; id: number; after: number; before: number; limit: number }
+const inRange = `
+   select r.id, r.message_id, r.reaction, r.uid, r.reacted_at from reactions r
+   where r.app_no = :appNo and r.message_id = :id and r.id > :after and r.id < :before
+     and r.uid <> all (array(
+       select uid from users where app_no = :appNo and removed_at is not null))`
+
+export const listReactionsUp = query<Range, ReactionRow>(
+  'reactions.listUp',
+  `${inRange} order by r.id limit :limit`,
+)
+export const listReactionsDown = query<Range, ReactionRow>(
+  'reactions.listDown',
+  `${inRange} order by r.id desc limit :limit`,
+)
+
+/** The same of one value. */
+type ValueRange = Range & { reaction: string }
+const ofValue = `${inRange} and r.reaction = :reaction`
+
+export const listValueUp = query<ValueRange, ReactionRow>(
+  'reactions.listValueUp',
+  `${ofValue} order by r.id limit :limit`,
+)
+export const listValueDown = query<ValueRange, ReactionRow>(
+  'reactions.listValueDown',
+  `${ofValue} order by r.id desc limit :limit`,
+)
+
+type Reaction = { appNo: number; id: string; uid: string; reaction: string }
+
+/** Checks, writes and announces in one call; `most` values can be at a message. */
+export const addReaction = query<Reaction & { most: number }>(
+  'reactions.add',
+  'select from add_reaction(:appNo, :id, :uid, :reaction, :most)',
+)
+
+export const removeReaction = query<Reaction>(
+  'reactions.remove',
+  'select from remove_reaction(:appNo, :id, :uid, :reaction)',
+)
+
+/** Of any app: the sweep serves a whole cell. */
+export const listGoneMessages = query<{ limit: number }, { app_no: number; id: number }>(
+  'reactions.listGoneMessages',
+  'select app_no, id from gone_messages limit :limit',
+)
+
+/** Removes up to :limit rows of what users left at it; whether none is left. */
+export const sweepGoneMessage = query<
+  { appNo: number; id: number; limit: number },
+  { gone: boolean }
+>('reactions.sweepGoneMessage', 'select sweep_gone_message(:appNo, :id, :limit) as gone')

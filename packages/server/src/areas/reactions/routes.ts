@@ -1,0 +1,90 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { MessageRecord } from '@loquat/protocol'
+import { readMessage, showMessage } from '../../core/message-access.ts'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { Data } from '../../platform/http/schemas.ts'
+import { READ_ERRORS } from '../messages/errors.ts'
+import { MessageParams } from '../messages/schema.ts'
+import { react } from './actions.ts'
+import { reactionsOf } from './list.ts'
+import { ReactionParams, ReactionQuery, Reactions } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: true,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['messages']
+
+const ADD_ERRORS = [
+  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+  'ERR_BLOCKED_RECEIVER',
+  'ERR_BLOCKED_SENDER',
+  'ERR_PLAN_QUOTA_RESTRICTION',
+] as const
+
+export const reactionRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/messages/:id/reactions',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listMessageReactions',
+          tags,
+          summary: 'List the reactions to a message',
+          params: MessageParams,
+          querystring: ReactionQuery,
+          response: { 200: Reactions },
+        },
+      },
+      async ({ actor, params, query }) =>
+        reactionsOf(actor, await readMessage(actor, params.id), query),
+    )
+
+    app.get(
+      '/messages/:id/reactions/:reaction',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listMessageReactionsByValue',
+          tags,
+          summary: 'List the reactions to a message by value',
+          params: ReactionParams,
+          querystring: ReactionQuery,
+          response: { 200: Reactions },
+        },
+      },
+      async ({ actor, params, query }) =>
+        reactionsOf(actor, await readMessage(actor, params.id), query, params.reaction),
+    )
+
+    for (const [method, added] of [
+      ['POST', true],
+      ['DELETE', false],
+    ] as const) {
+      app.route({
+        method,
+        url: '/messages/:id/reactions/:reaction',
+        config: {
+          ...access,
+          onBehalfOf: 'required',
+          errors: added ? [...READ_ERRORS, ...ADD_ERRORS] : READ_ERRORS,
+        },
+        schema: {
+          operationId: `${added ? 'add' : 'remove'}MessageReaction`,
+          tags,
+          summary: added ? 'React to a message' : 'Remove a reaction',
+          params: ReactionParams,
+          response: { 200: Data(MessageRecord) },
+        },
+        async handler({ actor, params: { id, reaction } }) {
+          await react(deps, actor, { id, reaction, added })
+          return { data: await showMessage(actor, id) }
+        },
+      })
+    }
+  }

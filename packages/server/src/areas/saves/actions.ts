@@ -1,0 +1,58 @@
+import type { EventType } from '@loquat/protocol'
+import type { Actor } from '../../core/actor.ts'
+import { lockHead } from '../../core/heads.ts'
+import { checkNoAction, checkThere, readMessage } from '../../core/message-access.ts'
+import { limitOf } from '../../core/settings.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { lockUsers } from '../users/queries.ts'
+import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './queries.ts'
+
+/** Puts a message on the acting user's own list; one that is there stays as it is. */
+export function saveMessage(deps: Deps, actor: Actor, id: string) {
+  const { app, settings, uid = '' } = actor
+  return write(deps, actor, async (tx) => {
+    const row = await readMessage(actor, id, tx)
+    checkNoAction(row)
+    checkThere(row)
+    const message = { appNo: app.no, id: row.id }
+    // Whoever saves two at once waits here: both are counted.
+    const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })
+    if (!user) throw fail('ERR_UID_NOT_FOUND', { uid })
+    if (!row.saved) {
+      await lockHead.maybeOne(tx, { appNo: app.no, conversation: row.conversation })
+      await markSaved.run(tx, message)
+    }
+    if (!(await holdMessage.maybeOne(tx, message))) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+    if (await insertSave.maybeOne(tx, { ...message, uid })) {
+      const limit = limitOf(settings, 'limits.savedMessages')
+      const { count } = await countSaved.one(tx, { appNo: app.no, uid })
+      if (count > limit) throw fail('ERR_SAVED_MESSAGES_LIMIT_EXCEEDED', { limit })
+      await announceSave(tx, app.no, 'message.saved', { uid, messageId: String(row.id) })
+    }
+    return null
+  })
+}
+
+export function unsaveMessage(deps: Deps, actor: Actor, id: string) {
+  const { app, uid = '' } = actor
+  return write(deps, actor, async (tx) => {
+    const row = await readMessage(actor, id, tx)
+    if (await removeSave.maybeOne(tx, { appNo: app.no, id: row.id, uid })) {
+      await announceSave(tx, app.no, 'message.unsaved', { uid, messageId: String(row.id) })
+    }
+    return null
+  })
+}
+
+type SaveEvent = Extract<EventType, 'message.saved' | 'message.unsaved'>
+
+const announceSave = (
+  tx: Tx,
+  appNo: number,
+  type: SaveEvent,
+  payload: { uid: string; messageId: string },
+) => announce(tx, { appNo, type, key: `user:${payload.uid}`, payload })

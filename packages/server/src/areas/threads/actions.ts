@@ -1,0 +1,98 @@
+import type { Actor } from '../../core/actor.ts'
+import { lockHead } from '../../core/heads.ts'
+import { findSeen, readMessage } from '../../core/message-access.ts'
+import { toMessages } from '../../core/message-record.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import { pageOf } from '../history/page.ts'
+import type { HistoryQuery } from '../history/schema.ts'
+import {
+  insertFollower,
+  listRepliesDown,
+  listRepliesUp,
+  removeFollower,
+  threadsOfApp,
+  threadsOfParticipant,
+  threadsOfUser,
+} from './queries.ts'
+import type { Thread, ThreadListQuery } from './schema.ts'
+
+/** The replies to a message, as history is paged. */
+export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
+  const { id: parent, conversation } = await readMessage(actor, id)
+  const replies = { no: conversation, cleared_seq: 0, last_seq: Number.MAX_SAFE_INTEGER }
+  const list = query.affix === 'prepend' ? listRepliesDown : listRepliesUp
+  return pageOf(actor, replies, query, (db, range) => list.many(db, { ...range, parent }))
+}
+
+/** Threads that the actor can see, or all of the app; newest first. */
+export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
+  const { no: appNo, cell } = actor.app
+  const uid = actor.uid ?? null
+  const { limit, participatedByMe, withUnreadReplyCount, withMentionCount } = query
+  if (uid === null && (participatedByMe || withUnreadReplyCount || withMentionCount)) {
+    throw badRequest({ onBehalfOf: ['filters about "me" need the header onBehalfOf'] })
+  }
+  const lists = participatedByMe ? threadsOfParticipant : threadsOfUser
+  const newer = query.affix === 'append'
+  const list = (uid === null ? threadsOfApp : lists)[newer ? 'newer' : 'older']
+  const rows = await list.many(cell.db, {
+    ...{ appNo, uid, ...placeOf(query), limit: limit + 1 },
+    ...{ countReplies: withUnreadReplyCount ?? false, countMentions: withMentionCount ?? false },
+  })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  if (newer) page.reverse()
+  const there = page.filter((row) => row.there)
+  const records = await toMessages(cell.db, appNo, there, { viewer: actor.uid })
+  const data = records.map((record, nth): Thread => {
+    const { unread_replies = null, unread_mentions = null } = there[nth] ?? {}
+    return {
+      ...record,
+      ...(unread_replies !== null && { unreadReplyCount: unread_replies }),
+      ...(unread_mentions !== null && { mentionCount: unread_mentions }),
+    }
+  })
+  const affix = newer ? 'append' : 'prepend'
+  const next = rows.length > limit && last
+  return {
+    data,
+    meta: {
+      current: { limit, count: data.length },
+      ...(next && { next: { affix, updatedAt: next.updated_second, id: String(next.id) } }),
+    },
+  }
+}
+
+/** Before or after all of a second, unless the cursor says where in it. */
+function placeOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; id: number } {
+  if (affix === 'append') {
+    return { second: updatedAt ?? 0, id: Number(id ?? Number.MAX_SAFE_INTEGER) }
+  }
+  return { second: updatedAt ?? Number.MAX_SAFE_INTEGER, id: Number(id ?? 0) }
+}
+
+/** Lets the actor follow a thread, or no longer. What changes nothing is told as success. */
+export function followThread(deps: Deps, actor: Actor, id: string, follows: boolean) {
+  const { app, uid = '' } = actor
+  const appNo = app.no
+  return write(deps, actor, async (tx) => {
+    const seen = await findSeen(tx, actor, id)
+    await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
+    const { id: parent, conversation, kind, ...row } = await findSeen(tx, actor, id)
+    if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
+    if (row.category === 'action') throw fail('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    if (row.parent_id !== null) throw fail('ERR_MESSAGE_THREAD_NESTING')
+    const place = { appNo, uid, parent, conversation, direct: kind === 'user' }
+    const changed = await (follows ? insertFollower : removeFollower).maybeOne(tx, place)
+    if (changed) {
+      const payload = { uid, messageId: String(parent), follows }
+      const key = `conversation:${conversation}`
+      await announce(tx, { appNo, type: 'thread.followed', key, payload })
+    }
+    const message = follows ? 'You follow this thread now.' : 'You no longer follow this thread.'
+    return { success: true as const, message }
+  })
+}

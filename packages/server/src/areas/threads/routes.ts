@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { Acknowledged } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
+import { History } from '../history/schema.ts'
+import { READ_ERRORS, SEND_ERRORS } from '../messages/errors.ts'
+import { MESSAGE_BYTES, MessageParams, SendAnswer } from '../messages/schema.ts'
+import { send } from '../messages/send.actions.ts'
+import { followThread, pageOfThreads, repliesTo } from './actions.ts'
+import { NewReply, ReplyQuery, ThreadListQuery, Threads } from './schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: true,
+  onBehalfOf: 'optional',
+  rate: 'standard',
+}
+const tags = ['threads']
+const FOLLOW_ERRORS = [
+  ...READ_ERRORS,
+  'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
+  'ERR_MESSAGE_THREAD_NESTING',
+] as const
+
+export const threadRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.post(
+      '/messages/:id/thread',
+      {
+        bodyLimit: MESSAGE_BYTES,
+        config: { ...access, onBehalfOf: 'required', errors: SEND_ERRORS },
+        schema: {
+          operationId: 'sendThreadReply',
+          tags,
+          summary: 'Reply to a message',
+          params: MessageParams,
+          body: NewReply,
+          response: { 200: SendAnswer },
+        },
+      },
+      async ({ actor, params, body }, reply) =>
+        sendJson(reply, await send(actor, { ...body, parentMessageId: params.id })),
+    )
+
+    app.get(
+      '/messages/:id/thread',
+      {
+        config: { ...access, errors: READ_ERRORS },
+        schema: {
+          operationId: 'listThreadReplies',
+          tags,
+          summary: 'List the replies to a message',
+          params: MessageParams,
+          querystring: ReplyQuery,
+          response: { 200: History },
+        },
+      },
+      async ({ actor, params, query }) => repliesTo(actor, params.id, query),
+    )
+
+    app.get(
+      '/threads',
+      {
+        config: access,
+        schema: {
+          operationId: 'listThreads',
+          tags,
+          summary: 'List threads',
+          querystring: ThreadListQuery,
+          response: { 200: Threads },
+        },
+      },
+      async ({ actor, query }) => pageOfThreads(actor, query),
+    )
+
+    app.post(
+      '/messages/:id/thread/subscription',
+      {
+        config: { ...access, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        schema: {
+          operationId: 'followThread',
+          tags,
+          summary: 'Follow a thread',
+          params: MessageParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({ data: await followThread(deps, actor, params.id, true) }),
+    )
+
+    app.delete(
+      '/messages/:id/thread/subscription',
+      {
+        config: { ...access, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        schema: {
+          operationId: 'unfollowThread',
+          tags,
+          summary: 'Unfollow a thread',
+          params: MessageParams,
+          response: { 200: Acknowledged },
+        },
+      },
+      async ({ actor, params }) => ({ data: await followThread(deps, actor, params.id, false) }),
+    )
+  }

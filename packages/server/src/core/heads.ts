@@ -1,0 +1,77 @@
+import { query } from '../platform/db/query.ts'
+import { fail } from '../platform/http/fail.ts'
+import type { Actor } from './actor.ts'
+import { findEntities } from './entities.ts'
+import { SYSTEM_UID } from './ids.ts'
+
+/** The conversation of a user with another, as far as that user may read it. */
+export const findDirect = query<
+  { appNo: number; uid: string; other: string },
+  { no: number; last_seq: number; cleared_seq: number }
+>(
+  'heads.findDirect',
+  `select h.no, h.last_seq, greatest(h.purged_seq, i.cleared_seq) as cleared_seq
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :other`,
+)
+
+/** A group's conversation, with what the viewer has to do with it. */
+export const findGroupHead = query<
+  { appNo: number; guid: string; viewer: string | null },
+  { no: number; last_seq: number; cleared_seq: number; scope: string | null; banned: boolean }
+>(
+  'heads.findGroup',
+  `select h.no, h.last_seq, greatest(h.purged_seq, coalesce(i.cleared_seq, 0)) as cleared_seq,
+     i.scope,
+     exists (select from bans b
+       where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer) as banned
+   from groups g
+     join conversations h on h.app_no = g.app_no and h.kind = 'group' and h.one = g.guid
+       and h.other = ''
+     left join inbox i on i.app_no = g.app_no and i.uid = :viewer and i.kind = 'group'
+       and i.with_id = g.guid
+   where g.app_no = :appNo and g.guid = :guid and g.removed_at is null`,
+)
+
+export const lockHead = query<{ appNo: number; conversation: number }, { no: number }>(
+  'heads.lock',
+  'select no from conversations where app_no = :appNo and no = :conversation for no key update',
+)
+
+/** Refuses where one of two blocks the other. */
+export const checkBlocks = query<{ appNo: number; conversation: number; uid: string }>(
+  'heads.checkBlocks',
+  `select check_blocks(:appNo, :uid, h) from conversations h
+   where h.app_no = :appNo and h.no = :conversation`,
+)
+
+/** A conversation as far as somebody may read it. */
+export interface Readable {
+  no: number
+  last_seq: number
+  cleared_seq: number
+}
+
+export async function checkKnown({ app: { no: appNo, cell } }: Actor, uid: string): Promise<void> {
+  const known = { appNo, viewer: null, uids: [uid], guids: [], system: uid === SYSTEM_UID }
+  if (!(await findEntities.maybeOne(cell.db, known))) throw fail('ERR_UID_NOT_FOUND', { uid })
+}
+
+/** The conversation of the acting user with another, if there is one. */
+export async function findHeadWith(actor: Actor, other: string): Promise<Readable | undefined> {
+  await checkKnown(actor, other)
+  const { app, uid = '' } = actor
+  return findDirect.maybeOne(app.cell.db, { appNo: app.no, uid, other })
+}
+
+/** The conversation of a group, if the actor may read it: members, and the app. */
+export async function getHeadOf(actor: Actor, guid: string): Promise<Readable> {
+  const { no: appNo, cell } = actor.app
+  const viewer = actor.uid ?? null
+  const head = await findGroupHead.maybeOne(cell.db, { appNo, guid, viewer })
+  if (!head) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  if (viewer !== null && head.scope === null) {
+    throw fail(head.banned ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED')
+  }
+  return head
+}

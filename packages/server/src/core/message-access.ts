@@ -1,0 +1,88 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Tx } from '../platform/db/db.ts'
+import { type Executor, query } from '../platform/db/query.ts'
+import { fail } from '../platform/http/fail.ts'
+import type { Actor } from './actor.ts'
+import { lockHead } from './heads.ts'
+import { toMessages } from './message-record.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from './message-rows.ts'
+import { PARTIES_ARE_THERE } from './visibility.ts'
+
+/** What a viewer has to do with a message; the app has no row. */
+export interface Standing {
+  conversation: number
+  seq: number
+  /** Whether the message was before the viewer cleared the conversation, or all did. */
+  cleared: boolean
+  /** Whether the viewer takes part: one of the two, or a member. */
+  takes_part: boolean
+  scope: string | null
+}
+
+/** By id, with the viewer's standing. */
+export const findMessage = query<
+  { appNo: number; id: string; viewer: string | null },
+  MessageRow & Standing
+>(
+  'messages.find',
+  `select ${MESSAGE_COLUMNS}, m.conversation, m.seq, i.scope,
+     m.seq <= h.purged_seq or m.seq <= coalesce(i.cleared_seq, 0) as cleared,
+     case h.kind when 'user' then coalesce(:viewer in (h.one, h.other), false)
+       else i.scope is not null end as takes_part
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+     left join inbox i on i.app_no = m.app_no and i.conversation = m.conversation
+       and i.uid = :viewer
+   where m.app_no = :appNo and m.id = :id and ${PARTIES_ARE_THERE}
+     and not (h.kind = 'group' and exists (
+       select from groups g
+       where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
+)
+
+/** Reads a message as the actor may see it. A write does so in its transaction, or a retry would find it gone. */
+export async function readMessage(
+  actor: Actor,
+  id: string,
+  db: Executor = actor.app.cell.db,
+): Promise<MessageRow & Standing> {
+  const row = await findSeen(db, actor, id)
+  if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
+  return row
+}
+
+/** The message as the actor sees it. */
+export async function showMessage(actor: Actor, id: string): Promise<MessageRecord> {
+  const row = await readMessage(actor, id)
+  const [message] = await toMessages(actor.app.cell.db, actor.app.no, [row], { viewer: actor.uid })
+  return message as MessageRecord
+}
+
+/** Locks the conversation of a message: as it is now that nobody else can change it, if it still is. */
+export async function lockSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
+  const { conversation } = await findSeen(tx, actor, id)
+  await lockHead.maybeOne(tx, { appNo: actor.app.no, conversation })
+  return findSeen(tx, actor, id)
+}
+
+/** A message that the actor has not cleared away, whoever takes part. */
+export async function findSeen(
+  db: Executor,
+  { app, uid }: Actor,
+  id: string,
+): Promise<MessageRow & Standing> {
+  const row = await findMessage.maybeOne(db, { appNo: app.no, id, viewer: uid ?? null })
+  if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  return row
+}
+
+export function checkNoAction({ category }: MessageRow): void {
+  if (category === 'action')
+    throw notAllowed("This is an action message, which doesn't allow this.")
+}
+
+export function checkThere({ deleted_at }: MessageRow): void {
+  if (deleted_at) throw notAllowed('The message was deleted.')
+}
+
+/** The code says only that it is so; which of the reasons, the developer of the caller is told. */
+export const notAllowed = (devMessage: string) =>
+  fail('ERR_MESSAGE_ACTION_NOT_ALLOWED', {}, { devMessage })

@@ -1,0 +1,247 @@
+import type { MessageRecord, ReceiptRecord, UserRecord } from '@loquat/protocol'
+import type { Executor } from '../platform/db/query.ts'
+import { type Annotations, annotationsOf } from './annotations.ts'
+import { type EntityRow, findEntities, listMentioned } from './entities.ts'
+import { conversationIdOf, printedId, SYSTEM_UID } from './ids.ts'
+import { listReferred, type MessageRow } from './message-rows.ts'
+import { seconds } from './time.ts'
+import { blockFields, withoutPresence } from './user-record.ts'
+
+type Json = Record<string, unknown>
+type Kind = 'user' | 'group'
+
+interface Entity {
+  entity: Json
+  entityType: string
+}
+
+/** What records show beyond what they always do, or not. */
+export interface Show {
+  /** Who reads them. */
+  viewer?: string | undefined
+  /** Blocks between mentioned users and the viewer. */
+  mentionBlocks?: boolean | undefined
+  mentionTags?: boolean | undefined
+  hideQuoted?: boolean | undefined
+  hideTags?: boolean | undefined
+  /** Users and groups that have been read already. */
+  entities?: Entities
+}
+
+/** Users and groups as they are now, by `kind:id`. */
+type Entities = Map<string, Json>
+
+/** Users, groups and messages that others refer to. */
+interface Known {
+  entities: Entities
+  messages: Map<number, MessageRow>
+  /** Of mentioned users what was asked for. */
+  mentioned: Map<string, Json>
+  annotations: Annotations
+}
+
+/** Records of messages, with all that they refer to as it is now, in one lookup of each kind. */
+export async function toMessages(
+  db: Executor,
+  appNo: number,
+  rows: MessageRow[],
+  show: Show = {},
+): Promise<MessageRecord[]> {
+  if (rows.length === 0) return []
+  const referred = new Set(rows.flatMap((row) => referredIn(row, show)))
+  const others = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
+  const known: Known = {
+    entities: await withEntities(db, appNo, [...rows, ...others], show),
+    messages: new Map(others.map((row) => [row.id, row])),
+    mentioned: await findMentioned(db, appNo, [...rows, ...others], show),
+    annotations: await annotationsOf(db, appNo, [...rows, ...others], show.viewer),
+  }
+  return rows.map((row) => toMessage(row, known, show))
+}
+
+/** Adds what the messages show and is not known yet. */
+async function withEntities(
+  db: Executor,
+  appNo: number,
+  rows: MessageRow[],
+  { entities: known = new Map(), viewer }: Show,
+): Promise<Entities> {
+  const ids = { user: new Set<string>(), group: new Set<string>() }
+  for (const row of rows) {
+    for (const [kind, id] of entityIds(row)) if (!known.has(`${kind}:${id}`)) ids[kind].add(id)
+  }
+  const [uids, guids] = [[...ids.user], [...ids.group]]
+  if (uids.length + guids.length === 0) return known
+  const wanted = { appNo, viewer: viewer ?? null, uids, guids, system: ids.user.has(SYSTEM_UID) }
+  for (const row of await findEntities.many(db, wanted))
+    known.set(`${row.kind}:${row.id}`, toEntity(row))
+  return known
+}
+
+/** The record of a user or group as the viewer sees it. */
+export function toEntity({ record, apart }: EntityRow): Json {
+  const entity = JSON.parse(record)
+  return apart ? withoutPresence(entity as UserRecord) : entity
+}
+
+/** The ids of the messages that are shown with one. */
+function referredIn(row: MessageRow, { hideQuoted }: Show): number[] {
+  const ids = [row.thread?.[1], hideQuoted ? null : row.quoted_id, changedBy(row)]
+  return ids.filter((id) => typeof id === 'number')
+}
+
+/** The message that was edited or deleted, of an action: it is shown as it is now. */
+function changedBy({ category, type, data }: MessageRow): number | undefined {
+  if (category !== 'action' || type !== 'message') return undefined
+  return Number((data.entities as Record<'on', Entity>).on.entity.id)
+}
+
+async function findMentioned(
+  db: Executor,
+  appNo: number,
+  rows: MessageRow[],
+  { viewer = '', mentionBlocks, mentionTags }: Show,
+): Promise<Map<string, Json>> {
+  const uids = rows.flatMap(({ data }) => Object.keys(data.mentions ?? {}))
+  if (uids.length === 0 || !(mentionBlocks || mentionTags)) return new Map()
+  const users = await listMentioned.many(db, { appNo, uids: [...new Set(uids)], viewer })
+  return new Map(
+    users.map(({ uid, tags, ...relation }) => [
+      uid,
+      {
+        ...(mentionTags && tags.length > 0 && { tags }),
+        ...(mentionBlocks && viewer && blockFields(relation)),
+      },
+    ]),
+  )
+}
+
+function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
+  const message = toBareMessage(row, known, show)
+  const changed = known.messages.get(changedBy(row) ?? 0)
+  if (changed) {
+    const entities = message.data.entities as Record<'on', Entity>
+    entities.on = { entity: toBareMessage(changed, known, show), entityType: 'message' }
+  }
+  if (row.quoted_id !== null && !show.hideQuoted) {
+    const quoted = known.messages.get(row.quoted_id)
+    message.quotedMessage = quoted
+      ? toBareMessage(quoted, known, show)
+      : { id: String(row.quoted_id) }
+  }
+  if (row.thread) {
+    const [replyCount, lastId] = row.thread
+    message.replyCount = replyCount
+    const last = known.messages.get(lastId)
+    if (last && !last.deleted_at) message.lastReply = toBareMessage(last, known, show)
+  }
+  return { ...message, ...receiptFields(row) }
+}
+
+/** Without the messages that it refers to, and without receipts. */
+function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): MessageRecord {
+  const reactions = known.annotations.reactions.get(row.id)
+  const savedAt = known.annotations.savedAt.get(row.id)
+  const message: MessageRecord = {
+    id: String(row.id),
+    conversationId: printedId(row),
+    sender: row.sender,
+    receiverType: row.kind,
+    receiver: receiverOf(row),
+    category: row.category,
+    type: row.type,
+    data: {
+      ...row.data,
+      ...mentionsOf(row, known),
+      ...(reactions && { reactions }),
+      entities: entitiesOf(row, known.entities),
+    },
+    sentAt: seconds(row.sent_at),
+    updatedAt: seconds(row.updated_at),
+  }
+  if (row.muid !== null) message.muid = row.muid
+  if (row.parent_id !== null) message.parentId = String(row.parent_id)
+  if (row.quoted_id !== null) message.quotedMessageId = String(row.quoted_id)
+  if (row.tags.length > 0 && !row.deleted_at && !hideTags) message.tags = row.tags
+  if (row.edited_at) message.editedAt = seconds(row.edited_at)
+  if (row.edited_by !== null) message.editedBy = row.edited_by
+  if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)
+  if (row.deleted_by !== null) message.deletedBy = row.deleted_by
+  if (row.pinned_at) message.pinnedAt = seconds(row.pinned_at)
+  if (row.pinned_by !== null) message.pinnedBy = row.pinned_by
+  if (savedAt) message.savedAt = seconds(savedAt)
+  return message
+}
+
+/** Of two users the other side's receipt; those of groups are a list of their own. */
+function receiptFields(row: MessageRow): Partial<MessageRecord> {
+  const { delivered_at, read_at } = row
+  if (!delivered_at && !read_at) return { receipts: { data: [] } }
+  const receipt = toReceipt({ uid: receiverOf(row), delivered_at, read_at })
+  const { recipient: _recipient, ...times } = receipt
+  return { ...times, receipts: { data: [receipt] } }
+}
+
+/** Who has read a message has received it, whatever else was said. */
+export function toReceipt(row: {
+  uid: string
+  delivered_at: Date | null
+  read_at: Date | null
+}): ReceiptRecord {
+  const receipt: ReceiptRecord = { recipient: row.uid }
+  const [received, read] = [row.delivered_at ?? row.read_at, row.read_at]
+  if (received) receipt.deliveredAt = seconds(read && read < received ? read : received)
+  if (read) receipt.readAt = seconds(read)
+  return receipt
+}
+
+const receiverOf = ({ kind, sender, one, other }: MessageRow) =>
+  kind === 'group' || sender !== one ? one : other
+
+/** Mentioned users as they are now; of those that are gone what the message kept. */
+function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json {
+  if (!data.mentions) return {}
+  const shown = Object.entries(data.mentions).map(([uid, kept]) => [
+    uid,
+    { ...(entities.get(`user:${uid}`) ?? kept), ...mentioned.get(uid) },
+  ])
+  return { mentions: Object.fromEntries(shown) }
+}
+
+/** Who an action message tells of; each part keeps a small record, for when its original is gone. */
+function partsOf({ category, data }: MessageRow): [string, Entity][] {
+  return category === 'action'
+    ? Object.entries((data.entities ?? {}) as Record<string, Entity>)
+    : []
+}
+
+/** All users and groups that a record shows. */
+function entityIds(row: MessageRow): [Kind, string][] {
+  const ids: [Kind, string][] = [
+    ['user', row.sender],
+    [row.kind, receiverOf(row)],
+  ]
+  for (const [, { entity, entityType }] of partsOf(row)) {
+    if (entityType === 'user') ids.push(['user', String(entity.uid)])
+    if (entityType === 'group') ids.push(['group', String(entity.guid)])
+  }
+  for (const uid of Object.keys(row.data.mentions ?? {})) ids.push(['user', uid])
+  return ids
+}
+
+function entitiesOf(row: MessageRow, known: Map<string, Json>): Record<string, Entity> {
+  if (row.category !== 'action') {
+    const receiver = known.get(`${row.kind}:${receiverOf(row)}`) ?? {}
+    const direct = row.kind === 'user' && { conversationId: conversationIdOf(row.one, row.other) }
+    return {
+      sender: { entity: known.get(`user:${row.sender}`) ?? {}, entityType: 'user' },
+      receiver: { entity: { ...receiver, ...direct }, entityType: row.kind },
+    }
+  }
+  return Object.fromEntries(
+    partsOf(row).map(([name, { entity, entityType }]) => {
+      const now = known.get(`${entityType}:${entity.uid ?? entity.guid}`)
+      return [name, { entity: now ?? entity, entityType }]
+    }),
+  )
+}

@@ -1,0 +1,46 @@
+import type { CellRows } from '../../db/rows.gen.ts'
+import { query } from '../platform/db/query.ts'
+import type { ConversationKind } from './ids.ts'
+import { SENDER_IS_THERE } from './visibility.ts'
+
+/** What no record shows: each value that is read costs a microsecond, fifty times a page. */
+type NotShown = 'app_no' | 'conversation' | 'seq' | 'data' | 'counts' | 'shows' | 'counted'
+
+/** A message with what its record needs of the conversation. */
+export type MessageRow = Omit<CellRows['messages'], NotShown> & {
+  data: Record<string, unknown>
+  kind: ConversationKind
+  one: string
+  other: string
+  /** How many replies it has, and the newest. */
+  thread: [replies: number, lastId: number] | null
+  /** Of two users: when the other side first said that it had received it, and read it. */
+  delivered_at: Date | null
+  read_at: Date | null
+}
+
+/** When the receiver of a message between two first had a mark of a kind at or past it. */
+const markedAt = (kind: string) => `
+  case when h.kind = 'user' and h.one <> h.other then (
+    select k.at from marks k
+    where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = receiver_of(m, h)
+      and k.kind = '${kind}' and k.seq >= m.seq
+    order by k.seq limit 1) end`
+
+export const MESSAGE_COLUMNS = `
+  m.id, m.sender, m.category, m.type, m.data, m.tags, m.muid,
+  m.sent_at, m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
+  m.pinned_at, m.pinned_by, m.reacted, m.saved,
+  m.parent_id, m.quoted_id, h.kind, h.one, h.other,
+  (select json_build_array(t.replies, t.last_id) from threads t
+   where t.app_no = m.app_no and t.parent_id = m.id) as thread,
+  ${markedAt('delivered')} as delivered_at, ${markedAt('read')} as read_at`
+
+/** By id, in no order: what other messages refer to, also without content. */
+export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
+  'messages.listReferred',
+  `select ${MESSAGE_COLUMNS}
+   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.seq > h.purged_seq
+     and ${SENDER_IS_THERE}`,
+)

@@ -1,0 +1,73 @@
+import type { Region } from '@loquat/protocol'
+import type { FastifyRequest } from 'fastify'
+import type { ServedApp } from '../core/actor.ts'
+import type { App, Directory } from '../platform/cells/directory.ts'
+import { fail } from '../platform/http/fail.ts'
+
+interface Named {
+  appId: string
+  /** Undefined on the bare host. */
+  region: string | undefined
+}
+
+function appOfHost(given: string, serviceHost: string, service: string): Named | undefined {
+  const host = given.toLowerCase().replace(/:\d+$/, '')
+  if (!host.endsWith(`.${serviceHost}`)) return undefined
+  const [appId = '', place = '', ...more] = host.slice(0, -serviceHost.length - 1).split('.')
+  const [, kind, region] = /^([a-z]+)-([a-z]+)$/.exec(place) ?? []
+  return kind === service && appId && more.length === 0 ? { appId, region } : undefined
+}
+
+/** `{appId}.api-{region}.<host>`; on the bare host the header `appId` does the same. */
+export function readApp(headers: FastifyRequest['headers'], serviceHost: string): Named {
+  const named = appOfHost(headers.host ?? '', serviceHost, 'api')
+  if (named) return named
+  const header = headers.appid
+  return { appId: typeof header === 'string' ? header.trim().toLowerCase() : '', region: undefined }
+}
+
+/** The app that a request is meant for, if this process serves it. */
+export const appOfRequest = (
+  directory: Directory,
+  serviceHost: string,
+  headers: FastifyRequest['headers'],
+): Promise<ServedApp> => findServed(directory, readApp(headers, serviceHost))
+
+/** The same for a WebSocket: `{appId}.realtime-{region}.<host>`, or `?appId=` on the bare host. */
+export const appOfSocket = (
+  directory: Directory,
+  serviceHost: string,
+  { host = '', appId }: { host: string | undefined; appId: string | null },
+): Promise<ServedApp> =>
+  findServed(
+    directory,
+    appOfHost(host, serviceHost, 'realtime') ?? {
+      appId: (appId ?? '').trim().toLowerCase(),
+      region: undefined,
+    },
+  )
+
+async function findServed(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
+  if (!appId) throw fail('AUTH_ERR_EMPTY_APPID')
+  return servedApp(await directory.find(appId), appId, region)
+}
+
+/** The app, if there is one and this process serves it. */
+export function servedApp(app: App | undefined, appId: string, region: string | undefined) {
+  if (!app) throw unknownApp(appId)
+  if (!isServed(app, region)) throw wrongRegion(app)
+  return app
+}
+
+export const unknownApp = (appId: string) =>
+  fail('AUTH_ERR_INVALID_APPID', { appId: appId.slice(0, 100) })
+
+const isServed = (app: App, region: string | undefined): app is ServedApp =>
+  app.cell !== undefined && (region === undefined || region === app.region)
+
+const wrongRegion = ({ id: appId, region }: { id: string; region: Region }) =>
+  fail(
+    'AUTH_ERR_INVALID_APPID',
+    { appId },
+    { devMessage: `The app lives in the region ${region}. Call its host name there.` },
+  )

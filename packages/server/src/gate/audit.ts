@@ -1,0 +1,53 @@
+import type { Executor } from '../platform/db/query.ts'
+import type { Operator } from './operator.ts'
+import { insertAudit } from './operators.queries.ts'
+
+export interface AuditEntry {
+  /** The operationId, or the name of a command. */
+  action: string
+  app?: { no: number; id: string }
+  /** What was acted on, beside the app. */
+  target?: Record<string, string>
+  before?: unknown
+  after?: unknown
+}
+
+/** Nobody with an account: the service itself, or a command on its machine. */
+export type Actor = Operator | 'command' | 'service'
+
+/** Adds an entry: with the change itself where that is in the directory, else before it. */
+export async function recordAudit(
+  db: Executor,
+  actor: Actor,
+  { action, app, target = {}, before, after }: AuditEntry,
+): Promise<number> {
+  const who =
+    typeof actor === 'string'
+      ? { operatorNo: null, email: null, via: actor, address: null, userAgent: null }
+      : { ...actor, operatorNo: actor.no }
+  const { id } = await insertAudit.one(db, {
+    ...who,
+    appNo: app?.no ?? null,
+    appId: app?.id ?? null,
+    action,
+    target: withoutSecrets(target) as object,
+    before: before === undefined ? null : JSON.stringify(withoutSecrets(before)),
+    after: after === undefined ? null : JSON.stringify(withoutSecrets(after)),
+  })
+  return id
+}
+
+const SECRET = /password|secret|token|apikey|code/i
+const LONGEST = 500
+
+/** Neither passwords and keys, nor texts of any length. */
+export function withoutSecrets(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') {
+    if (SECRET.test(name)) return '***'
+    return value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value
+  }
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutSecrets(inner, key)]))
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { originsOf, type Settings } from '../core/settings.ts'
+import type { Deps } from '../deps.ts'
+import { appOfRequest, readApp, unknownApp } from './app-of-request.ts'
+import type { Credentials } from './credentials.ts'
+
+const METHODS = 'GET, POST, PUT, PATCH, DELETE'
+/** Not `apikey`: a key in a page is everybody's. */
+const HEADERS = 'appid, authtoken, content-type, idempotency-key, onbehalfof, x-request-id'
+const READABLE =
+  'retry-after, x-request-id, x-rate-limit, x-rate-limit-remaining, x-rate-limit-reset, ratelimit'
+const PREFLIGHT_SECONDS = 600
+
+/** Lets pages of the origins that the app names read the answer. */
+export function letPagesRead(
+  reply: FastifyReply,
+  settings: Settings,
+  origin: string | undefined,
+): void {
+  const origins = originsOf(settings)
+  if (origins.length === 0) return
+  if (origins.includes('*')) allow(reply, '*')
+  else {
+    reply.header('vary', 'Origin')
+    if (origin !== undefined && origins.includes(origin)) allow(reply, origin)
+  }
+}
+
+const allow = (reply: FastifyReply, origin: string) =>
+  reply
+    .header('access-control-allow-origin', origin)
+    .header('access-control-expose-headers', READABLE)
+
+/**
+ * What browsers ask before they let a page call another origin. On the bare host they don't say for which
+ * app: any page may then try, and whether it can read the answer is the app's to say. No browser adds
+ * credentials by itself, so there is nothing to try with that a page has not got already.
+ */
+export function addPreflight(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
+  const serviceHost = new URL(deps.config.service.publicUrl).hostname
+  app.options('/*', { schema: { hide: true } }, async (request, reply) => {
+    const { origin, 'access-control-request-method': asked } = request.headers
+    if (origin === undefined || asked === undefined) return reply.callNotFound()
+    if (readApp(request.headers, serviceHost).appId) {
+      const served = await appOfRequest(deps.directory, serviceHost, request.headers)
+      const settings = await credentials.settings(served)
+      if (!settings) throw unknownApp(served.id)
+      letPagesRead(reply, settings, origin)
+    } else allow(reply, '*')
+    return reply
+      .header('access-control-allow-methods', METHODS)
+      .header('access-control-allow-headers', HEADERS)
+      .header('access-control-max-age', PREFLIGHT_SECONDS)
+      .code(204)
+      .send()
+  })
+}

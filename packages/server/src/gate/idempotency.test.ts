@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, suite, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { admin } from '../../test/databases.ts'
+import { holdKeys } from '../../test/hold-keys.ts'
+import { type TestApp, useServer } from '../../test/kit.ts'
+import { until } from '../../test/until.ts'
+import { buildApi } from '../api.ts'
+import { write } from './write.ts'
+
+const server = useServer()
+
+const NEW_KEY = { name: 'Worker', scope: 'fullAccess' }
+
+const create = (app: TestApp, key: string, options: { body?: unknown; apiKey?: string } = {}) =>
+  app.call('POST', '/v3/apikeys', {
+    body: NEW_KEY,
+    ...options,
+    headers: { 'Idempotency-Key': key },
+  })
+
+const countKeys = async (app: TestApp): Promise<number> =>
+  (await app.call('GET', '/v3/apikeys')).body.meta.pagination.total
+
+/** Runs SQL on the app's cell. */
+const onCell = (app: TestApp, sql: string, values: unknown[] = []) =>
+  admin(sql, values, new URL(app.cell.url).pathname.slice(1))
+
+suite('Idempotency-Key', () => {
+  test('a retry gets the first answer and acts no second time', async () => {
+    const app = await server.newApp()
+    const first = await create(app, 'one')
+    const second = await create(app, 'one')
+    assert.equal(first.status, 200)
+    assert.deepEqual(second.body, first.body)
+    assert.equal(second.status, 200)
+    assert.equal(await countKeys(app), 3)
+    assert.equal((await app.eventTypes()).length, 2)
+  })
+
+  for (const many of [2, 20]) {
+    test(`${many} at once act once, and all get the same answer`, async () => {
+      const app = await server.newApp()
+      const all = await Promise.all(Array.from({ length: many }, () => create(app, 'same')))
+      for (const { status, body } of all) {
+        assert.equal(status, 200)
+        assert.deepEqual(body, all[0]?.body)
+      }
+      assert.equal(await countKeys(app), 3)
+    })
+  }
+
+  test('a retry after a cut connection gets the answer that was lost', async (t) => {
+    const app = await server.newApp()
+    const held = await holdKeys(app)
+    t.after(() => held.close())
+    const sent = request({
+      port: server.service.apiPort,
+      method: 'POST',
+      path: '/v3/apikeys',
+      headers: {
+        appid: app.id,
+        apikey: app.apiKey,
+        'content-type': 'application/json',
+        'idempotency-key': 'lost',
+      },
+    })
+    sent.on('error', () => {})
+    sent.end(JSON.stringify(NEW_KEY))
+    await until('it is under way', async () => (await held.waiting()) === 1)
+    sent.destroy()
+    await held.release()
+    await until('the key is made', async () => (await countKeys(app)) === 3)
+
+    const again = await create(app, 'lost')
+    assert.equal(again.status, 200)
+    assert.equal(await countKeys(app), 3)
+    const { body: list } = await app.call('GET', '/v3/apikeys')
+    assert.deepEqual(again.body.data, list.data[0])
+  })
+
+  test('with another body, path or method: 422', async () => {
+    const app = await server.newApp()
+    const { apiKey } = (await create(app, 'used')).body.data
+    const headers = { 'Idempotency-Key': 'used' }
+    for (const [method, path, body] of [
+      ['POST', '/v3/apikeys', { ...NEW_KEY, name: 'Another' }],
+      ['POST', '/v3/apikeys?x=1', NEW_KEY],
+      ['PUT', `/v3/apikeys/${apiKey}`, NEW_KEY],
+      ['DELETE', `/v3/apikeys/${apiKey}`, undefined],
+    ] as const) {
+      const answer = await app.call(method, path, { body, headers })
+      assert.equal(answer.status, 422)
+      assert.equal(answer.body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+    }
+    assert.equal(await countKeys(app), 3)
+  })
+
+  test('belongs to one app', async () => {
+    const [app, other] = [await server.newApp(), await server.newApp()]
+    const mine = await create(app, 'shared')
+    const theirs = await create(other, 'shared', { body: { ...NEW_KEY, name: 'Theirs' } })
+    assert.equal(theirs.status, 200)
+    assert.notEqual(theirs.body.data.apiKey, mine.body.data.apiKey)
+  })
+
+  test('belongs to one credential', async () => {
+    const app = await server.newApp()
+    const { apiKey } = (await app.call('POST', '/v3/apikeys', { body: NEW_KEY })).body.data
+    const first = await create(app, 'shared')
+    const second = await create(app, 'shared', { apiKey, body: { ...NEW_KEY, name: 'Other' } })
+    assert.equal(second.status, 200)
+    assert.notEqual(second.body.data.apiKey, first.body.data.apiKey)
+  })
+
+  test('of another removal is acknowledged again', async () => {
+    const app = await server.newApp()
+    const { apiKey } = (await create(app, 'make')).body.data
+    const remove = () =>
+      app.call('DELETE', `/v3/apikeys/${apiKey}`, { headers: { 'idempotency-key': 'remove' } })
+    const first = await remove()
+    assert.equal(first.status, 200)
+    assert.deepEqual((await remove()).body, first.body)
+  })
+
+  test('is ignored by GET', async () => {
+    const app = await server.newApp()
+    const headers = { 'Idempotency-Key': 'reading' }
+    for (const total of [2, 3]) {
+      const { status, body } = await app.call('GET', '/v3/apikeys', { headers })
+      assert.equal(status, 200)
+      assert.equal(body.meta.pagination.total, total)
+      await create(app, 'reading')
+    }
+    const empty = { headers: { 'Idempotency-Key': '' } }
+    assert.equal((await app.call('GET', '/v3/apikeys', empty)).status, 200)
+  })
+
+  for (const [what, key] of [
+    ['empty', ''],
+    ['of 256 characters', 'k'.repeat(256)],
+  ] as const) {
+    test(`${what}: 400`, async () => {
+      const app = await server.newApp()
+      const { status, body } = await create(app, key)
+      assert.equal(status, 400)
+      assert.deepEqual(Object.keys(body.error.details), ['Idempotency-Key'])
+      assert.equal(await countKeys(app), 2)
+    })
+  }
+
+  test('of 255 characters is taken', async () => {
+    const app = await server.newApp()
+    assert.equal((await create(app, 'k'.repeat(255))).status, 200)
+    assert.equal((await create(app, 'k'.repeat(255))).status, 200)
+    assert.equal(await countKeys(app), 3)
+  })
+
+  test('failures are not stored: the next try runs', async () => {
+    const app = await server.newApp()
+    assert.equal((await create(app, 'retry', { body: { name: '', scope: 'x' } })).status, 400)
+    assert.equal((await create(app, 'retry', { apiKey: app.authKey })).status, 403)
+    for (let n = 0; n < 23; n++) await create(app, randomUUID())
+    assert.equal((await create(app, 'retry')).status, 403)
+    const { body } = await app.call('GET', '/v3/apikeys?perPage=1')
+    await app.call('DELETE', `/v3/apikeys/${body.data[0].apiKey}`)
+    assert.equal((await create(app, 'retry')).status, 200)
+  })
+
+  test('is forgotten after 24 hours, and not before', async () => {
+    const app = await server.newApp()
+    const first = await create(app, 'yesterday')
+    const age = (interval: string) =>
+      onCell(
+        app,
+        `update idempotency set created_at = now() - interval '${interval}' where app_no = $1`,
+        [app.no],
+      )
+    await age('23 hours 59 minutes')
+    assert.deepEqual((await create(app, 'yesterday')).body, first.body)
+    await age('24 hours 1 second')
+    const other = { body: { ...NEW_KEY, name: 'Another' } }
+    const anew = await create(app, 'yesterday', other)
+    assert.equal(anew.status, 200)
+    assert.notEqual(anew.body.data.apiKey, first.body.data.apiKey)
+    assert.deepEqual((await create(app, 'yesterday', other)).body, anew.body)
+    assert.equal(await countKeys(app), 4)
+  })
+
+  test('stored answers cannot be read from the database', async () => {
+    const app = await server.newApp()
+    const { apiKey } = (await create(app, 'sealed')).body.data
+    const { rows: tables } = await onCell(
+      app,
+      `select table_name as name from information_schema.tables
+       where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    )
+    assert.ok(tables.some(({ name }) => name === 'idempotency'))
+    for (const { name } of tables) {
+      const { rows } = await onCell(app, `select * from ${name}`)
+      const text = Buffer.concat(rows.flatMap((row) => Object.values(row).map(toBytes)))
+      assert.equal(text.includes(apiKey), false, name)
+      assert.equal(text.includes(Buffer.from(apiKey, 'hex')), false, name)
+    }
+  })
+})
+
+const toBytes = (value: unknown) =>
+  Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value) ?? '')
+
+suite('Idempotency-Key on behalf of users', () => {
+  let api: FastifyInstance
+  let runs = 0
+  before(async () => {
+    const config = {
+      scope: 'fullAccess',
+      users: false,
+      onBehalfOf: 'optional',
+      rate: 'standard',
+    } as const
+    const response = { 200: Type.Object({ uid: Type.String(), run: Type.Integer() }) }
+    const schema = { operationId: 'touch', summary: 'Touch', response }
+    const touch = () => async (scope: FastifyInstance) => {
+      scope.post('/touch', { config, schema }, ({ actor }) =>
+        write(server.deps, actor, async () => ({ uid: actor.uid ?? '', run: ++runs })),
+      )
+    }
+    api = await buildApi(server.deps, { more: [touch] })
+    await api.listen({ port: 0 })
+  })
+  after(() => api.close())
+
+  test('belongs to one user', async () => {
+    const app = await server.newApp()
+    for (const uid of ['ann', 'bob']) {
+      await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+    }
+    const { port } = api.server.address() as AddressInfo
+    const touch = async (onBehalfOf?: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v3/touch`, {
+        method: 'POST',
+        headers: {
+          appid: app.id,
+          apikey: app.apiKey,
+          'idempotency-key': 'same',
+          ...(onBehalfOf && { onBehalfOf }),
+        },
+      })
+      assert.equal(answer.status, 200)
+      return answer.json()
+    }
+    const answers = [await touch(), await touch('ann'), await touch('bob')]
+    assert.deepEqual(answers, [
+      { uid: '', run: 1 },
+      { uid: 'ann', run: 2 },
+      { uid: 'bob', run: 3 },
+    ])
+    assert.deepEqual([await touch(), await touch('ann'), await touch('bob')], answers)
+  })
+})

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import type { ServedApp } from '../core/actor.ts'
+import type { Deps } from '../deps.ts'
+import { ApiError } from '../platform/http/fail.ts'
+import { type Actor, type AuditEntry, recordAudit } from './audit.ts'
+import type { Operator } from './operator.ts'
+import { insertOutcome } from './operators.queries.ts'
+
+type Context = Pick<Deps, 'directory' | 'log'>
+
+/** Adds the entry of a write in a cell before it happens: none happens without. */
+export function beginAudit(
+  { directory }: Context,
+  operator: Operator,
+  app: ServedApp,
+  { routeOptions, params, query, body }: FastifyRequest,
+): Promise<number> {
+  const { operationId: action = '' } = (routeOptions.schema ?? {}) as { operationId?: string }
+  const target = { ...(params as Record<string, string>), ...(query as Record<string, string>) }
+  return recordAudit(directory.db, operator, { action, app, target, after: body })
+}
+
+/** What came of it. Lost with the process, or the directory: the entry then stands without. */
+export async function endAudit({ directory, log }: Context, id: number, status: number) {
+  try {
+    await insertOutcome.run(directory.db, { id, status })
+  } catch (error) {
+    log.warn({ err: error, audit: id }, 'Could not store the outcome of an audit entry')
+  }
+}
+
+/** Runs a write in a cell with an entry around it. */
+export async function audited<T>(
+  deps: Context,
+  actor: Actor,
+  entry: AuditEntry,
+  work: () => Promise<T>,
+): Promise<T> {
+  const id = await recordAudit(deps.directory.db, actor, entry)
+  try {
+    const answer = await work()
+    await endAudit(deps, id, 200)
+    return answer
+  } catch (error) {
+    await endAudit(deps, id, error instanceof ApiError ? error.status : 500)
+    throw error
+  }
+}

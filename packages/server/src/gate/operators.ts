@@ -1,0 +1,116 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { cookieName, readCookie } from '../platform/http/cookies.ts'
+import { fail } from '../platform/http/fail.ts'
+import { isWrite } from '../platform/http/route.ts'
+import type { Failures } from './failures.ts'
+import type { ManagedApp, Operator } from './operator.ts'
+import {
+  findKeyOperator,
+  findManagedApp,
+  findSessionOperator,
+  touchSession,
+} from './operators.queries.ts'
+
+/** The cookie that holds the token of a session. */
+export const SESSION_COOKIE = 'loquat_session'
+
+export const isSecure = ({ config }: Pick<Deps, 'config'>) =>
+  config.service.publicUrl.startsWith('https:')
+
+/** The token of the session that a request shows, if it shows one. */
+export const sessionToken = (deps: Pick<Deps, 'config'>, { headers }: FastifyRequest) =>
+  readCookie(headers.cookie, cookieName(SESSION_COOKIE, isSecure(deps)))
+
+const textOf = (header: string | string[] | undefined) =>
+  typeof header === 'string' ? header.trim() : ''
+
+/** From where, for the audit and the list of sessions. */
+export const originOf = ({ ip, headers }: FastifyRequest) => ({
+  address: ip,
+  userAgent: (headers['user-agent'] ?? '').slice(0, 300),
+})
+
+/** Unknown credentials a minute from one network: operators are few. */
+const FAILED = 100
+
+/**
+ * The operator who calls: by key and secret, else by session. Asked each time, of the directory:
+ * what was revoked is refused at once, by every process.
+ */
+export async function operatorOf(
+  deps: Pick<Deps, 'config' | 'directory' | 'secrets'>,
+  failures: Failures,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Operator> {
+  const [key, secret] = [textOf(request.headers.key), textOf(request.headers.secret)]
+  const byKey = key !== '' || secret !== ''
+  const token = byKey ? undefined : sessionToken(deps, request)
+  if (byKey ? !key || !secret : !token) throw fail('AUTH_ERR_EMPTY_AUTH_HEADER')
+  if (token) refuseForeignPages(request)
+  const hash = deps.secrets.hash(token ?? secret)
+  const found = await failures.find(
+    { where: 'manage', limit: FAILED, request, reply },
+    () => hash,
+    () => (token ? operatorOfSession(deps, hash) : operatorOfKey(deps, key, hash)),
+  )
+  if (!found) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
+  const { hash: _, ...operator } = found
+  return { ...operator, ...originOf(request) }
+}
+
+type Found = Omit<Operator, 'address' | 'userAgent'> & { hash: Buffer }
+
+async function operatorOfSession(
+  { directory }: Pick<Deps, 'directory'>,
+  hash: Buffer,
+): Promise<Found | undefined> {
+  const row = await findSessionOperator.maybeOne(directory.db, { tokenHash: hash })
+  if (!row) return undefined
+  if (row.stale) await touchSession.run(directory.db, { tokenHash: hash })
+  const { operator_no: no, email, name, session_id: sessionId } = row
+  return { hash, no, email, name, via: 'session', sessionId }
+}
+
+async function operatorOfKey(
+  { directory }: Pick<Deps, 'directory'>,
+  key: string,
+  hash: Buffer,
+): Promise<Found | undefined> {
+  const row = /^[0-9a-f]{20}$/.test(key) && (await findKeyOperator.maybeOne(directory.db, { key }))
+  if (!row || !timingSafeEqual(row.secret_hash, hash)) return undefined
+  const { operator_no: no, email, name } = row
+  return { hash, no, email, name, via: 'key' }
+}
+
+/**
+ * A write with a cookie must come from a page of this very host: apps stand on sibling hosts, which
+ * `SameSite` takes for our own. Every browser says where a request comes from, in `Sec-Fetch-Site`
+ * or, without TLS, in `Origin`; programs say nothing, and have no cookies to be misused.
+ */
+export function refuseForeignPages({ method, headers }: FastifyRequest): void {
+  if (!isWrite(method)) return
+  const site = headers['sec-fetch-site']
+  const { origin, host } = headers
+  const own =
+    site === undefined
+      ? origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+      : site === 'same-origin' || site === 'none'
+  if (!own) throw fail('AUTH_ERR_FOREIGN_PAGE')
+}
+
+/** The app in the path, if the operator has to do with it: others are as unknown as any. */
+export async function managedAppOf(
+  { directory }: Pick<Deps, 'directory'>,
+  { no: operatorNo }: Operator,
+  appId: string,
+): Promise<ManagedApp> {
+  // Nothing else can be one, and not all of it is fit for the database.
+  const row =
+    /^[0-9a-f]{16}$/.test(appId) &&
+    (await findManagedApp.maybeOne(directory.db, { appId, operatorNo }))
+  if (!row) throw fail('ERR_APP_NOT_FOUND', { appId: appId.slice(0, 100) })
+  return { no: row.app_no, id: row.app_id, role: row.role, archived: row.state === 'archived' }
+}
