@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The service with all of its roles, without rights and on a read-only file system:
+# The service with all its roles. Runs without privileges and on a read-only file system:
 #   docker run --read-only --tmpfs /tmp --env-file loquat.env loquat serve --roles api
 FROM node:26-slim AS console
 WORKDIR /loquat

@@ -36,7 +36,7 @@ suite('flows', () => {
     assert.deepEqual(on, { nonDeactivatedUids: ['amira'] })
     assert.deepEqual(await users.delete('amira', { permanent: true }), {
       success: true,
-      message: 'User amira removed.',
+      message: 'User amira deleted.',
     })
     await assert.rejects(users.get('amira'), { code: 'ERR_UID_NOT_FOUND' })
     await users.delete('cleo')

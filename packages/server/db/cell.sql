@@ -83,8 +83,8 @@ begin
   m := hold_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
-      case when m.deleted then 'The message is deleted.'
-        else 'Texts, media and custom messages take reactions, others do not.' end));
+      case when m.deleted then 'The message was deleted.'
+        else 'Only text, media and custom messages accept reactions.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_app_no, p_uid, h);
@@ -100,7 +100,7 @@ begin
     if (select count(*) from reaction_counts where app_no = p_app_no and message_id = p_id) >= p_most
     then
       perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
-        jsonb_build_object('limit', p_most, 'what', 'different reactions to a message'));
+        jsonb_build_object('limit', p_most, 'what', 'different reactions per message'));
     end if;
     insert into reaction_counts (app_no, message_id, reaction, count, first_id)
     values (p_app_no, p_id, p_reaction, 1, r.id);
@@ -644,7 +644,7 @@ begin
   if found and m.conversation <> h.no then
     -- Whether the sender takes part there decides what a device is told.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
-      jsonb_build_object('reason', 'The quoted message is of another conversation.', 'id', p_id,
+      jsonb_build_object('reason', 'The quoted message belongs to another conversation.', 'id', p_id,
         'unseen', not exists (select from inbox i
           where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
             and (i.kind = 'user' or i.scope is not null))));
@@ -834,7 +834,7 @@ begin
       -- Whether the user takes part there decides what a device is told.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
-        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
+        jsonb_build_object('id', p_message_id, 'reason', 'The message belongs to another conversation.',
           'unseen', not exists (select from inbox o
             where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
               and (o.kind = 'user' or o.scope is not null))));
@@ -1134,7 +1134,7 @@ begin
   end if;
   if m.category = 'action' then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
-      '{"devMessage": "The quoted message tells of an action."}');
+      '{"devMessage": "You can''t quote an action message."}');
   end if;
   v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then

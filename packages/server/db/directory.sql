@@ -2,7 +2,7 @@ CREATE FUNCTION public.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-  raise exception 'the audit is only added to' using errcode = 'insufficient_privilege';
+  raise exception 'audit entries cannot be changed or deleted' using errcode = 'insufficient_privilege';
 end $$;
 
 CREATE TABLE public.apps (

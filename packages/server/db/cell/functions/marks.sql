@@ -79,7 +79,7 @@ begin
       -- Whether the user takes part there decides what a device is told.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
-        jsonb_build_object('id', p_message_id, 'reason', 'The message is of another conversation.',
+        jsonb_build_object('id', p_message_id, 'reason', 'The message belongs to another conversation.',
           'unseen', not exists (select from inbox o
             where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
               and (o.kind = 'user' or o.scope is not null))));

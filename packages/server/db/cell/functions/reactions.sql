@@ -77,8 +77,8 @@ begin
   m := hold_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
-      case when m.deleted then 'The message is deleted.'
-        else 'Texts, media and custom messages take reactions, others do not.' end));
+      case when m.deleted then 'The message was deleted.'
+        else 'Only text, media and custom messages accept reactions.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_app_no, p_uid, h);
@@ -94,7 +94,7 @@ begin
     if (select count(*) from reaction_counts where app_no = p_app_no and message_id = p_id) >= p_most
     then
       perform refuse('ERR_PLAN_QUOTA_RESTRICTION',
-        jsonb_build_object('limit', p_most, 'what', 'different reactions to a message'));
+        jsonb_build_object('limit', p_most, 'what', 'different reactions per message'));
     end if;
     insert into reaction_counts (app_no, message_id, reaction, count, first_id)
     values (p_app_no, p_id, p_reaction, 1, r.id);

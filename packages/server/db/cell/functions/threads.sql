@@ -14,7 +14,7 @@ begin
   if found and m.conversation <> h.no then
     -- Whether the sender takes part there decides what a device is told.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
-      jsonb_build_object('reason', 'The quoted message is of another conversation.', 'id', p_id,
+      jsonb_build_object('reason', 'The quoted message belongs to another conversation.', 'id', p_id,
         'unseen', not exists (select from inbox i
           where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
             and (i.kind = 'user' or i.scope is not null))));
@@ -69,7 +69,7 @@ begin
   end if;
   if m.category = 'action' then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
-      '{"devMessage": "The quoted message tells of an action."}');
+      '{"devMessage": "You can''t quote an action message."}');
   end if;
   v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then

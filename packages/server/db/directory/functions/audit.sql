@@ -3,5 +3,5 @@
 
 create or replace function refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'the audit is only added to' using errcode = 'insufficient_privilege';
+  raise exception 'audit entries cannot be changed or deleted' using errcode = 'insufficient_privilege';
 end $$;

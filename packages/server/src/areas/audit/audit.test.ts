@@ -138,7 +138,7 @@ suite('the audit', () => {
         `delete from ${table}`,
         `truncate ${table} cascade`,
       ]) {
-        await assert.rejects(db.query({ name: '', text, values: [] }), /only added to/)
+        await assert.rejects(db.query({ name: '', text, values: [] }), /cannot be changed/)
       }
       const text = `select distinct privilege_type as granted
         from pg_class, aclexplode(relacl) where oid = $1::regclass order by 1`

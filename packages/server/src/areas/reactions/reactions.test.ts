@@ -142,7 +142,7 @@ suite('a reaction', () => {
     const deleted = await say(app, 'p', 'g')
     await app.call('DELETE', `/v3/messages/${deleted}`)
     const { error } = (await react(app, 'p', deleted)).body
-    assert.deepEqual([error.code, error.devMessage], [not, 'The message is deleted.'])
+    assert.deepEqual([error.code, error.devMessage], [not, 'The message was deleted.'])
     assert.equal((await react(app, 'p', deleted, UP, 'DELETE')).status, 200)
   })
 
