@@ -20,18 +20,22 @@ export const UserRecord = Type.Object(
     statusMessage: Type.Optional(Type.String()),
     metadata: Type.Optional(ByName(Type.Unknown())),
     tags: Type.Optional(Type.Array(Type.String())),
-    lastActiveAt: Type.Optional(Seconds('When the last device left, in Unix seconds.')),
-    createdAt: Seconds('When it was created, in Unix seconds.'),
-    updatedAt: Type.Optional(Seconds('When it last changed, in Unix seconds.')),
-    deactivatedAt: Type.Optional(Seconds('When it was deactivated, in Unix seconds.')),
+    lastActiveAt: Type.Optional(
+      Seconds('Time when the last device disconnected, in Unix seconds.'),
+    ),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+    updatedAt: Type.Optional(Seconds('Time of the last change, in Unix seconds.')),
+    deactivatedAt: Type.Optional(Seconds('Time of deactivation, in Unix seconds.')),
     conversationId: Type.Optional(
       Type.String({ description: 'The conversation with the viewer.' }),
     ),
     blockedByMe: Type.Optional(Type.Boolean({ description: 'The viewer blocks this user.' })),
-    blockedByMeAt: Type.Optional(Seconds('Since when, in Unix seconds.')),
+    blockedByMeAt: Type.Optional(Seconds('Time of the block, in Unix seconds.')),
     hasBlockedMe: Type.Optional(Type.Boolean({ description: 'This user blocks the viewer.' })),
-    hasBlockedMeAt: Type.Optional(Seconds('Since when, in Unix seconds.')),
-    blockedAt: Type.Optional(Seconds('Since when either blocks the other, in Unix seconds.')),
+    hasBlockedMeAt: Type.Optional(Seconds('Time of the block, in Unix seconds.')),
+    blockedAt: Type.Optional(
+      Seconds('Time of the first block between the two users, in Unix seconds.'),
+    ),
   },
   { additionalProperties: false },
 )
@@ -53,8 +57,8 @@ export const RoleRecord = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    createdAt: Seconds('When it was created, in Unix seconds.'),
-    updatedAt: Type.Optional(Seconds('When it last changed, in Unix seconds.')),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+    updatedAt: Type.Optional(Seconds('Time of the last change, in Unix seconds.')),
   },
   { additionalProperties: false },
 )
@@ -73,16 +77,16 @@ export const GroupRecord = Type.Object(
     type: Type.Enum([...GROUP_TYPES]),
     description: Type.Optional(Type.String()),
     icon: Type.Optional(Type.String({ description: 'URL of a picture.' })),
-    owner: Type.String({ description: 'UID of the owner; `app_system` when it is the app.' }),
+    owner: Type.String({ description: 'UID of the owner, or `app_system` if the app owns it.' }),
     metadata: Type.Optional(ByName(Type.Unknown())),
     tags: Type.Optional(Type.Array(Type.String())),
     membersCount: Type.Integer(),
     conversationId: Type.String(),
     scope: Type.Optional(Type.Enum([...SCOPES], { description: "The viewer's scope." })),
-    joinedAt: Type.Optional(Seconds('When the viewer joined, in Unix seconds.')),
+    joinedAt: Type.Optional(Seconds('Time when the viewer joined, in Unix seconds.')),
     hasJoined: Type.Optional(Type.Boolean({ description: 'Whether the viewer is a member.' })),
-    createdAt: Seconds('When it was created, in Unix seconds.'),
-    updatedAt: Type.Optional(Seconds('When it last changed, in Unix seconds.')),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+    updatedAt: Type.Optional(Seconds('Time of the last change, in Unix seconds.')),
     updatedBy: Type.Optional(Type.String({ description: 'UID of the user who changed it.' })),
   },
   { additionalProperties: false },
@@ -92,43 +96,47 @@ export type GroupRecord = Static<typeof GroupRecord>
 /** When somebody received and read a message. */
 export const ReceiptRecord = Type.Object(
   {
-    recipient: Type.String({ description: 'UID of who received it.' }),
-    deliveredAt: Type.Optional(Seconds('When it was delivered, in Unix seconds.')),
-    readAt: Type.Optional(Seconds('When it was read, in Unix seconds.')),
+    recipient: Type.String({ description: 'UID of the receiver.' }),
+    deliveredAt: Type.Optional(Seconds('Time of delivery, in Unix seconds.')),
+    readAt: Type.Optional(Seconds('Time of reading, in Unix seconds.')),
   },
   { additionalProperties: false },
 )
 
 const message = Type.Object(
   {
-    id: Type.String({ description: 'A number that grows within its conversation.' }),
-    muid: Type.Optional(Type.String({ description: "The sender's own id of it." })),
+    id: Type.String({ description: 'Message id. Ids increase within a conversation.' }),
+    muid: Type.Optional(Type.String({ description: 'Id chosen by the sender.' })),
     conversationId: Type.String(),
-    sender: Type.String({ description: 'UID; `app_system` when the app sent it.' }),
+    sender: Type.String({ description: 'UID of the sender, or `app_system` if the app sent it.' }),
     receiverType: Type.Enum(['user', 'group']),
     receiver: Type.String({ description: 'UID or GUID.' }),
     category: Type.String({ description: '`message`, `custom`, `interactive` or `action`.' }),
     type: Type.String(),
     data: ByName(Type.Unknown(), {
       description:
-        'What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any.',
+        'The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first.',
     }),
-    parentId: Type.Optional(Type.String({ description: 'The message that it replies to.' })),
-    quotedMessageId: Type.Optional(Type.String({ description: 'The message that it quotes.' })),
-    tags: Type.Optional(Type.Array(Type.String())),
-    sentAt: Seconds('When it was sent, in Unix seconds.'),
-    updatedAt: Seconds('When it last changed, in Unix seconds.'),
-    editedAt: Type.Optional(Seconds('When it was edited, in Unix seconds.')),
-    editedBy: Type.Optional(Type.String()),
-    deletedAt: Type.Optional(Seconds('When it was deleted, in Unix seconds.')),
-    deletedBy: Type.Optional(Type.String()),
-    deliveredAt: Type.Optional(Seconds('When the other side received it, in Unix seconds.')),
-    readAt: Type.Optional(Seconds('When the other side read it, in Unix seconds.')),
-    pinnedAt: Type.Optional(Seconds('Since when it is pinned, in Unix seconds.')),
-    pinnedBy: Type.Optional(
-      Type.String({ description: 'UID of who pinned it; `app_system` when it was the app.' }),
+    parentId: Type.Optional(
+      Type.String({ description: 'Id of the parent message, if this is a reply.' }),
     ),
-    savedAt: Type.Optional(Seconds('When the viewer saved it, in Unix seconds.')),
+    quotedMessageId: Type.Optional(Type.String({ description: 'The quoted message.' })),
+    tags: Type.Optional(Type.Array(Type.String())),
+    sentAt: Seconds('Time of sending, in Unix seconds.'),
+    updatedAt: Seconds('Time of the last change, in Unix seconds.'),
+    editedAt: Type.Optional(Seconds('Time of the last edit, in Unix seconds.')),
+    editedBy: Type.Optional(Type.String()),
+    deletedAt: Type.Optional(Seconds('Time of deletion, in Unix seconds.')),
+    deletedBy: Type.Optional(Type.String()),
+    deliveredAt: Type.Optional(Seconds('Time when the other user received it, in Unix seconds.')),
+    readAt: Type.Optional(Seconds('Time when the other user read it, in Unix seconds.')),
+    pinnedAt: Type.Optional(Seconds('Time when it was pinned, in Unix seconds.')),
+    pinnedBy: Type.Optional(
+      Type.String({
+        description: 'UID of the user who pinned it, or `app_system` if the app did.',
+      }),
+    ),
+    savedAt: Type.Optional(Seconds('Time when the viewer saved it, in Unix seconds.')),
     receipts: Type.Optional(
       Type.Object({ data: Type.Array(ReceiptRecord) }, { additionalProperties: false }),
     ),
@@ -146,11 +154,11 @@ export const MessageRecord = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Without content once it is deleted, and no more than its id once it is gone.',
+            'The quoted message: without content if it was deleted, and only its id if it was permanently deleted.',
         },
       ),
     ),
-    replyCount: Type.Optional(Type.Integer({ description: 'Replies in its thread.' })),
+    replyCount: Type.Optional(Type.Integer({ description: 'Number of replies in its thread.' })),
     lastReply: Type.Optional(
       Type.Object(message.properties, {
         additionalProperties: false,
@@ -165,11 +173,11 @@ export type MessageRecord = Static<typeof MessageRecord>
 /** A reaction of one user to a message, as answers and events show it. */
 export const ReactionRecord = Type.Object(
   {
-    id: Type.String({ description: 'A number that grows within the message.' }),
+    id: Type.String({ description: 'Reaction id. Ids increase within a message.' }),
     messageId: Type.String(),
     reaction: Type.String({ description: 'An emoji, or any short text.' }),
     uid: Type.String(),
-    reactedAt: Seconds('When it was added, in Unix seconds.'),
+    reactedAt: Seconds('Time when it was added, in Unix seconds.'),
     reactedBy: UserRecord,
   },
   { additionalProperties: false },
@@ -182,14 +190,16 @@ export const WebhookRecord = Type.Object(
   {
     id: Type.String({ description: 'Unique within the app.' }),
     name: Type.String(),
-    webhookURL: Type.String({ description: 'Where events are sent.' }),
-    useBasicAuth: Type.Boolean({ description: 'Whether it is called with a name and password.' }),
+    webhookURL: Type.String({ description: 'URL that receives the events.' }),
+    useBasicAuth: Type.Boolean({ description: 'Whether calls use basic authentication.' }),
     username: Type.Optional(Type.String()),
     enabled: Type.Boolean({ description: 'Whether events are sent.' }),
-    retryOnFailure: Type.Boolean({ description: 'Whether what failed is tried again.' }),
-    triggers: Type.Array(Type.String(), { description: 'What it is called for.' }),
-    createdAt: Seconds('When it was created, in Unix seconds.'),
-    updatedAt: Seconds('When it last changed, in Unix seconds.'),
+    retryOnFailure: Type.Boolean({ description: 'Whether failed deliveries are retried.' }),
+    triggers: Type.Array(Type.String(), {
+      description: 'Triggers that the webhook subscribes to.',
+    }),
+    createdAt: Seconds('Time of creation, in Unix seconds.'),
+    updatedAt: Seconds('Time of the last change, in Unix seconds.'),
   },
   { additionalProperties: false },
 )

@@ -111,7 +111,7 @@ export type UpdateOperatorBody = {
   password?: string | undefined
   /** Your current password. Required to change it. */
   currentPassword?: string | undefined
-  /** With a new password: removes the keys of the account too. */
+  /** With a new password: whether to delete your keys too. */
   endKeys?: boolean | undefined
 }
 
@@ -754,7 +754,7 @@ export class AppsMethods {
     this.#transport = transport
   }
 
-  /** Create an app, with two API keys. */
+  /** Create an app. */
   async create(body: CreateAppBody, options?: CallOptions): Promise<CreateAppAnswer> {
     return this.#transport.data({ method: 'POST', path: '/apps', body }, options)
   }
@@ -857,7 +857,7 @@ export class SettingsMethods {
     )
   }
 
-  /** Set settings of an app; each says what came of it. */
+  /** Update settings of an app. */
   async set(
     appId: string,
     body: SetSettingsBody,

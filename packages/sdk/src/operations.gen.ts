@@ -52,9 +52,9 @@ export type Role = {
     listUsers?: 'all' | 'friendsOnly'
     sendMessagesTo?: 'all' | 'friendsOnly'
   }
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
 }
 
@@ -72,25 +72,25 @@ export type User = {
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
-  /** When the last device left, in Unix seconds. */
+  /** Time when the last device disconnected, in Unix seconds. */
   lastActiveAt?: number
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** When it was deactivated, in Unix seconds. */
+  /** Time of deactivation, in Unix seconds. */
   deactivatedAt?: number
   /** The conversation with the viewer. */
   conversationId?: string
   /** The viewer blocks this user. */
   blockedByMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   blockedByMeAt?: number
   /** This user blocks the viewer. */
   hasBlockedMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   hasBlockedMeAt?: number
-  /** Since when either blocks the other, in Unix seconds. */
+  /** Time of the first block between the two users, in Unix seconds. */
   blockedAt?: number
 }
 
@@ -114,7 +114,7 @@ export type Group = {
   description?: string
   /** URL of a picture. */
   icon?: string
-  /** UID of the owner; `app_system` when it is the app. */
+  /** UID of the owner, or `app_system` if the app owns it. */
   owner: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -122,25 +122,25 @@ export type Group = {
   conversationId: string
   /** The viewer's scope. */
   scope?: 'admin' | 'moderator' | 'participant'
-  /** When the viewer joined, in Unix seconds. */
+  /** Time when the viewer joined, in Unix seconds. */
   joinedAt?: number
   /** Whether the viewer is a member. */
   hasJoined?: boolean
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
   /** UID of the user who changed it. */
   updatedBy?: string
 }
 
 export type Message = {
-  /** A number that grows within its conversation. */
+  /** Message id. Ids increase within a conversation. */
   id: string
-  /** The sender's own id of it. */
+  /** Id chosen by the sender. */
   muid?: string
   conversationId: string
-  /** UID; `app_system` when the app sent it. */
+  /** UID of the sender, or `app_system` if the app sent it. */
   sender: string
   receiverType: 'user' | 'group'
   /** UID or GUID. */
@@ -148,50 +148,50 @@ export type Message = {
   /** `message`, `custom`, `interactive` or `action`. */
   category: string
   type: string
-  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
   data: Record<string, unknown>
-  /** The message that it replies to. */
+  /** Id of the parent message, if this is a reply. */
   parentId?: string
-  /** The message that it quotes. */
+  /** The quoted message. */
   quotedMessageId?: string
   tags?: string[]
-  /** When it was sent, in Unix seconds. */
+  /** Time of sending, in Unix seconds. */
   sentAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
-  /** When it was edited, in Unix seconds. */
+  /** Time of the last edit, in Unix seconds. */
   editedAt?: number
   editedBy?: string
-  /** When it was deleted, in Unix seconds. */
+  /** Time of deletion, in Unix seconds. */
   deletedAt?: number
   deletedBy?: string
-  /** When the other side received it, in Unix seconds. */
+  /** Time when the other user received it, in Unix seconds. */
   deliveredAt?: number
-  /** When the other side read it, in Unix seconds. */
+  /** Time when the other user read it, in Unix seconds. */
   readAt?: number
-  /** Since when it is pinned, in Unix seconds. */
+  /** Time when it was pinned, in Unix seconds. */
   pinnedAt?: number
-  /** UID of who pinned it; `app_system` when it was the app. */
+  /** UID of the user who pinned it, or `app_system` if the app did. */
   pinnedBy?: string
-  /** When the viewer saved it, in Unix seconds. */
+  /** Time when the viewer saved it, in Unix seconds. */
   savedAt?: number
   receipts?: {
     data: {
-      /** UID of who received it. */
+      /** UID of the receiver. */
       recipient: string
-      /** When it was delivered, in Unix seconds. */
+      /** Time of delivery, in Unix seconds. */
       deliveredAt?: number
-      /** When it was read, in Unix seconds. */
+      /** Time of reading, in Unix seconds. */
       readAt?: number
     }[]
   }
-  /** Without content once it is deleted, and no more than its id once it is gone. */
+  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
   quotedMessage?: {
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId?: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender?: string
     receiverType?: 'user' | 'group'
     /** UID or GUID. */
@@ -199,54 +199,54 @@ export type Message = {
     /** `message`, `custom`, `interactive` or `action`. */
     category?: string
     type?: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data?: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt?: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt?: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: {
-        /** UID of who received it. */
+        /** UID of the receiver. */
         recipient: string
-        /** When it was delivered, in Unix seconds. */
+        /** Time of delivery, in Unix seconds. */
         deliveredAt?: number
-        /** When it was read, in Unix seconds. */
+        /** Time of reading, in Unix seconds. */
         readAt?: number
       }[]
     }
   }
-  /** Replies in its thread. */
+  /** Number of replies in its thread. */
   replyCount?: number
   /** The newest reply, unless it was deleted. */
   lastReply?: {
-    /** A number that grows within its conversation. */
+    /** Message id. Ids increase within a conversation. */
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender: string
     receiverType: 'user' | 'group'
     /** UID or GUID. */
@@ -254,40 +254,40 @@ export type Message = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: {
-        /** UID of who received it. */
+        /** UID of the receiver. */
         recipient: string
-        /** When it was delivered, in Unix seconds. */
+        /** Time of delivery, in Unix seconds. */
         deliveredAt?: number
-        /** When it was read, in Unix seconds. */
+        /** Time of reading, in Unix seconds. */
         readAt?: number
       }[]
     }
@@ -323,20 +323,20 @@ export type Webhook = {
   /** Unique within the app. */
   id: string
   name: string
-  /** Where events are sent. */
+  /** URL that receives the events. */
   webhookURL: string
-  /** Whether it is called with a name and password. */
+  /** Whether calls use basic authentication. */
   useBasicAuth: boolean
   username?: string
   /** Whether events are sent. */
   enabled: boolean
-  /** Whether what failed is tried again. */
+  /** Whether failed deliveries are retried. */
   retryOnFailure: boolean
-  /** What it is called for. */
+  /** Triggers that the webhook subscribes to. */
   triggers: string[]
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
 }
 
@@ -491,27 +491,27 @@ export type CreateUserAnswer = {
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
-  /** When the last device left, in Unix seconds. */
+  /** Time when the last device disconnected, in Unix seconds. */
   lastActiveAt?: number
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** When it was deactivated, in Unix seconds. */
+  /** Time of deactivation, in Unix seconds. */
   deactivatedAt?: number
   /** The conversation with the viewer. */
   conversationId?: string
   /** The viewer blocks this user. */
   blockedByMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   blockedByMeAt?: number
   /** This user blocks the viewer. */
   hasBlockedMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   hasBlockedMeAt?: number
-  /** Since when either blocks the other, in Unix seconds. */
+  /** Time of the first block between the two users, in Unix seconds. */
   blockedAt?: number
-  /** With `withAuthToken` only. */
+  /** Only with `withAuthToken`. */
   authToken?: string
 }
 
@@ -870,7 +870,7 @@ export type CreateGroupAnswer = {
   description?: string
   /** URL of a picture. */
   icon?: string
-  /** UID of the owner; `app_system` when it is the app. */
+  /** UID of the owner, or `app_system` if the app owns it. */
   owner: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -878,13 +878,13 @@ export type CreateGroupAnswer = {
   conversationId: string
   /** The viewer's scope. */
   scope?: 'admin' | 'moderator' | 'participant'
-  /** When the viewer joined, in Unix seconds. */
+  /** Time when the viewer joined, in Unix seconds. */
   joinedAt?: number
   /** Whether the viewer is a member. */
   hasJoined?: boolean
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
   /** UID of the user who changed it. */
   updatedBy?: string
@@ -1201,25 +1201,25 @@ export type ListMembersItem = {
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
-  /** When the last device left, in Unix seconds. */
+  /** Time when the last device disconnected, in Unix seconds. */
   lastActiveAt?: number
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** When it was deactivated, in Unix seconds. */
+  /** Time of deactivation, in Unix seconds. */
   deactivatedAt?: number
   /** The conversation with the viewer. */
   conversationId?: string
   /** The viewer blocks this user. */
   blockedByMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   blockedByMeAt?: number
   /** This user blocks the viewer. */
   hasBlockedMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   hasBlockedMeAt?: number
-  /** Since when either blocks the other, in Unix seconds. */
+  /** Time of the first block between the two users, in Unix seconds. */
   blockedAt?: number
   scope: 'admin' | 'moderator' | 'participant'
   /** Time when the user joined, in Unix seconds. */
@@ -1266,25 +1266,25 @@ export type ListBannedUsersItem = {
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
-  /** When the last device left, in Unix seconds. */
+  /** Time when the last device disconnected, in Unix seconds. */
   lastActiveAt?: number
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** When it was deactivated, in Unix seconds. */
+  /** Time of deactivation, in Unix seconds. */
   deactivatedAt?: number
   /** The conversation with the viewer. */
   conversationId?: string
   /** The viewer blocks this user. */
   blockedByMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   blockedByMeAt?: number
   /** This user blocks the viewer. */
   hasBlockedMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   hasBlockedMeAt?: number
-  /** Since when either blocks the other, in Unix seconds. */
+  /** Time of the first block between the two users, in Unix seconds. */
   blockedAt?: number
   /** The user's scope before the ban. */
   scope?: 'admin' | 'moderator' | 'participant'
@@ -1632,12 +1632,12 @@ export type ListThreadRepliesQuery = {
 export type ListThreadsAnswer = {
   /** Newest first. */
   data: {
-    /** A number that grows within its conversation. */
+    /** Message id. Ids increase within a conversation. */
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender: string
     receiverType: 'user' | 'group'
     /** UID or GUID. */
@@ -1645,50 +1645,50 @@ export type ListThreadsAnswer = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: {
-        /** UID of who received it. */
+        /** UID of the receiver. */
         recipient: string
-        /** When it was delivered, in Unix seconds. */
+        /** Time of delivery, in Unix seconds. */
         deliveredAt?: number
-        /** When it was read, in Unix seconds. */
+        /** Time of reading, in Unix seconds. */
         readAt?: number
       }[]
     }
-    /** Without content once it is deleted, and no more than its id once it is gone. */
+    /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
     quotedMessage?: {
       id: string
-      /** The sender's own id of it. */
+      /** Id chosen by the sender. */
       muid?: string
       conversationId?: string
-      /** UID; `app_system` when the app sent it. */
+      /** UID of the sender, or `app_system` if the app sent it. */
       sender?: string
       receiverType?: 'user' | 'group'
       /** UID or GUID. */
@@ -1696,54 +1696,54 @@ export type ListThreadsAnswer = {
       /** `message`, `custom`, `interactive` or `action`. */
       category?: string
       type?: string
-      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+      /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
       data?: Record<string, unknown>
-      /** The message that it replies to. */
+      /** Id of the parent message, if this is a reply. */
       parentId?: string
-      /** The message that it quotes. */
+      /** The quoted message. */
       quotedMessageId?: string
       tags?: string[]
-      /** When it was sent, in Unix seconds. */
+      /** Time of sending, in Unix seconds. */
       sentAt?: number
-      /** When it last changed, in Unix seconds. */
+      /** Time of the last change, in Unix seconds. */
       updatedAt?: number
-      /** When it was edited, in Unix seconds. */
+      /** Time of the last edit, in Unix seconds. */
       editedAt?: number
       editedBy?: string
-      /** When it was deleted, in Unix seconds. */
+      /** Time of deletion, in Unix seconds. */
       deletedAt?: number
       deletedBy?: string
-      /** When the other side received it, in Unix seconds. */
+      /** Time when the other user received it, in Unix seconds. */
       deliveredAt?: number
-      /** When the other side read it, in Unix seconds. */
+      /** Time when the other user read it, in Unix seconds. */
       readAt?: number
-      /** Since when it is pinned, in Unix seconds. */
+      /** Time when it was pinned, in Unix seconds. */
       pinnedAt?: number
-      /** UID of who pinned it; `app_system` when it was the app. */
+      /** UID of the user who pinned it, or `app_system` if the app did. */
       pinnedBy?: string
-      /** When the viewer saved it, in Unix seconds. */
+      /** Time when the viewer saved it, in Unix seconds. */
       savedAt?: number
       receipts?: {
         data: {
-          /** UID of who received it. */
+          /** UID of the receiver. */
           recipient: string
-          /** When it was delivered, in Unix seconds. */
+          /** Time of delivery, in Unix seconds. */
           deliveredAt?: number
-          /** When it was read, in Unix seconds. */
+          /** Time of reading, in Unix seconds. */
           readAt?: number
         }[]
       }
     }
-    /** Replies in its thread. */
+    /** Number of replies in its thread. */
     replyCount?: number
     /** The newest reply, unless it was deleted. */
     lastReply?: {
-      /** A number that grows within its conversation. */
+      /** Message id. Ids increase within a conversation. */
       id: string
-      /** The sender's own id of it. */
+      /** Id chosen by the sender. */
       muid?: string
       conversationId: string
-      /** UID; `app_system` when the app sent it. */
+      /** UID of the sender, or `app_system` if the app sent it. */
       sender: string
       receiverType: 'user' | 'group'
       /** UID or GUID. */
@@ -1751,40 +1751,40 @@ export type ListThreadsAnswer = {
       /** `message`, `custom`, `interactive` or `action`. */
       category: string
       type: string
-      /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+      /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
       data: Record<string, unknown>
-      /** The message that it replies to. */
+      /** Id of the parent message, if this is a reply. */
       parentId?: string
-      /** The message that it quotes. */
+      /** The quoted message. */
       quotedMessageId?: string
       tags?: string[]
-      /** When it was sent, in Unix seconds. */
+      /** Time of sending, in Unix seconds. */
       sentAt: number
-      /** When it last changed, in Unix seconds. */
+      /** Time of the last change, in Unix seconds. */
       updatedAt: number
-      /** When it was edited, in Unix seconds. */
+      /** Time of the last edit, in Unix seconds. */
       editedAt?: number
       editedBy?: string
-      /** When it was deleted, in Unix seconds. */
+      /** Time of deletion, in Unix seconds. */
       deletedAt?: number
       deletedBy?: string
-      /** When the other side received it, in Unix seconds. */
+      /** Time when the other user received it, in Unix seconds. */
       deliveredAt?: number
-      /** When the other side read it, in Unix seconds. */
+      /** Time when the other user read it, in Unix seconds. */
       readAt?: number
-      /** Since when it is pinned, in Unix seconds. */
+      /** Time when it was pinned, in Unix seconds. */
       pinnedAt?: number
-      /** UID of who pinned it; `app_system` when it was the app. */
+      /** UID of the user who pinned it, or `app_system` if the app did. */
       pinnedBy?: string
-      /** When the viewer saved it, in Unix seconds. */
+      /** Time when the viewer saved it, in Unix seconds. */
       savedAt?: number
       receipts?: {
         data: {
-          /** UID of who received it. */
+          /** UID of the receiver. */
           recipient: string
-          /** When it was delivered, in Unix seconds. */
+          /** Time of delivery, in Unix seconds. */
           deliveredAt?: number
-          /** When it was read, in Unix seconds. */
+          /** Time of reading, in Unix seconds. */
           readAt?: number
         }[]
       }
@@ -1823,12 +1823,12 @@ export type ListThreadsQuery = {
 }
 
 export type ListThreadsItem = {
-  /** A number that grows within its conversation. */
+  /** Message id. Ids increase within a conversation. */
   id: string
-  /** The sender's own id of it. */
+  /** Id chosen by the sender. */
   muid?: string
   conversationId: string
-  /** UID; `app_system` when the app sent it. */
+  /** UID of the sender, or `app_system` if the app sent it. */
   sender: string
   receiverType: 'user' | 'group'
   /** UID or GUID. */
@@ -1836,50 +1836,50 @@ export type ListThreadsItem = {
   /** `message`, `custom`, `interactive` or `action`. */
   category: string
   type: string
-  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
   data: Record<string, unknown>
-  /** The message that it replies to. */
+  /** Id of the parent message, if this is a reply. */
   parentId?: string
-  /** The message that it quotes. */
+  /** The quoted message. */
   quotedMessageId?: string
   tags?: string[]
-  /** When it was sent, in Unix seconds. */
+  /** Time of sending, in Unix seconds. */
   sentAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
-  /** When it was edited, in Unix seconds. */
+  /** Time of the last edit, in Unix seconds. */
   editedAt?: number
   editedBy?: string
-  /** When it was deleted, in Unix seconds. */
+  /** Time of deletion, in Unix seconds. */
   deletedAt?: number
   deletedBy?: string
-  /** When the other side received it, in Unix seconds. */
+  /** Time when the other user received it, in Unix seconds. */
   deliveredAt?: number
-  /** When the other side read it, in Unix seconds. */
+  /** Time when the other user read it, in Unix seconds. */
   readAt?: number
-  /** Since when it is pinned, in Unix seconds. */
+  /** Time when it was pinned, in Unix seconds. */
   pinnedAt?: number
-  /** UID of who pinned it; `app_system` when it was the app. */
+  /** UID of the user who pinned it, or `app_system` if the app did. */
   pinnedBy?: string
-  /** When the viewer saved it, in Unix seconds. */
+  /** Time when the viewer saved it, in Unix seconds. */
   savedAt?: number
   receipts?: {
     data: {
-      /** UID of who received it. */
+      /** UID of the receiver. */
       recipient: string
-      /** When it was delivered, in Unix seconds. */
+      /** Time of delivery, in Unix seconds. */
       deliveredAt?: number
-      /** When it was read, in Unix seconds. */
+      /** Time of reading, in Unix seconds. */
       readAt?: number
     }[]
   }
-  /** Without content once it is deleted, and no more than its id once it is gone. */
+  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
   quotedMessage?: {
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId?: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender?: string
     receiverType?: 'user' | 'group'
     /** UID or GUID. */
@@ -1887,54 +1887,54 @@ export type ListThreadsItem = {
     /** `message`, `custom`, `interactive` or `action`. */
     category?: string
     type?: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data?: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt?: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt?: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: {
-        /** UID of who received it. */
+        /** UID of the receiver. */
         recipient: string
-        /** When it was delivered, in Unix seconds. */
+        /** Time of delivery, in Unix seconds. */
         deliveredAt?: number
-        /** When it was read, in Unix seconds. */
+        /** Time of reading, in Unix seconds. */
         readAt?: number
       }[]
     }
   }
-  /** Replies in its thread. */
+  /** Number of replies in its thread. */
   replyCount?: number
   /** The newest reply, unless it was deleted. */
   lastReply?: {
-    /** A number that grows within its conversation. */
+    /** Message id. Ids increase within a conversation. */
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender: string
     receiverType: 'user' | 'group'
     /** UID or GUID. */
@@ -1942,40 +1942,40 @@ export type ListThreadsItem = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: {
-        /** UID of who received it. */
+        /** UID of the receiver. */
         recipient: string
-        /** When it was delivered, in Unix seconds. */
+        /** Time of delivery, in Unix seconds. */
         deliveredAt?: number
-        /** When it was read, in Unix seconds. */
+        /** Time of reading, in Unix seconds. */
         readAt?: number
       }[]
     }
@@ -1986,13 +1986,13 @@ export type ListThreadsItem = {
 
 export type ListMessageReactionsAnswer = {
   data: {
-    /** A number that grows within the message. */
+    /** Reaction id. Ids increase within a message. */
     id: string
     messageId: string
     /** An emoji, or any short text. */
     reaction: string
     uid: string
-    /** When it was added, in Unix seconds. */
+    /** Time when it was added, in Unix seconds. */
     reactedAt: number
     reactedBy: User
   }[]
@@ -2019,26 +2019,26 @@ export type ListMessageReactionsQuery = {
 }
 
 export type ListMessageReactionsItem = {
-  /** A number that grows within the message. */
+  /** Reaction id. Ids increase within a message. */
   id: string
   messageId: string
   /** An emoji, or any short text. */
   reaction: string
   uid: string
-  /** When it was added, in Unix seconds. */
+  /** Time when it was added, in Unix seconds. */
   reactedAt: number
   reactedBy: User
 }
 
 export type ListMessageReactionsByValueAnswer = {
   data: {
-    /** A number that grows within the message. */
+    /** Reaction id. Ids increase within a message. */
     id: string
     messageId: string
     /** An emoji, or any short text. */
     reaction: string
     uid: string
-    /** When it was added, in Unix seconds. */
+    /** Time when it was added, in Unix seconds. */
     reactedAt: number
     reactedBy: User
   }[]
@@ -2065,13 +2065,13 @@ export type ListMessageReactionsByValueQuery = {
 }
 
 export type ListMessageReactionsByValueItem = {
-  /** A number that grows within the message. */
+  /** Reaction id. Ids increase within a message. */
   id: string
   messageId: string
   /** An emoji, or any short text. */
   reaction: string
   uid: string
-  /** When it was added, in Unix seconds. */
+  /** Time when it was added, in Unix seconds. */
   reactedAt: number
   reactedBy: User
 }
@@ -2366,11 +2366,11 @@ export type ListGroupMessagesQuery = {
 
 export type ListMessageReceiptsAnswer = {
   data: {
-    /** UID of who received it. */
+    /** UID of the receiver. */
     recipient: string
-    /** When it was delivered, in Unix seconds. */
+    /** Time of delivery, in Unix seconds. */
     deliveredAt?: number
-    /** When it was read, in Unix seconds. */
+    /** Time of reading, in Unix seconds. */
     readAt?: number
   }[]
   meta: {
@@ -2394,11 +2394,11 @@ export type ListMessageReceiptsQuery = {
 }
 
 export type ListMessageReceiptsItem = {
-  /** UID of who received it. */
+  /** UID of the receiver. */
   recipient: string
-  /** When it was delivered, in Unix seconds. */
+  /** Time of delivery, in Unix seconds. */
   deliveredAt?: number
-  /** When it was read, in Unix seconds. */
+  /** Time of reading, in Unix seconds. */
   readAt?: number
 }
 
@@ -2623,20 +2623,20 @@ export type CreateWebhookAnswer = {
   /** Unique within the app. */
   id: string
   name: string
-  /** Where events are sent. */
+  /** URL that receives the events. */
   webhookURL: string
-  /** Whether it is called with a name and password. */
+  /** Whether calls use basic authentication. */
   useBasicAuth: boolean
   username?: string
   /** Whether events are sent. */
   enabled: boolean
-  /** Whether what failed is tried again. */
+  /** Whether failed deliveries are retried. */
   retryOnFailure: boolean
-  /** What it is called for. */
+  /** Triggers that the webhook subscribes to. */
   triggers: string[]
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
   /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
   secret: string
@@ -3843,7 +3843,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Set the own tags of the conversation with a user. */
+  /** Set your tags for the conversation with a user. */
   async updateUser(
     uid: string,
     body: UpdateUserConversationBody,
@@ -3911,7 +3911,7 @@ export class ConversationsMethods {
     )
   }
 
-  /** Set the own tags of a group's conversation. */
+  /** Set your tags for a group's conversation. */
   async updateGroup(
     guid: string,
     body: UpdateGroupConversationBody,

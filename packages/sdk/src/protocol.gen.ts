@@ -127,25 +127,25 @@ export type UserRecord = {
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
-  /** When the last device left, in Unix seconds. */
+  /** Time when the last device disconnected, in Unix seconds. */
   lastActiveAt?: number
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** When it was deactivated, in Unix seconds. */
+  /** Time of deactivation, in Unix seconds. */
   deactivatedAt?: number
   /** The conversation with the viewer. */
   conversationId?: string
   /** The viewer blocks this user. */
   blockedByMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   blockedByMeAt?: number
   /** This user blocks the viewer. */
   hasBlockedMe?: boolean
-  /** Since when, in Unix seconds. */
+  /** Time of the block, in Unix seconds. */
   hasBlockedMeAt?: number
-  /** Since when either blocks the other, in Unix seconds. */
+  /** Time of the first block between the two users, in Unix seconds. */
   blockedAt?: number
 }
 
@@ -159,9 +159,9 @@ export type RoleRecord = {
     listUsers?: 'all' | 'friendsOnly'
     sendMessagesTo?: 'all' | 'friendsOnly'
   }
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
 }
 
@@ -173,7 +173,7 @@ export type GroupRecord = {
   description?: string
   /** URL of a picture. */
   icon?: string
-  /** UID of the owner; `app_system` when it is the app. */
+  /** UID of the owner, or `app_system` if the app owns it. */
   owner: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -181,34 +181,34 @@ export type GroupRecord = {
   conversationId: string
   /** The viewer's scope. */
   scope?: 'admin' | 'moderator' | 'participant'
-  /** When the viewer joined, in Unix seconds. */
+  /** Time when the viewer joined, in Unix seconds. */
   joinedAt?: number
   /** Whether the viewer is a member. */
   hasJoined?: boolean
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt?: number
   /** UID of the user who changed it. */
   updatedBy?: string
 }
 
 export type ReceiptRecord = {
-  /** UID of who received it. */
+  /** UID of the receiver. */
   recipient: string
-  /** When it was delivered, in Unix seconds. */
+  /** Time of delivery, in Unix seconds. */
   deliveredAt?: number
-  /** When it was read, in Unix seconds. */
+  /** Time of reading, in Unix seconds. */
   readAt?: number
 }
 
 export type MessageRecord = {
-  /** A number that grows within its conversation. */
+  /** Message id. Ids increase within a conversation. */
   id: string
-  /** The sender's own id of it. */
+  /** Id chosen by the sender. */
   muid?: string
   conversationId: string
-  /** UID; `app_system` when the app sent it. */
+  /** UID of the sender, or `app_system` if the app sent it. */
   sender: string
   receiverType: 'user' | 'group'
   /** UID or GUID. */
@@ -216,43 +216,43 @@ export type MessageRecord = {
   /** `message`, `custom`, `interactive` or `action`. */
   category: string
   type: string
-  /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
   data: Record<string, unknown>
-  /** The message that it replies to. */
+  /** Id of the parent message, if this is a reply. */
   parentId?: string
-  /** The message that it quotes. */
+  /** The quoted message. */
   quotedMessageId?: string
   tags?: string[]
-  /** When it was sent, in Unix seconds. */
+  /** Time of sending, in Unix seconds. */
   sentAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
-  /** When it was edited, in Unix seconds. */
+  /** Time of the last edit, in Unix seconds. */
   editedAt?: number
   editedBy?: string
-  /** When it was deleted, in Unix seconds. */
+  /** Time of deletion, in Unix seconds. */
   deletedAt?: number
   deletedBy?: string
-  /** When the other side received it, in Unix seconds. */
+  /** Time when the other user received it, in Unix seconds. */
   deliveredAt?: number
-  /** When the other side read it, in Unix seconds. */
+  /** Time when the other user read it, in Unix seconds. */
   readAt?: number
-  /** Since when it is pinned, in Unix seconds. */
+  /** Time when it was pinned, in Unix seconds. */
   pinnedAt?: number
-  /** UID of who pinned it; `app_system` when it was the app. */
+  /** UID of the user who pinned it, or `app_system` if the app did. */
   pinnedBy?: string
-  /** When the viewer saved it, in Unix seconds. */
+  /** Time when the viewer saved it, in Unix seconds. */
   savedAt?: number
   receipts?: {
     data: ReceiptRecord[]
   }
-  /** Without content once it is deleted, and no more than its id once it is gone. */
+  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
   quotedMessage?: {
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId?: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender?: string
     receiverType?: 'user' | 'group'
     /** UID or GUID. */
@@ -260,47 +260,47 @@ export type MessageRecord = {
     /** `message`, `custom`, `interactive` or `action`. */
     category?: string
     type?: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data?: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt?: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt?: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: ReceiptRecord[]
     }
   }
-  /** Replies in its thread. */
+  /** Number of replies in its thread. */
   replyCount?: number
   /** The newest reply, unless it was deleted. */
   lastReply?: {
-    /** A number that grows within its conversation. */
+    /** Message id. Ids increase within a conversation. */
     id: string
-    /** The sender's own id of it. */
+    /** Id chosen by the sender. */
     muid?: string
     conversationId: string
-    /** UID; `app_system` when the app sent it. */
+    /** UID of the sender, or `app_system` if the app sent it. */
     sender: string
     receiverType: 'user' | 'group'
     /** UID or GUID. */
@@ -308,32 +308,32 @@ export type MessageRecord = {
     /** `message`, `custom`, `interactive` or `action`. */
     category: string
     type: string
-    /** What was sent, and `entities` and `mentions`: the users and groups concerned, as they are now; `reactions`: `{reaction, count, reactedByMe}` of each value, the oldest first, where there are any. */
+    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
     data: Record<string, unknown>
-    /** The message that it replies to. */
+    /** Id of the parent message, if this is a reply. */
     parentId?: string
-    /** The message that it quotes. */
+    /** The quoted message. */
     quotedMessageId?: string
     tags?: string[]
-    /** When it was sent, in Unix seconds. */
+    /** Time of sending, in Unix seconds. */
     sentAt: number
-    /** When it last changed, in Unix seconds. */
+    /** Time of the last change, in Unix seconds. */
     updatedAt: number
-    /** When it was edited, in Unix seconds. */
+    /** Time of the last edit, in Unix seconds. */
     editedAt?: number
     editedBy?: string
-    /** When it was deleted, in Unix seconds. */
+    /** Time of deletion, in Unix seconds. */
     deletedAt?: number
     deletedBy?: string
-    /** When the other side received it, in Unix seconds. */
+    /** Time when the other user received it, in Unix seconds. */
     deliveredAt?: number
-    /** When the other side read it, in Unix seconds. */
+    /** Time when the other user read it, in Unix seconds. */
     readAt?: number
-    /** Since when it is pinned, in Unix seconds. */
+    /** Time when it was pinned, in Unix seconds. */
     pinnedAt?: number
-    /** UID of who pinned it; `app_system` when it was the app. */
+    /** UID of the user who pinned it, or `app_system` if the app did. */
     pinnedBy?: string
-    /** When the viewer saved it, in Unix seconds. */
+    /** Time when the viewer saved it, in Unix seconds. */
     savedAt?: number
     receipts?: {
       data: ReceiptRecord[]
@@ -342,13 +342,13 @@ export type MessageRecord = {
 }
 
 export type ReactionRecord = {
-  /** A number that grows within the message. */
+  /** Reaction id. Ids increase within a message. */
   id: string
   messageId: string
   /** An emoji, or any short text. */
   reaction: string
   uid: string
-  /** When it was added, in Unix seconds. */
+  /** Time when it was added, in Unix seconds. */
   reactedAt: number
   reactedBy: UserRecord
 }
@@ -357,20 +357,20 @@ export type WebhookRecord = {
   /** Unique within the app. */
   id: string
   name: string
-  /** Where events are sent. */
+  /** URL that receives the events. */
   webhookURL: string
-  /** Whether it is called with a name and password. */
+  /** Whether calls use basic authentication. */
   useBasicAuth: boolean
   username?: string
   /** Whether events are sent. */
   enabled: boolean
-  /** Whether what failed is tried again. */
+  /** Whether failed deliveries are retried. */
   retryOnFailure: boolean
-  /** What it is called for. */
+  /** Triggers that the webhook subscribes to. */
   triggers: string[]
-  /** When it was created, in Unix seconds. */
+  /** Time of creation, in Unix seconds. */
   createdAt: number
-  /** When it last changed, in Unix seconds. */
+  /** Time of the last change, in Unix seconds. */
   updatedAt: number
 }
 
@@ -552,25 +552,25 @@ export interface EventPayloads {
         statusMessage?: string
         metadata?: Record<string, unknown>
         tags?: string[]
-        /** When the last device left, in Unix seconds. */
+        /** Time when the last device disconnected, in Unix seconds. */
         lastActiveAt?: number
-        /** When it was created, in Unix seconds. */
+        /** Time of creation, in Unix seconds. */
         createdAt: number
-        /** When it last changed, in Unix seconds. */
+        /** Time of the last change, in Unix seconds. */
         updatedAt?: number
-        /** When it was deactivated, in Unix seconds. */
+        /** Time of deactivation, in Unix seconds. */
         deactivatedAt?: number
         /** The conversation with the viewer. */
         conversationId?: string
         /** The viewer blocks this user. */
         blockedByMe?: boolean
-        /** Since when, in Unix seconds. */
+        /** Time of the block, in Unix seconds. */
         blockedByMeAt?: number
         /** This user blocks the viewer. */
         hasBlockedMe?: boolean
-        /** Since when, in Unix seconds. */
+        /** Time of the block, in Unix seconds. */
         hasBlockedMeAt?: number
-        /** Since when either blocks the other, in Unix seconds. */
+        /** Time of the first block between the two users, in Unix seconds. */
         blockedAt?: number
         /** Not of somebody who was no member. */
         oldScope?: 'admin' | 'moderator' | 'participant'
@@ -605,25 +605,25 @@ export interface EventPayloads {
         statusMessage?: string
         metadata?: Record<string, unknown>
         tags?: string[]
-        /** When the last device left, in Unix seconds. */
+        /** Time when the last device disconnected, in Unix seconds. */
         lastActiveAt?: number
-        /** When it was created, in Unix seconds. */
+        /** Time of creation, in Unix seconds. */
         createdAt: number
-        /** When it last changed, in Unix seconds. */
+        /** Time of the last change, in Unix seconds. */
         updatedAt?: number
-        /** When it was deactivated, in Unix seconds. */
+        /** Time of deactivation, in Unix seconds. */
         deactivatedAt?: number
         /** The conversation with the viewer. */
         conversationId?: string
         /** The viewer blocks this user. */
         blockedByMe?: boolean
-        /** Since when, in Unix seconds. */
+        /** Time of the block, in Unix seconds. */
         blockedByMeAt?: number
         /** This user blocks the viewer. */
         hasBlockedMe?: boolean
-        /** Since when, in Unix seconds. */
+        /** Time of the block, in Unix seconds. */
         hasBlockedMeAt?: number
-        /** Since when either blocks the other, in Unix seconds. */
+        /** Time of the first block between the two users, in Unix seconds. */
         blockedAt?: number
         scope: 'admin' | 'moderator' | 'participant'
         oldScope: 'admin' | 'moderator' | 'participant'

@@ -41,7 +41,7 @@ export const appRoutes =
         schema: {
           operationId: 'createApp',
           tags,
-          summary: 'Create an app, with two API keys',
+          summary: 'Create an app',
           body: NewApp,
           response: { 200: Data(CreatedApp) },
         },

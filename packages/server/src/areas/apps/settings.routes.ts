@@ -33,7 +33,7 @@ export const settingRoutes =
         schema: {
           operationId: 'setSettings',
           tags,
-          summary: 'Set settings of an app; each says what came of it',
+          summary: 'Update settings of an app',
           params: AppParams,
           body: NewSettings,
           response: { 200: SettingOutcomes },

@@ -70,7 +70,7 @@ export const conversationRoutes =
           schema: {
             operationId: `update${name}Conversation`,
             tags,
-            summary: `Set the own tags of ${what}`,
+            summary: `Set your tags for ${what}`,
             params,
             body: ConversationTags,
             response: { 200: Data(ConversationRecord) },

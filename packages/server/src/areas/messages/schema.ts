@@ -84,7 +84,7 @@ export const SentToMany = Type.Object(
   { uids: Type.Record(Type.String(), Sent), guids: Type.Record(Type.String(), Sent) },
   {
     additionalProperties: false,
-    description: 'With `multipleReceivers`: what came of each receiver.',
+    description: 'With `multipleReceivers`: the result for each receiver.',
   },
 )
 export type SentToMany = Static<typeof SentToMany>

@@ -48,7 +48,7 @@ export const OperatorChanges = Type.Object({
   password: Type.Optional(NewPassword),
   currentPassword: Type.Optional(Password('Your current password. Required to change it.')),
   endKeys: Type.Optional(
-    Type.Boolean({ description: 'With a new password: removes the keys of the account too.' }),
+    Type.Boolean({ description: 'With a new password: whether to delete your keys too.' }),
   ),
 })
 export type OperatorChanges = Static<typeof OperatorChanges>

@@ -62,7 +62,7 @@ export type UserChanges = Static<typeof UserChanges>
 export const CreatedUser = Type.Object(
   {
     ...UserRecord.properties,
-    authToken: Type.Optional(Type.String({ description: 'With `withAuthToken` only.' })),
+    authToken: Type.Optional(Type.String({ description: 'Only with `withAuthToken`.' })),
   },
   { additionalProperties: false },
 )

@@ -106,7 +106,7 @@ export const webhookRoutes =
           tags,
           summary: 'Update a webhook',
           description:
-            'With another address or other credentials, what failed before is tried at once.',
+            'If you change the URL or the credentials, failed deliveries are retried immediately.',
           params: WebhookParams,
           body: WebhookChanges,
           response: { 200: Data(Webhook) },
