@@ -1,7 +1,9 @@
 /**
  * npm test: every test, on private engines. `npm test -- FILE…` runs only some files or folders,
  * `npm run test:long` the long forms. `--times` runs one file at a time and prints what each costs.
+ * Random inputs are new in each run; LOQUAT_TEST_SEED=N repeats those of the run that printed N.
  */
+import { randomInt } from 'node:crypto'
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
@@ -56,9 +58,11 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   if (values.long) process.env.LOQUAT_TEST_LONG = '1'
   // Every file is a process that compiles the whole service.
   process.env.NODE_COMPILE_CACHE ??= join(dir, 'compiled')
-  // Tests with bounds in wall time have the machine for themselves.
-  const timed = files.filter(isTimed)
-  const others = files.filter((file) => !isTimed(file))
+  process.env.LOQUAT_TEST_SEED ??= String(randomInt(2 ** 31))
+  console.error(`LOQUAT_TEST_SEED=${process.env.LOQUAT_TEST_SEED}`)
+  // Bounds in wall time are asserted in the long form, with the machine to themselves.
+  const timed = files.filter((file) => values.long && isTimed(file))
+  const others = files.filter((file) => !timed.includes(file))
   const passed = values.times
     ? await passesOneByOne(engines, [...others, ...timed])
     : [await passes(others, 3), await passes(timed, 1)]

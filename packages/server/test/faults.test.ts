@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, suite } from 'node:test'
+import { after, afterEach, before, suite, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { type Service, serve } from '../src/serve.ts'
 import { cloneDatabase, dropDatabase, insertCell, testEnv } from './databases.ts'
@@ -7,9 +7,11 @@ import { holdKeys } from './hold-keys.ts'
 import { newApp, type TestApp } from './kit.ts'
 import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
-import { timedTest } from './timed-test.ts'
+import { assertWithin, LONG, timedTest } from './timed-test.ts'
 import { timeUntil, until } from './until.ts'
 
+/** On a slow machine, too, a database that works answers within this time. */
+const TIMEOUT_MS = LONG ? 4_000 : 10_000
 /** A database that hangs is given up after this long; one that is down, at once. */
 const HANGING_MS = 6_000
 const DOWN_MS = 2_000
@@ -36,7 +38,7 @@ async function timed(
 function assertUnavailable({ status, code, took }: Timed, within: number) {
   assert.equal(status, 503)
   assert.equal(code, 'ERR_MISSION_FAILED')
-  assert.ok(took < within, `took ${Math.round(took)} ms`)
+  assertWithin(within, took)
 }
 
 const works = async (app: TestApp) => (await app.call('GET', '/v3/apikeys')).status === 200
@@ -66,7 +68,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     await insertCell(directoryUrl, 'us-1', steadyUrl)
     await insertCell(directoryUrl, 'us-2', await makeDatabase(cluster, 'cell'))
     const engines = { LOQUAT_NATS_URL: nats.url, LOQUAT_REDIS_URL: redis.url }
-    const timeout = { LOQUAT_DB_TIMEOUT_MS: '4000' }
+    const timeout = { LOQUAT_DB_TIMEOUT_MS: String(TIMEOUT_MS) }
     env = testEnv(directoryUrl, ['us-1'], { ...engines, ...timeout })
     service = await serve(readConfig(env), ['api'])
     // Apps go to the cell that has the fewest.
@@ -83,7 +85,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (const app of [steady, fragile]) await until('both apps work', () => works(app))
   })
 
-  timedTest('NATS stopped: requests pass', async () => {
+  test('NATS stopped: requests pass', async () => {
     await nats.stop()
     assert.equal((await timed(steady)).status, 200)
     assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
@@ -101,7 +103,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
       const answers = await Promise.all(Array.from({ length: 20 }, () => timed(steady)))
       for (const { status, took } of answers) {
         assert.equal(status, 200)
-        assert.ok(took < 1_500, `took ${Math.round(took)} ms`)
+        assertWithin(1_500, took)
       }
     } finally {
       redis.thaw()
@@ -123,7 +125,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     },
   )
 
-  timedTest('a cell stopped under writes: each is answered, and the process stays', async (t) => {
+  test('a cell stopped under writes: each is answered, and the process stays', async (t) => {
     // A process of its own: the runner of the tests would survive what ends the service.
     const other = await startServing('api', env)
     t.after(() => other.end('SIGKILL'))
@@ -169,12 +171,12 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     assert.equal(await acceptance(), 400)
     cluster.freeze()
     try {
-      assert.equal(await acceptance(), 400, 'the cache serves at first')
+      if (LONG) assert.equal(await acceptance(), 400, 'the cache serves at first')
       const took = await timeUntil(
         'the cache is not trusted',
         async () => (await acceptance()) === 503,
       )
-      assert.ok(took < 2_000 + HANGING_MS, `took ${Math.round(took)} ms`)
+      assertWithin(2_000 + HANGING_MS, took)
       assert.equal(await acceptance(), 503)
     } finally {
       cluster.thaw()

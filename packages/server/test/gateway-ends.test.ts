@@ -5,7 +5,7 @@ import { addCrowd, Survivor } from './crowd.ts'
 import { Device, newApp, tokenOf } from './device.ts'
 import { useServer } from './kit.ts'
 import { startServing } from './loquat.ts'
-import { timedTest } from './timed-test.ts'
+import { assertWithin, LONG, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 const REVOKED_MS = 1_000
@@ -41,7 +41,7 @@ suite('a connection at another process', () => {
       const took = performance.now() - answered
       t.diagnostic(`${what}: ${Math.round(took)} ms`)
       assert.equal(code, 4401)
-      assert.ok(took < REVOKED_MS, `${what}: closed after ${Math.round(took)} ms`)
+      assertWithin(REVOKED_MS, took, what)
     }
   })
 })
@@ -88,6 +88,8 @@ suite(`${DEVICES} connections of a process that stops`, () => {
       ...times.map((at) => times.filter((t) => t >= at && t < at + 500).length),
     )
     t.diagnostic(`ended within ${Math.round(tookMs)} ms, at most ${busiest} in half a second`)
+    // On a slow machine what was sent one after the other arrives at once.
+    if (!LONG) return
     assert.ok(tookMs > (DRAIN_SECONDS / 2) * 750, `all ended within ${Math.round(tookMs)} ms`)
     assert.ok(busiest < DEVICES / 4, `${busiest} ended in half a second`)
   })

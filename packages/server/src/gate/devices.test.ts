@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { startServing } from '../../test/loquat.ts'
-import { timedTest } from '../../test/timed-test.ts'
+import { assertWithin, timedTest } from '../../test/timed-test.ts'
 import { timeUntil } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
 import { setSettings } from '../areas/settings/actions.ts'
@@ -123,7 +123,7 @@ suite('the header authToken', () => {
     }
     assert.equal(await status(), 200)
     await app.client.authTokens.delete('amira', authToken)
-    assert.ok((await timeUntil('refused', async () => (await status()) === 401)) < 1_000)
+    assertWithin(1_000, await timeUntil('refused', async () => (await status()) === 401))
   })
 })
 

@@ -177,7 +177,6 @@ suite('at once', () => {
     const app = await withUsers(uids)
     const guids = range(8).map((n) => `g${n}`)
     await Promise.all(guids.map((guid) => create(app, { guid })))
-    const started = performance.now()
     const answers = await Promise.all(
       guids.map((guid, n) => {
         const participants = n % 2 ? uids : uids.toReversed()
@@ -185,7 +184,6 @@ suite('at once', () => {
       }),
     )
     assert.deepEqual(tally(answers), { ok: guids.length })
-    assert.ok(performance.now() - started < 60_000)
     await assertCounts(app)
     const text = `select deadlocks from pg_stat_database where datname = current_database()`
     const { rows } = await app.cell.db.query({ name: '', text, values: [] })
