@@ -1,10 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/**
- * The console speaks English: of the texts that the component library brings in some thirty languages, the others are
- * left out.
- */
+/** Leaves out all translations of the component library except the English one: the console is in English. */
 const englishOnly: Plugin = {
   name: 'english-only',
   enforce: 'pre',
@@ -16,9 +13,9 @@ const englishOnly: Plugin = {
 
 export default defineConfig(({ command }) => ({
   plugins: [englishOnly, react()],
-  // The same files stand at /console/ of manage.<host> and at /manage/console/ elsewhere.
+  // The api serves these files at /console/ on manage.<host> and at /manage/console/ on all other hosts.
   base: command === 'serve' ? '/manage/console/' : './',
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
-  // While pages are written: everything else is answered by `loquat dev`.
+  // During development, `loquat dev` answers all other requests.
   server: { proxy: { '^/manage/(?!console/)': 'http://localhost:3000' } },
 }))

@@ -1,4 +1,4 @@
-/** Every page with its address. Pages are loaded when they are opened. */
+/** All pages and their paths. The code of a page loads when it is opened. */
 import {
   createHashHistory,
   createRootRoute,
@@ -16,7 +16,7 @@ import { Frame } from './shell/frame.tsx'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
-    /** How the page is called in the line that leads to it. */
+    /** The name of the page in the breadcrumbs. */
     crumb?: string | ((params: Record<string, string>) => string)
   }
 }
@@ -34,7 +34,7 @@ const account = createRoute({
   staticData: { crumb: 'Account' },
   component: lazyRouteComponent(() => import('./areas/account/account.tsx'), 'Account'),
 })
-/** Shown to whoever is not signed in; who is joins the team of the invitation. */
+/** For signed-out operators, `SignedOut` shows the sign-up form instead. Signed-in operators accept the invitation. */
 const signUp = createRoute({
   getParentRoute: () => root,
   path: '/sign-up',
@@ -119,7 +119,7 @@ const appPages = [
   createRoute({
     getParentRoute: () => app,
     path: '/audit',
-    staticData: { crumb: 'Audit' },
+    staticData: { crumb: 'Audit log' },
     validateSearch: textsOf('action', 'operator', 'from', 'to'),
     component: lazyRouteComponent(() => import('./areas/audit/audit.tsx'), 'Audit'),
   }),
@@ -133,7 +133,7 @@ const appPages = [
 
 export const router = createRouter({
   routeTree: root.addChildren([home, account, signUp, app.addChildren(appPages)]),
-  // One document, wherever the files stand: the rest of the address is the page's own.
+  // The console is a single document that can be served below any path, so pages live in the hash.
   history: createHashHistory(),
   scrollRestoration: true,
   defaultPendingComponent: () => (
@@ -147,8 +147,8 @@ export const router = createRouter({
     </Page>
   ),
   defaultNotFoundComponent: () => (
-    <Page title="No such page" description="The address leads nowhere.">
-      <a href="#/">To the apps</a>
+    <Page title="Page not found" description="This page doesn't exist or has moved.">
+      <a href="#/">Go to your apps</a>
     </Page>
   ),
 })

@@ -1,4 +1,4 @@
-/** The console as people see it: built once, served by a real server, shown by a real browser. */
+/** Builds the console once, serves it from a real server and opens it in a real browser. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,16 +11,16 @@ import { openChromium } from '../../server/test/chromium.ts'
 import { type TestServer, useServer } from '../../server/test/kit.ts'
 import type { TestOperator } from '../../server/test/operators.ts'
 
-/** A shared machine can pause for seconds. */
-const PATIENCE_MS = 120_000
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 120_000
 export const WIDE = { width: 1440, height: 900 }
 export const NARROW = { width: 360, height: 740 }
 
 export interface Console {
   server: TestServer
-  /** Where the page stands. */
+  /** The URL of the console. */
   address: string
-  /** A window of its own, signed in if somebody is named. */
+  /** Opens a new window, signed in as the operator if one is given. */
   open(operator?: TestOperator): Promise<Page>
 }
 
@@ -32,16 +32,16 @@ async function buildConsole(): Promise<string> {
   return dir
 }
 
-/** Ends with the test file. Wait for it where tests are declared. */
+/** Starts the console for a test file. Await it at the top level, where tests are declared. */
 export async function useConsole(): Promise<Console> {
   let browser: Browser
   before(async () => {
     browser = await openChromium()
   })
-  // Before the server ends, which waits for pages that still ask.
+  // Close the browser before the server stops: the server waits for open requests.
   after(() => browser?.close())
   const port = await freePort()
-  // The address of an app says the port: it must be known before.
+  // The URL of an app contains the port, so the port must be known in advance.
   const publicUrl = `http://localhost:${port}`
   const server = useServer({
     roles: ['api', 'gateway', 'worker'],
@@ -65,13 +65,13 @@ export async function useConsole(): Promise<Console> {
       })
       if (operator) await signIn(context, operator, publicUrl)
       const page = await context.newPage()
-      page.setDefaultTimeout(PATIENCE_MS)
+      page.setDefaultTimeout(TIMEOUT_MS)
       return page
     },
   }
 }
 
-/** The session that the operator has already: signing in costs as much as a hundred requests. */
+/** Reuses the operator's session, because hashing the password again would be slow. */
 async function signIn(context: BrowserContext, { cookie }: TestOperator, url: string) {
   const [name = '', value = ''] = cookie.split('=')
   await context.addCookies([{ name, value, url }])

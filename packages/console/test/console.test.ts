@@ -1,4 +1,4 @@
-/** The console in a real browser: a first hour with it, and every page looked at. */
+/** The console in a real browser: an operator's first hour, and checks of every page. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,18 +8,18 @@ import { promisify } from 'node:util'
 import { Loquat } from '@loquat/sdk'
 import type { Page } from 'playwright-core'
 import { NARROW, useConsole, WIDE } from './browser.ts'
-import { layTraps, SCRIPT } from './hostile.ts'
+import { createDemoApp, type DemoApp } from './demo-app.ts'
+import { createHostileApp, SCRIPT } from './hostile.ts'
 import { pages, show } from './pages.ts'
 import { startReceiver } from './receiver.ts'
-import { type Story, tellStory } from './story.ts'
 
 const { server, address, open } = await useConsole()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** Where pictures go, if anybody wants some. */
+/** The folder for screenshots. Without it, none are taken. */
 const SHOTS = process.env.LOQUAT_SCREENSHOTS
 
-suite('a first hour', () => {
-  test('from signing up to a failed delivery that is sent again', async () => {
+suite('the first hour', () => {
+  test('takes an operator from signing up to resending a failed delivery', async () => {
     const page = await open()
     await page.goto(address)
     await signUp(page)
@@ -28,7 +28,7 @@ suite('a first hour', () => {
     assert.deepEqual(users.data, [])
     const client = await useNewKey(page, appId)
     for (const uid of ['amira', 'ben']) await client.users.create({ uid, name: uid })
-    await seeLive(page, client)
+    await watchMessages(page, client)
     await resend(page, client)
     await signOut(page)
     await page.context().close()
@@ -41,10 +41,10 @@ const goTo = (page: Page, name: string) =>
 async function signUp(page: Page) {
   await page.getByRole('link', { name: 'Sign up' }).click()
   await page.getByLabel('Your name').fill('Rui')
-  await page.getByLabel('E-mail').fill('rui@clinic.example')
+  await page.getByLabel('Email').fill('rui@clinic.example')
   await page.getByLabel('Password').fill('a long password')
   await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByText('No app yet').waitFor()
+  await page.getByText('No apps yet').waitFor()
 }
 
 async function createApp(page: Page): Promise<string> {
@@ -57,7 +57,7 @@ async function createApp(page: Page): Promise<string> {
   return /apps\/(\w+)/.exec(page.url())?.[1] ?? ''
 }
 
-/** A client of the REST interface, with a key that was made and copied in the console. */
+/** Creates and copies a key in the console, and returns an API client that uses it. */
 async function useNewKey(page: Page, appId: string): Promise<Loquat> {
   await goTo(page, 'API keys')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -71,8 +71,8 @@ async function useNewKey(page: Page, appId: string): Promise<Loquat> {
   return new Loquat({ appId, apiKey, baseUrl: new URL(address).origin })
 }
 
-/** What happens in the app shows by itself, in the list and in the open conversation. */
-async function seeLive(page: Page, client: Loquat) {
+/** New messages appear on their own, in the list and in the open conversation. */
+async function watchMessages(page: Page, client: Loquat) {
   await goTo(page, 'Conversations')
   await page.getByText('No conversations yet').waitFor()
   const members = { participants: ['ben'] }
@@ -92,7 +92,7 @@ async function seeLive(page: Page, client: Loquat) {
   await page.getByRole('log').getByText('The second one').waitFor()
 }
 
-/** A webhook whose receiver fails once, and takes the same event when it is sent again. */
+/** Creates a webhook whose receiver fails at first, then resends the event. */
 async function resend(page: Page, client: Loquat) {
   let status = 500
   const url = await startReceiver(() => ({ status, body: `status ${status}` }))
@@ -100,12 +100,12 @@ async function resend(page: Page, client: Loquat) {
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name', { exact: true }).fill('Archive')
-  await dialog.getByLabel('Address').fill(`${url}/hook`)
-  await dialog.getByLabel('Try again what failed').uncheck()
+  await dialog.getByLabel('URL').fill(`${url}/hook`)
+  await dialog.getByLabel('Retry failed deliveries').uncheck()
   await dialog.getByRole('button', { name: 'Create webhook' }).click()
   await dialog.getByText(/^whsec_/).waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
-  await page.getByText('Nothing was sent yet').waitFor()
+  await page.getByText('No deliveries yet').waitFor()
 
   const message = { receiver: 'ben', receiverType: 'user', data: { text: 'Hello' } } as const
   await client.messages.send(message)
@@ -114,7 +114,7 @@ async function resend(page: Page, client: Loquat) {
   status = 200
   await dialog.getByText('status 500').waitFor()
   await dialog.getByText('Hello').waitFor()
-  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await dialog.getByRole('button', { name: 'Resend' }).click()
   await outcome('200').waitFor()
   await page.getByText('Active', { exact: true }).waitFor()
 }
@@ -127,7 +127,7 @@ async function signOut(page: Page) {
 
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
-/** What a button copies, run by a shell as it is. */
+/** Runs the command that a button copies. */
 async function runCopied(page: Page, button: string) {
   await page.getByRole('button', { name: button }).click()
   const command = await copied(page)
@@ -142,7 +142,7 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** Of a second theme only colours are new. */
+/** Returns the serious findings. The second theme only needs the colour rules. */
 async function axe(page: Page, rules?: string[]): Promise<Finding[]> {
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const found = await page.evaluate<Finding[]>(
@@ -152,20 +152,20 @@ async function axe(page: Page, rules?: string[]): Promise<Finding[]> {
 }
 
 suite('every page', () => {
-  let story: Story
+  let demo: DemoApp
   let window: Page
-  const faults: string[] = []
+  const errors: string[] = []
   before(async () => {
-    story = await tellStory(server)
-    window = await open(story.operator)
-    window.on('pageerror', (error) => faults.push(String(error)))
-    window.on('console', (line) => line.type() === 'error' && faults.push(line.text()))
+    demo = await createDemoApp(server)
+    window = await open(demo.operator)
+    window.on('pageerror', (error) => errors.push(String(error)))
+    window.on('console', (line) => line.type() === 'error' && errors.push(line.text()))
   })
 
-  for (const place of pages) {
-    test(`${place.name}: no fault, fit for everybody, light and dark, narrow and wide`, async () => {
-      const page = place.signedIn === false ? await open() : window
-      await show(page, address, place, story.ids, place.shows)
+  for (const entry of pages) {
+    test(`${entry.name} has no errors and is accessible, light and dark, narrow and wide`, async () => {
+      const page = entry.signedIn === false ? await open() : window
+      await show(page, address, entry, demo.ids, entry.shows)
       await page.evaluate(`${AXE};0`)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
@@ -173,42 +173,42 @@ suite('every page', () => {
         assert.deepEqual(await axe(page, rules), [], colorScheme)
         for (const viewport of [WIDE, NARROW]) {
           await page.setViewportSize(viewport)
-          const path = `${SHOTS}/console/${place.name}-${viewport.width}-${colorScheme}.png`
+          const path = `${SHOTS}/console/${entry.name}-${viewport.width}-${colorScheme}.png`
           if (SHOTS) await page.screenshot({ path })
           const width = await page.evaluate<number>('document.documentElement.scrollWidth')
           assert.ok(width <= viewport.width, `${width} of ${viewport.width} pixels`)
         }
         await page.setViewportSize(WIDE)
       }
-      assert.deepEqual(faults.splice(0), [])
+      assert.deepEqual(errors.splice(0), [])
       if (page !== window) await page.context().close()
     })
   }
 })
 
-/** Attributes that a browser follows, or runs. */
+/** Finds attributes with scripts or unsafe URLs. */
 const UNSAFE = `[...document.querySelectorAll('*')].flatMap(({ attributes }) => [...attributes])
   .filter(({ name, value }) => /^on/.test(name) || /^\\s*(javascript|data:text)/i.test(value) && name !== 'value')
   .map(({ name, value }) => name + '=' + value)`
 
 suite('hostile data', () => {
-  let story: Story
+  let demo: DemoApp
   let window: Page
-  const faults: string[] = []
+  const errors: string[] = []
   before(async () => {
-    story = await layTraps(server)
-    window = await open(story.operator)
+    demo = await createHostileApp(server)
+    window = await open(demo.operator)
     window.on('dialog', (dialog) => {
-      faults.push(`dialog: ${dialog.message()}`)
+      errors.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    window.on('popup', (popup) => faults.push(`popup: ${popup.url()}`))
+    window.on('popup', (popup) => errors.push(`popup: ${popup.url()}`))
     const own = new URL(address).host
     await window.context().route('**', (route) => {
       const request = route.request()
       const { host, protocol } = new URL(request.url())
       if (host === own || protocol === 'about:' || protocol === 'data:') return route.continue()
-      if (request.resourceType() !== 'image') faults.push(`request: ${request.url()}`)
+      if (request.resourceType() !== 'image') errors.push(`request: ${request.url()}`)
       return route.abort()
     })
     await window.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
@@ -216,13 +216,13 @@ suite('hostile data', () => {
     })`)
   })
 
-  for (const place of pages.filter(({ own }) => !own)) {
-    test(`${place.name} shows it, and nothing of it runs`, async () => {
-      await show(window, address, place, story.ids, place.hostile ?? SCRIPT)
+  for (const entry of pages.filter(({ own }) => !own)) {
+    test(`${entry.name} shows it as text and runs none of it`, async () => {
+      await show(window, address, entry, demo.ids, entry.hostile ?? SCRIPT)
       const ran = await window.evaluate<string | undefined>('globalThis.hacked')
       assert.equal(ran, undefined)
       assert.deepEqual(await window.evaluate<string[]>(UNSAFE), [])
-      assert.deepEqual(faults.splice(0), [])
+      assert.deepEqual(errors.splice(0), [])
     })
   }
 })

@@ -1,4 +1,4 @@
-/** Users, groups and conversations in the console, in a real browser. */
+/** Users, groups, conversations and webhooks in the console, in a real browser. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { useConsole } from './browser.ts'
 
 const { server, address, open } = await useConsole()
 
-/** A page of a new app with some people, and whoever manages it. */
+/** Opens a page of a new app with some users. */
 async function start(
   path: string,
   users = ['amira', 'ben'],
@@ -30,7 +30,7 @@ const say = ({ call }: TestApp, from: string, receiver: string, text: string) =>
   })
 
 suite('users', () => {
-  test('one is created, found by keyboard, changed, deactivated and deleted by name', async () => {
+  test('can be created, found by keyboard, edited, deactivated and deleted', async () => {
     const { app, page } = await start('/users')
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Create user' }).click()
@@ -38,13 +38,16 @@ suite('users', () => {
     await dialog.getByLabel('Name').fill('Cleo')
     await dialog.getByLabel('Metadata').fill('[]')
     await dialog.getByRole('button', { name: 'Create user' }).click()
-    await dialog.getByText('has to be an object').waitFor()
+    await dialog.getByText('must be a JSON object').waitFor()
     await dialog.getByLabel('Metadata').fill('{"ward": 3}')
     await dialog.getByRole('button', { name: 'Create user' }).click()
     await page.getByText('Created Cleo').waitFor()
 
-    await page.getByLabel('Search by name or uid').fill('cle')
-    await until('the others are gone', async () => (await page.getByRole('row').count()) === 2)
+    await page.getByLabel('Search by name or UID').fill('cle')
+    await until(
+      'the other users are filtered out',
+      async () => (await page.getByRole('row').count()) === 2,
+    )
     assert.match(page.url(), /searchKey=cle/)
     await page.getByRole('row', { name: /Cleo/ }).focus()
     await page.keyboard.press('Enter')
@@ -57,7 +60,7 @@ suite('users', () => {
     assert.deepEqual((await app.client.users.get('cleo')).metadata, { ward: 3 })
     await page.getByRole('button', { name: 'Deactivate' }).click()
     await dialog.getByLabel(/to confirm/).fill('Cleo M.')
-    await dialog.getByRole('button', { name: 'Deactivate' }).click()
+    await dialog.getByRole('button', { name: 'Deactivate user' }).click()
     await page.getByRole('button', { name: 'Reactivate' }).click()
     await page.getByRole('button', { name: 'Deactivate' }).waitFor()
 
@@ -72,7 +75,7 @@ suite('users', () => {
     await page.context().close()
   })
 
-  test('one whose name cannot be typed is deleted all the same', async () => {
+  test('can be deleted even if the name cannot be typed', async () => {
     const { app, page } = await start('/users/odd')
     await app.client.users.create({ uid: 'odd', name: 'Two\n \u200b lines' })
     await page.reload()
@@ -84,14 +87,14 @@ suite('users', () => {
     await page.context().close()
   })
 
-  test('a long list holds the rows in sight alone, and is read on at its end', async () => {
+  test('a long list renders only the visible rows and loads more at its end', async () => {
     const uids = Array.from({ length: 120 }, (_, n) => `u${String(n).padStart(3, '0')}`)
     const { page } = await start('/users', uids)
     const rows = page.getByRole('row')
-    await page.getByText('120 in this app').waitFor()
+    await page.getByText('120 users in this app').waitFor()
     await page.getByRole('row', { name: /The u000/ }).focus()
     for (const last of ['u049', 'u099', 'u119']) {
-      await until(`${last} is there`, async () => {
+      await until(`${last} is loaded`, async () => {
         await page.keyboard.press('End')
         return (await page.getByRole('row', { name: `The ${last}` }).count()) > 0
       })
@@ -102,7 +105,7 @@ suite('users', () => {
 })
 
 suite('groups', () => {
-  test('one is created; who cannot be a member is named, and its owner can be the app again', async () => {
+  test('creating one names users who cannot be added; editing one can return ownership to the app', async () => {
     const { app, page } = await start('/groups')
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Create group' }).click()
@@ -123,7 +126,7 @@ suite('groups', () => {
     await page.context().close()
   })
 
-  test('a member gets another scope, is kicked, banned and released', async () => {
+  test('a member can get another scope, and be banned and unbanned', async () => {
     const { app, page } = await start('/groups')
     await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
     await page.reload()
@@ -131,13 +134,13 @@ suite('groups', () => {
     await page.getByRole('button', { name: 'Add members' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('UIDs').fill('ben, nobody')
-    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByRole('button', { name: 'Add members' }).click()
     await dialog.getByText(/nobody: /).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
 
     const ben = page.getByRole('row', { name: /The ben/ })
     const change = async (item: string) => {
-      await page.getByRole('button', { name: 'Change The ben' }).click()
+      await page.getByRole('button', { name: 'More actions for The ben' }).click()
       await page.getByRole('menuitem', { name: item }).click()
     }
     await change('Make moderator')
@@ -145,15 +148,15 @@ suite('groups', () => {
     await change('Ban')
     await ben.waitFor({ state: 'detached' })
     await page.getByRole('tab', { name: 'Bans' }).click()
-    await page.getByRole('button', { name: 'Release' }).click()
-    await page.getByText('Nobody is banned').waitFor()
+    await page.getByRole('button', { name: 'Unban' }).click()
+    await page.getByText('No banned users').waitFor()
     assert.equal((await app.client.bannedUsers.list('team')).data.length, 0)
     await page.context().close()
   })
 })
 
 suite('conversations', () => {
-  test('appear as they begin, and what happens in one is seen as it happens', async () => {
+  test('appear with their first message, and show changes live', async () => {
     const { app, page } = await start('/conversations', ['amira', 'ben', 'cleo'])
     await page.getByText('No conversations yet').waitFor()
     await say(app, 'amira', 'ben', 'The first')
@@ -172,7 +175,7 @@ suite('conversations', () => {
     await amira.messages.addReaction(id, '🔥')
     await second.getByText('🔥 1').waitFor()
     await amira.conversations.markUserRead('ben')
-    await second.getByText('read', { exact: true }).waitFor()
+    await second.getByText('Read', { exact: true }).waitFor()
     await app.client.onBehalfOf('ben').messages.update(id, { data: { text: 'Another' } })
     await history.getByText('Another').waitFor()
     await say(app, 'cleo', 'ben', 'A third voice')
@@ -180,7 +183,7 @@ suite('conversations', () => {
     await page.context().close()
   })
 
-  test('what was edited or deleted leaves the list too', async () => {
+  test('show edits and deletions in the list too', async () => {
     const { app, page } = await start('/conversations')
     await page.getByText('No conversations yet').waitFor()
     const sent = await say(app, 'amira', 'ben', 'The first')
@@ -194,10 +197,10 @@ suite('conversations', () => {
     await page.context().close()
   })
 
-  test('are found behind thousands of users who have none that is looked for', async () => {
+  test('can be found behind thousands of users without a matching conversation', async () => {
     const { app, page } = await start('/conversations', ['zoe', 'zora'])
     await app.client.groups.create({ guid: 'all', name: 'All', type: 'public' })
-    // One request looks at some 4,600 users, and five are made by themselves.
+    // One request searches about 4,600 users, and the page sends five requests before it asks.
     await rows(
       app.cell.db,
       `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
@@ -207,12 +210,12 @@ suite('conversations', () => {
     )
     await say(app, 'zoe', 'zora', 'Here')
     await page.goto(`${address}#/apps/${app.id}/conversations?searchKey=zora`)
-    await page.getByRole('button', { name: 'Look further' }).click()
+    await page.getByRole('button', { name: 'Keep searching' }).click()
     await page.getByRole('option', { name: /The zora/ }).waitFor()
     await page.context().close()
   })
 
-  test('a message is sent as a user, answered in its thread, shown as JSON and deleted', async () => {
+  test('a message can be sent as a user, viewed as JSON, replied to and deleted', async () => {
     const { app, page } = await start('/conversations?open=group_team')
     await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
     await app.client.groupMembers.add('team', { participants: ['ben'] })
@@ -228,7 +231,7 @@ suite('conversations', () => {
     }
     const dialog = page.getByRole('dialog')
     await own.waitFor()
-    await more('Show JSON')
+    await more('View JSON')
     await dialog.getByText('"From here"').waitFor()
     await page.keyboard.press('Escape')
     await more('Open thread')
@@ -246,7 +249,7 @@ suite('conversations', () => {
 })
 
 suite('webhooks', () => {
-  test('the secret is shown when the triggers were refused, which are tried again', async () => {
+  test('the secret is shown even if saving the triggers fails, and saving can be retried', async () => {
     const { app, page } = await start('/webhooks')
     const refusal = { error: { code: 'ERR_BAD_REQUEST', message: 'Not today.' } }
     await page.route(
@@ -257,13 +260,13 @@ suite('webhooks', () => {
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.getByLabel('Name', { exact: true }).fill('Archive')
-    await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook')
+    await dialog.getByLabel('URL').fill('http://127.0.0.1:9/hook')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.getByText(/^whsec_/).waitFor()
     await dialog.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
     await dialog.getByRole('alert').waitFor({ state: 'detached' })
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByText('Nothing was sent yet').waitFor()
+    await page.getByText('No deliveries yet').waitFor()
     const { data } = await app.client.webhooks.list()
     assert.deepEqual(
       data.map(({ triggers }) => triggers),

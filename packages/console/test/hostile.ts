@@ -1,11 +1,11 @@
-/** An app whose users, and whose webhooks' receivers, attack whoever looks at it. */
+/** Creates an app full of data that tries to run scripts in the console. */
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
+import type { DemoApp } from './demo-app.ts'
 import { startReceiver } from './receiver.ts'
-import type { Story } from './story.ts'
 
-/** Runs wherever it becomes markup; its beginning is looked for as text. */
+/** Runs if it becomes markup. Tests look for it as text. */
 export const SCRIPT = '<img src=x onerror=hacked=1>'
 const LINK = 'javascript:hacked=1//'
 const MORE = `"'><script>hacked=1</script><svg onload=hacked=1>${LINK}`
@@ -20,7 +20,7 @@ async function addUsers({ call }: TestApp) {
     const user = { uid, name, ...more, avatar: `https://evil.example/${uid}.png` }
     await call('POST', '/v3/users', { body: user })
   }
-  // Whether these are refused is the interface's affair; what it takes, pages must bear.
+  // The API may reject these. The pages must cope with whatever it accepts.
   for (const field of ['avatar', 'link']) {
     const user = { uid: `with-${field}`, name: SCRIPT, ...more, [field]: LINK }
     await call('POST', '/v3/users', { body: user })
@@ -66,7 +66,7 @@ async function addWebhooks({ call }: TestApp) {
   await call('POST', '/v3/webhooks/trap/triggers', { body: { triggerIds: ['message_sent'] } })
 }
 
-export async function layTraps(server: TestServer): Promise<Story> {
+export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   const operator = await newOperator(server)
   const app = await server.newApp('eu')
   await join(server, app, operator, 'owner')
@@ -79,7 +79,7 @@ export async function layTraps(server: TestServer): Promise<Story> {
   await addGroups(app)
   await addWebhooks(app)
   await talk(app)
-  await until('the trap was called', async () => {
+  await until('the webhook was called', async () => {
     const { data } = await app.client.webhooks.listDeliveries('trap')
     return data.length > 0
   })

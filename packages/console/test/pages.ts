@@ -1,7 +1,7 @@
-/** Every page of the console: pictures, axe and hostile data go through this one list. */
+/** Every page of the console, for screenshots, accessibility checks and hostile data. */
 import type { Page } from 'playwright-core'
 
-/** What addresses name. */
+/** The ids in the pages' paths. */
 export interface Ids {
   appId: string
   uid: string
@@ -10,19 +10,19 @@ export interface Ids {
 }
 
 export interface ConsolePage {
-  /** Of the picture. */
+  /** The name of the screenshot. */
   name: string
-  /** Behind the hash. */
+  /** The path after the hash. */
   path: (ids: Ids) => string
-  /** A text that stands there once all of it does, with the data of story.ts. */
+  /** A text that is visible once the page has loaded, with the data of demo-app.ts. */
   shows: string
-  /** What is done before it is looked at. */
+  /** Done before the page is checked. */
   act?: (page: Page) => Promise<void>
-  /** Whether somebody has signed in; true unless given. */
+  /** Whether an operator is signed in. Defaults to true. */
   signedIn?: boolean
-  /** Shows nothing that users of an app have written. */
+  /** Whether the page shows no data of the app's users. */
   own?: boolean
-  /** What stands there with the data of hostile.ts; its markup as text unless given. */
+  /** The text to wait for with the data of hostile.ts. Defaults to its script as text. */
   hostile?: string
 }
 
@@ -32,13 +32,13 @@ const ofApp =
   ({ appId }: Ids) =>
     `/apps/${appId}${path}`
 
-/** Opens the first row of the table in sight. */
+/** Opens the first row of the table. */
 const openRow = async (page: Page) => {
   await page.getByRole('grid').getByRole('rowheader').first().click()
   await page.getByRole('dialog').waitFor()
 }
 
-/** Opens the first conversation of the list. */
+/** Opens the first conversation in the list. */
 const openFirst = async (page: Page) => {
   await page.getByRole('option').first().click()
   await page.getByRole('log').waitFor()
@@ -49,7 +49,7 @@ export const pages: ConsolePage[] = [
   { name: 'sign-up', path: () => '/sign-up', shows: 'Invitation', signedIn: false, own: true },
   { name: 'apps', path: () => '/', shows: 'Clinic chat' },
   { name: 'app', path: ofApp(''), shows: 'curl' },
-  { name: 'usage', path: ofApp('/usage'), shows: 'different users', own: true },
+  { name: 'usage', path: ofApp('/usage'), shows: 'unique users', own: true },
   { name: 'users', path: ofApp('/users'), shows: 'Amira Haddad' },
   { name: 'user', path: (ids) => ofApp(`/users/${ids.uid}`)(ids), shows: 'Amira Haddad' },
   { name: 'groups', path: ofApp('/groups'), shows: 'Night shift' },
@@ -59,7 +59,7 @@ export const pages: ConsolePage[] = [
   { name: 'webhooks', path: ofApp('/webhooks'), shows: 'Archive' },
   { name: 'webhook', path: hook, shows: 'message.sent', hostile: 'message.sent' },
   { name: 'delivery', path: hook, shows: 'message.sent', hostile: 'message.sent', act: openRow },
-  { name: 'webhook-settings', path: (ids) => `${hook(ids)}?tab=settings`, shows: 'Called for' },
+  { name: 'webhook-settings', path: (ids) => `${hook(ids)}?tab=settings`, shows: 'Triggers' },
   { name: 'team', path: ofApp('/team'), shows: 'Invited', hostile: 'onload=' },
   { name: 'audit', path: ofApp('/audit'), shows: 'updateApp', hostile: 'updateApp' },
   {
@@ -69,11 +69,11 @@ export const pages: ConsolePage[] = [
     hostile: 'updateApp',
     act: openRow,
   },
-  { name: 'settings', path: ofApp('/settings'), shows: 'Requests a minute' },
-  { name: 'account', path: () => '/account', shows: 'Keys for programs', own: true },
+  { name: 'settings', path: ofApp('/settings'), shows: 'Rate limits' },
+  { name: 'account', path: () => '/account', shows: 'Operator keys', own: true },
 ]
 
-/** Opens a page in a window, and waits until it stands. */
+/** Opens a page in a window and waits until it shows the text. */
 export async function show(
   window: Page,
   address: string,

@@ -1,4 +1,4 @@
-/** What a webhook calls: answers as it is told, and ends with the process. */
+/** A server for webhooks to call. It returns the given responses and ends with the process. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

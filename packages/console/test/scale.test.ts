@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { areaOf, pathOf, roundUp } from '../src/areas/usage/scale.ts'
 
-suite('the axis of a chart', () => {
-  test('ends at a round number, not below the most', () => {
+suite('the chart axis', () => {
+  test('ends at a round number that is at least the maximum', () => {
     const cases = [
       ...[
         [0, 4],
@@ -26,7 +26,7 @@ suite('the axis of a chart', () => {
     for (const [value = 0, round] of cases) assert.equal(roundUp(value), round, String(value))
   })
 
-  test('a line goes from edge to edge, zero at the bottom', () => {
+  test('draws a line from edge to edge with zero at the bottom', () => {
     assert.equal(pathOf([0, 5, 10], 10), 'M0 100L50 50L100 0')
     assert.equal(areaOf([10, 10], 10), 'M0 0L100 0L100 100L0 100Z')
     assert.equal(pathOf([4], 4), 'M0 0')

@@ -1,23 +1,23 @@
 import { Field } from './form.tsx'
 
-interface Given {
+interface InputProps {
   value: string
   onChange: (value: string) => void
 }
 
-/** As what somebody signs in: browsers fill it in. */
-export const Email = (given: Given) => (
-  <Field label="E-mail" type="email" autoComplete="username" {...given} />
+/** The email that operators sign in with. Browsers fill it in. */
+export const Email = (props: InputProps) => (
+  <Field label="Email" type="email" autoComplete="username" {...props} />
 )
 
-/** One that is chosen now: browsers offer to make it. */
-export const NewPassword = ({ label, ...given }: Given & { label: string }) => (
+/** A password field for which browsers suggest a new password. */
+export const NewPassword = ({ label, ...props }: InputProps & { label: string }) => (
   <Field
     label={label}
     hint="At least 10 characters."
     type="password"
     autoComplete="new-password"
     minLength={10}
-    {...given}
+    {...props}
   />
 )

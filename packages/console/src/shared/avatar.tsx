@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { webUrl } from './safe-link.tsx'
 
-/** A picture, or the first letters of the name on a colour of its own. */
+/** The picture, or the initials of the name on a colour derived from the id. */
 export function Avatar({
   id,
   name,
@@ -29,21 +29,21 @@ export function Avatar({
       {picture && failed !== picture ? (
         <img src={picture} alt="" loading="lazy" onError={() => setFailed(picture)} />
       ) : (
-        // Apart, else letters of some scripts would run together.
+        // The zero-width non-joiner keeps the letters of cursive scripts apart.
         letters.join('\u200c').toUpperCase()
       )}
     </span>
   )
 }
 
-/** Somebody or something with a picture, a name and an id. */
-export const Who = (props: {
+/** A user, group or app with its avatar, name and id. */
+export const NamedAvatar = (props: {
   id: string
   name: string
   url?: string | undefined
   square?: boolean
 }) => (
-  <span className="who">
+  <span className="named-avatar">
     <Avatar {...props} />
     <span>
       <span className="clip" style={{ display: 'block' }}>

@@ -3,12 +3,12 @@ import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Bu
 import { Icon, type IconName } from './icons.tsx'
 
 interface Looks {
-  /** `main`: what the page is for. `quiet`: no border. */
+  /** `main`: the primary action. `quiet`: no border. */
   look?: 'main' | 'quiet' | 'danger' | 'danger main' | undefined
   icon?: IconName | undefined
 }
 
-/** A button; also what opens a dialog or a menu. */
+/** A button. It can also be the trigger of a dialog or menu. */
 export function Button({
   look,
   icon,
@@ -23,7 +23,7 @@ export function Button({
   )
 }
 
-/** A button that shows no text: its label is read out, and shown as a title. */
+/** A button with only an icon. Screen readers and the tooltip get the label. */
 export function IconButton({
   icon,
   label,

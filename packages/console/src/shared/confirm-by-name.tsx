@@ -6,15 +6,15 @@ import { Field, Form } from './form.tsx'
 import { typable } from './texts.ts'
 
 interface ConfirmProps {
-  /** What is done, as the button says it: `Delete user`. */
+  /** The action, as the button names it: `Delete user`. */
   what: string
   name: string
   about: ReactNode
-  /** Does it. What goes wrong is shown in the dialog. */
+  /** Performs the action. The dialog shows its error. */
   act: () => Promise<unknown>
 }
 
-/** Something that cannot be undone, or cuts somebody off: it asks for the name. */
+/** Asks the operator to type the name before an action that can't be undone or locks someone out. */
 export function ConfirmByName({ trigger, ...props }: ConfirmProps & { trigger?: ReactElement }) {
   return (
     <Dialog title={props.what} trigger={trigger ?? <Button look="danger">{props.what}</Button>}>
@@ -25,20 +25,20 @@ export function ConfirmByName({ trigger, ...props }: ConfirmProps & { trigger?: 
 
 function Confirm({ what, name, about, act, close }: ConfirmProps & { close: () => void }) {
   const [typed, setTyped] = useState('')
-  // Users of an app choose their names: also such that have nothing to type.
-  const asked = typable(name) || what
-  const sends = useMutation({ mutationFn: act, onSuccess: close })
+  // Users choose their own names, which may have no character that can be typed.
+  const expected = typable(name) || what
+  const mutation = useMutation({ mutationFn: act, onSuccess: close })
   return (
     <Form
-      sends={sends}
+      mutation={mutation}
       submit={what}
       look="danger main"
-      ready={typable(typed) === asked}
+      ready={typable(typed) === expected}
       beside={<Button onPress={close}>Cancel</Button>}
     >
       <p>{about}</p>
       <Field
-        label={`Type “${asked}” to confirm`}
+        label={`Type “${expected}” to confirm`}
         value={typed}
         onChange={setTyped}
         autoComplete="off"

@@ -10,8 +10,8 @@ export function CopyButton({ label, value }: { label: string; value: string }) {
       setCopied(true)
       setTimeout(() => setCopied(false), 2_000)
     } catch {
-      // Browsers have no clipboard for pages without TLS, and people can refuse it.
-      toast('The browser does not let this page copy: select the text', 'warn')
+      // Pages without TLS have no clipboard, and people can deny access to it.
+      toast('Your browser blocked copying. Select the text and copy it yourself.', 'warn')
     }
   }
   return (
@@ -23,7 +23,7 @@ export function CopyButton({ label, value }: { label: string; value: string }) {
   )
 }
 
-/** A text to copy, shown as it is. */
+/** A value with a copy button. */
 export const Copyable = ({ label, value }: { label: string; value: string }) => (
   <div className="copyable">
     <span>{label}</span>
@@ -32,10 +32,10 @@ export const Copyable = ({ label, value }: { label: string; value: string }) => 
   </div>
 )
 
-/** Lines to copy. */
+/** A block of code with a copy button. */
 export const CodeBlock = ({ label, code }: { label: string; code: string }) => (
   <div className="code-block">
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
     <section tabIndex={0} aria-label={label}>
       <pre>
         <code>{code}</code>

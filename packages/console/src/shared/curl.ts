@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { appKey, manage, useApp } from './manage.ts'
 
-/** The key that examples show, of whoever may see keys: the oldest with full access. */
+/** The API key for examples: the oldest one with full access, if the operator may see keys. */
 export function useExampleKey() {
   const { appId, app, role } = useApp()
   const keys = useQuery({
@@ -14,7 +14,7 @@ export function useExampleKey() {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Makes commands that work when they are pasted into a shell. */
+/** Builds curl commands that work when pasted into a shell. */
 export function useCurl() {
   const { app } = useApp()
   const { key = 'YOUR_API_KEY' } = useExampleKey()

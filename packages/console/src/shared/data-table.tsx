@@ -11,7 +11,7 @@ import {
   TableLoadMoreItem,
 } from 'react-aria-components/Table'
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer'
-import { NoneYet } from './empty.tsx'
+import { NoMatchesYet } from './empty.tsx'
 import { useNarrow } from './narrow.ts'
 import { Skeleton } from './page.tsx'
 import { Problem } from './problem.tsx'
@@ -21,9 +21,9 @@ import './data-table.css'
 export interface ColumnOf<T> {
   name: string
   cell: (row: T) => ReactNode
-  /** A share of the width (`2fr`), or pixels. */
+  /** A fraction of the width (`2fr`), or pixels. */
   width?: `${number}fr` | number
-  /** Not on a phone. */
+  /** Hidden on phones. */
   wide?: boolean
   end?: boolean
 }
@@ -32,19 +32,19 @@ const ROW = 52
 const HEAD = 38
 
 /**
- * A list as a table: only rows in sight are made, more are read when the last comes into sight, and arrows, Home and End move
- * among them. Enter or a click opens a row that has an address.
+ * A table that renders only the visible rows and loads more at its end. The arrow keys, Home and End move between rows. Enter
+ * or a click opens a row.
  */
 export function DataTable<T extends object>(props: {
   label: string
   list: Records<T>
   columns: ColumnOf<T>[]
   id: (row: T) => string
-  /** What the row is called where it cannot be seen. */
+  /** The name of the row for screen readers. */
   text: (row: T) => string
   href?: (row: T) => string
   onOpen?: (id: string) => void
-  /** Shown when there is nothing. */
+  /** Shown if the list is empty. */
   empty: ReactNode
 }) {
   const { label, list, columns, id, text, href, onOpen, empty } = props
@@ -53,9 +53,9 @@ export function DataTable<T extends object>(props: {
   if (list.isPending) return <Skeleton />
   if (list.rows.length === 0) {
     if (list.error) return <Problem error={list.error} retry={list.retry} />
-    return list.more ? <NoneYet list={list} /> : empty
+    return list.more ? <NoMatchesYet list={list} /> : empty
   }
-  // The table scrolls by itself, and is no higher than what is in it.
+  // The table scrolls on its own and is never taller than its rows.
   const blockSize = list.rows.length * ROW + HEAD + 2 + (list.more ? ROW : 0)
   return (
     <div className="stack">
@@ -90,8 +90,8 @@ export function DataTable<T extends object>(props: {
                   </Row>
                 )}
               </Collection>
-              <TableLoadMoreItem onLoadMore={list.readMore} isLoading={list.isReading}>
-                <span className="soft">Reading more …</span>
+              <TableLoadMoreItem onLoadMore={list.loadMore} isLoading={list.isLoadingMore}>
+                <span className="soft">Loading more…</span>
               </TableLoadMoreItem>
             </TableBody>
           </Table>

@@ -16,10 +16,10 @@ interface DialogProps {
   children: ReactNode | ((close: () => void) => ReactNode)
 }
 
-/** Says whether the dialog is held open. */
-const Hold = createContext<(held: boolean) => void>(() => undefined)
+/** Sets whether the dialog must stay open. */
+const KeepOpen = createContext<(keepOpen: boolean) => void>(() => undefined)
 
-/** Over the page: a button opens it, or `isOpen` says whether it is. */
+/** A modal dialog, opened by its trigger or controlled by `isOpen`. */
 export function Dialog(
   props: DialogProps &
     (
@@ -28,12 +28,12 @@ export function Dialog(
     ),
 ) {
   const { trigger, title, wide, children, isOpen, onClose } = props
-  const [held, setHeld] = useState(false)
+  const [keptOpen, setKeptOpen] = useState(false)
   const overlay = (
     <ModalOverlay
       className="overlay"
-      isDismissable={!held}
-      isKeyboardDismissDisabled={held}
+      isDismissable={!keptOpen}
+      isKeyboardDismissDisabled={keptOpen}
       {...(trigger ? {} : { isOpen, onOpenChange: (open: boolean) => open || onClose?.() })}
     >
       <Modal className={wide ? 'modal wide' : 'modal'}>
@@ -44,11 +44,11 @@ export function Dialog(
                 <Heading slot="title" level={2}>
                   {title}
                 </Heading>
-                {!held && <IconButton icon="close" label="Close" onPress={close} />}
+                {!keptOpen && <IconButton icon="close" label="Close" onPress={close} />}
               </header>
-              <Hold value={setHeld}>
+              <KeepOpen value={setKeptOpen}>
                 {typeof children === 'function' ? children(close) : children}
-              </Hold>
+              </KeepOpen>
             </>
           )}
         </AriaDialog>
@@ -64,14 +64,14 @@ export function Dialog(
   )
 }
 
-/** The end of a dialog that shows what is never shown again: nothing but its button closes it. */
+/** The last step of a dialog, with a value that is shown only once. Only its button closes the dialog. */
 export function ShownOnce(props: { onDone: () => void; beside?: ReactNode; children: ReactNode }) {
   const { onDone, beside, children } = props
-  const hold = useContext(Hold)
+  const keepOpen = useContext(KeepOpen)
   useLayoutEffect(() => {
-    hold(true)
-    return () => hold(false)
-  }, [hold])
+    keepOpen(true)
+    return () => keepOpen(false)
+  }, [keepOpen])
   return (
     <div className="stack">
       {children}

@@ -3,7 +3,7 @@ import { Button } from './button.tsx'
 import { CodeBlock } from './copyable.tsx'
 import type { Records } from './records.ts'
 
-/** Nothing is here: what to do next, with a call to copy. */
+/** An empty state: what to do next, and a command to copy. */
 export const Empty = (props: {
   title: string
   children?: ReactNode
@@ -18,16 +18,20 @@ export const Empty = (props: {
   </div>
 )
 
-/** Nothing was found in what was read, which is not all: of a list with a filter. */
-export const NoneYet = ({ list }: { list: Pick<Records<unknown>, 'readMore' | 'isReading'> }) => (
+/** Shown if a filter matched none of the records searched so far, but there are more to search. */
+export const NoMatchesYet = ({
+  list,
+}: {
+  list: Pick<Records<unknown>, 'loadMore' | 'isLoadingMore'>
+}) => (
   <Empty
-    title="Nothing among those looked at so far"
+    title="No matches so far"
     action={
-      <Button isDisabled={list.isReading} onPress={list.readMore}>
-        Look further
+      <Button isDisabled={list.isLoadingMore} onPress={list.loadMore}>
+        Keep searching
       </Button>
     }
   >
-    There are more.
+    Only part of the list has been searched.
   </Empty>
 )

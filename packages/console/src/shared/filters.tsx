@@ -12,14 +12,14 @@ const shownOf = (filter: Filter, text: string) => {
   return `${filter.label}: ${filter.kind === 'choice' ? (filter.options[text] ?? text) : text}`
 }
 
-/** Those in force as chips, and a button for all of them. */
+/** A button that opens all filters, and the active ones as chips. */
 export function FilterBar(props: {
   filters: Filters
   search: Search
   onChange: (search: Search) => void
 }) {
   const { filters, search, onChange } = props
-  const inForce = Object.entries(filters).filter(([name]) => search[name])
+  const active = Object.entries(filters).filter(([name]) => search[name])
   return (
     <>
       <DialogTrigger>
@@ -42,12 +42,12 @@ export function FilterBar(props: {
           </Dialog>
         </Popover>
       </DialogTrigger>
-      {inForce.map(([name, filter]) => (
+      {active.map(([name, filter]) => (
         <span key={name} className="chip">
           <span className="clip">{shownOf(filter, search[name] ?? '')}</span>
           <IconButton
             icon="close"
-            label={`Remove filter ${filter.label}`}
+            label={`Remove filter: ${filter.label}`}
             onPress={() => onChange({ [name]: undefined })}
           />
         </span>
@@ -110,7 +110,7 @@ function FilterField(props: { filter: Filter; value: string; onChange: (value: s
     return <Choice label={label} value={value} options={options} onChange={onChange} />
   }
   const type = kind === 'time' ? 'datetime-local' : kind === 'number' ? 'number' : 'text'
-  const about = hint ?? (kind === 'list' ? 'Several with commas.' : undefined)
+  const about = hint ?? (kind === 'list' ? 'Separate values with commas.' : undefined)
   return (
     <Field
       label={label}

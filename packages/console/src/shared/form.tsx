@@ -1,4 +1,4 @@
-/** Fields, and forms that send them. */
+/** Form fields, and the form that submits them. */
 import { type ReactNode, useId } from 'react'
 import { Problem } from './problem.tsx'
 
@@ -77,7 +77,7 @@ export function TextArea(props: FieldProps & { rows?: number; mono?: boolean }) 
   )
 }
 
-/** One of some values, each with what it says. */
+/** A select with labelled options. */
 export function Choice<T extends string>(props: {
   label: string
   value: T
@@ -129,44 +129,44 @@ export function Check(props: {
   )
 }
 
-/** What `useMutation` gives: fields are sent by it. */
-export interface Sends {
+/** The part of a `useMutation` result that a form needs. */
+export interface FormMutation {
   mutate: () => void
   error: unknown
   isPending: boolean
 }
 
-/** Fields that are sent together: what went wrong stands above the button, which waits for the answer. */
+/** Fields that are submitted together. Errors appear above the button, which is inactive while a request is pending. */
 export function Form(props: {
-  sends: Sends
+  mutation: FormMutation
   submit: string
   look?: 'main' | 'danger main'
-  /** The button can be pressed; so unless given. */
+  /** Whether the button is enabled. Defaults to true. */
   ready?: boolean
-  /** Beside the button: mostly a way out. */
+  /** Next to the submit button, usually a cancel button. */
   beside?: ReactNode
   children: ReactNode
 }) {
-  const { sends, submit, look = 'main', ready = true, beside, children } = props
+  const { mutation, submit, look = 'main', ready = true, beside, children } = props
   return (
     <form
       className="form"
       onSubmit={(event) => {
         event.preventDefault()
-        // A form within a dialog of another form's page must not send that one too.
+        // React events bubble from a dialog to the form that contains it in the component tree. Don't submit that form too.
         event.stopPropagation()
-        if (ready && !sends.isPending) sends.mutate()
+        if (ready && !mutation.isPending) mutation.mutate()
       }}
     >
       {children}
-      <Problem error={sends.error} />
+      <Problem error={mutation.error} />
       <div className="form-end">
         {beside}
         <button
           type="submit"
           className={`button ${look}`}
           disabled={!ready}
-          aria-disabled={sends.isPending}
+          aria-disabled={mutation.isPending}
         >
           {submit}
         </button>

@@ -1,4 +1,4 @@
-/** Drawn on a grid of 16, in the colour of the text around them. */
+/** Drawn on a 16-pixel grid, in the current text colour. */
 const PATHS = {
   home: 'M2 7.5 8 2.5l6 5M3.5 6.5V13.5h9V6.5M6.5 13.5v-4h3v4',
   chart: 'M2.5 13.5h11M4.5 11V8M8 11V3.5M11.5 11V6',
@@ -53,7 +53,7 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 )
 
-/** A loquat with its leaf. */
+/** The logo: a loquat with its leaf. */
 export const Mark = () => (
   <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
     <path

@@ -3,10 +3,10 @@ import { Button } from './button.tsx'
 import { CopyButton } from './copyable.tsx'
 import { Dialog } from './dialog.tsx'
 
-/** Any value as JSON, in colours. Everything is text to React: nothing in it can become markup. */
+/** A value as JSON with syntax colours. React escapes all of it, so nothing can become markup. */
 export const Json = ({ value, label = 'JSON' }: { value: unknown; label?: string }) => (
   <div className="code-block json">
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard */}
     <section tabIndex={0} aria-label={label}>
       <pre>{shown(value, '')}</pre>
     </section>
@@ -14,7 +14,7 @@ export const Json = ({ value, label = 'JSON' }: { value: unknown; label?: string
   </div>
 )
 
-/** A button that shows all of a record. */
+/** A button that opens the whole record as JSON. */
 export const JsonButton = ({ value, of }: { value: unknown; of: string }) => (
   <Dialog wide title={of} trigger={<Button icon="braces">JSON</Button>}>
     <Json value={value} label={of} />

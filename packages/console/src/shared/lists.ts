@@ -1,4 +1,4 @@
-/** `a, b` as a list; what is blank is left out. */
+/** Splits `a, b` into a list and drops blank items. */
 export const listOf = (text: string) =>
   text
     .split(',')

@@ -7,7 +7,7 @@ import {
 } from 'react-aria-components/Menu'
 import { Icon, type IconName } from './icons.tsx'
 
-/** What opens below a button. */
+/** A menu that opens below its trigger. */
 export const Menu = ({
   label,
   trigger,
@@ -32,7 +32,7 @@ export const MenuItem = (props: {
   about?: string
   icon?: IconName
   danger?: boolean
-  /** Leads there; else something is done. */
+  /** Makes the item a link. Otherwise it calls `onAction`. */
   href?: string
   onAction?: () => void
 }) => (

@@ -1,14 +1,14 @@
-/** Metadata as somebody typed it: an object, or nothing. Throws with a sentence. */
+/** Parses typed metadata: an object, or undefined for an empty text. Throws an error that can be shown. */
 export function metadataOf(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new SyntaxError(`The metadata is not JSON: ${(error as Error).message}`)
+    throw new SyntaxError(`The metadata isn't valid JSON: ${(error as Error).message}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SyntaxError('The metadata has to be an object: {"name": "value"}')
+    throw new SyntaxError('The metadata must be a JSON object, such as {"name": "value"}.')
   return value as Record<string, unknown>
 }
 

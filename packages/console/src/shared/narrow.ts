@@ -7,5 +7,5 @@ function subscribe(listener: () => void) {
   return () => narrow.removeEventListener('change', listener)
 }
 
-/** The screen is that of a phone. */
+/** Whether the window is as narrow as a phone. */
 export const useNarrow = () => useSyncExternalStore(subscribe, () => narrow.matches)

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react'
 import { useApp } from './manage.ts'
 
-/** The title of the document. */
+/** Sets the title of the document. */
 export function useDocumentTitle(...parts: (string | undefined)[]) {
   const title = [...parts, 'Loquat'].filter(Boolean).join(' · ')
   useEffect(() => {
@@ -9,13 +9,13 @@ export function useDocumentTitle(...parts: (string | undefined)[]) {
   }, [title])
 }
 
-/** What is shown, of which app. */
+/** Sets the document title to the page's title and the app's name. */
 export const useTitle = (title: string) => useDocumentTitle(title, useApp().app.data?.name)
 
-/** A page: its title, what can be done there, and what it is about. */
+/** The frame of a page: heading, description, actions and content. */
 export function Page(props: {
   title: string
-  /** Of the document, where the heading shows more than the title. */
+  /** The heading, if it shows more than the title. */
   heading?: ReactNode
   description?: ReactNode
   actions?: ReactNode
@@ -53,7 +53,7 @@ export const Panel = ({
   </section>
 )
 
-/** What is known of one thing: names and values. */
+/** A list of names and values. Leaves out empty values. */
 export const Facts = ({ of }: { of: Record<string, ReactNode> }) => (
   <dl className="facts">
     {Object.entries(of).map(
@@ -69,7 +69,7 @@ export const Facts = ({ of }: { of: Record<string, ReactNode> }) => (
   </dl>
 )
 
-/** In place of what is being read. */
+/** A placeholder for loading content. */
 export const Skeleton = ({ lines = 6 }: { lines?: number }) => (
   <div className="skeleton" role="status" aria-label="Loading">
     {Array.from({ length: lines }, (_, line) => (

@@ -4,9 +4,9 @@ import { Button } from './button.tsx'
 export const textOf = (error: unknown) =>
   error instanceof LoquatError || error instanceof SyntaxError
     ? error.message
-    : 'Something went wrong in this page.'
+    : 'Something went wrong on this page. Reload the page and try again.'
 
-/** What went wrong, by field where that is known, and the number that finds it in the logs. */
+/** An error message, with the errors of each field and the request id for the logs. */
 export function Problem({ error, retry }: { error: unknown; retry?: (() => unknown) | undefined }) {
   if (!error) return null
   const known = error instanceof LoquatError ? error : undefined

@@ -6,28 +6,28 @@ import {
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
-/** What leads to a page of a list: nothing for the first. */
-export interface Place {
+/** Query parameters that select a page of a list. Empty for the first page. */
+export interface PageParams {
   cursor?: string
   page?: number
 }
 
-/** A list that is read page by page, as far as somebody looks. */
+/** A list that loads page by page as the operator scrolls. */
 export interface Records<T> {
   rows: T[]
-  /** How many there are in all, and whether counting ended there. */
+  /** How many records the list has, as far as the server counted them. */
   total: number | undefined
   more: boolean
-  /** How often it was read on. */
+  /** How many pages are loaded. */
   pages: number
   isPending: boolean
-  isReading: boolean
+  isLoadingMore: boolean
   error: unknown
-  readMore: () => void
+  loadMore: () => void
   retry: () => unknown
 }
 
-/** What `useInfiniteQuery` gives, as a list. */
+/** Turns the result of `useInfiniteQuery` into a list. */
 export function recordsOf<T>(
   list: UseInfiniteQueryResult<InfiniteData<{ data: T[] }>>,
 ): Omit<Records<T>, 'total'> {
@@ -37,10 +37,10 @@ export function recordsOf<T>(
     more: list.hasNextPage,
     pages: pages.length,
     isPending: list.isPending,
-    isReading: list.isFetchingNextPage,
+    isLoadingMore: list.isFetchingNextPage,
     error: list.error,
-    // What comes into sight asks for more: after a failure, only people do.
-    readMore: () => {
+    // The table calls this whenever its end is visible. After a failure, only the retry button loads more.
+    loadMore: () => {
       if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError)
         void list.fetchNextPage()
     },
@@ -48,50 +48,49 @@ export function recordsOf<T>(
   }
 }
 
-/** Pages that are read in a row while they have no rows. */
-const PATIENCE = 5
+/** How many empty pages to load in a row before asking the operator. */
+const MAX_EMPTY_PAGES = 5
 
-/** Keys of one list that differ by what is searched for alone: an object at the end. */
+/** Whether two keys belong to the same list and differ only in the filters, the object at the end. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  const places = [one, other].map((key) => JSON.stringify(key.slice(0, -1)))
-  return (
-    typeof one.at(-1) === 'object' && typeof other.at(-1) === 'object' && places[0] === places[1]
-  )
+  const lists = [one, other].map((key) => JSON.stringify(key.slice(0, -1)))
+  return typeof one.at(-1) === 'object' && typeof other.at(-1) === 'object' && lists[0] === lists[1]
 }
 
-/**
- * Reads a list of the interface. The key holds everything that the answer depends on; filters as an object, which stands last.
- */
+/** Loads a list of the API. The key contains everything that the result depends on, with the filters as an object at the end. */
 export function useRecords<T>(
   queryKey: unknown[],
-  read: (place: Place) => Promise<Page<T>>,
+  read: (page: PageParams) => Promise<Page<T>>,
   enabled = true,
 ): Records<T> {
   const list = useInfiniteQuery({
     queryKey,
     enabled,
     queryFn: ({ pageParam }) => read(pageParam),
-    initialPageParam: {} as Place,
-    getNextPageParam: ({ meta }, _pages, { cursor }): Place | undefined => {
+    initialPageParam: {} as PageParams,
+    getNextPageParam: ({ meta }, _pages, { cursor }): PageParams | undefined => {
       if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }
       const { current_page: page, total_pages: last } = meta.pagination
       return cursor === undefined && page < last ? { page: page + 1 } : undefined
     },
-    // While somebody types, what was found before stays until there is something else: of this list, never of another.
+    // While the operator types, keep showing the previous results of this list, but never those of another list.
     placeholderData: (before, query) =>
       query && isSameList(query.queryKey, queryKey) ? before : undefined,
   })
   const records = recordsOf(list)
-  // A filter may find nothing among as many as one request looks at: there can be more behind them.
-  const seeks =
-    records.more && records.rows.length === 0 && !list.error && records.pages % PATIENCE !== 0
+  // A request searches a limited number of records. A filter may match none of them, but match later ones.
+  const keepsSearching =
+    records.more &&
+    records.rows.length === 0 &&
+    !list.error &&
+    records.pages % MAX_EMPTY_PAGES !== 0
   const { isFetching, fetchNextPage } = list
   useEffect(() => {
-    if (seeks && !isFetching) void fetchNextPage()
-  }, [seeks, isFetching, fetchNextPage])
+    if (keepsSearching && !isFetching) void fetchNextPage()
+  }, [keepsSearching, isFetching, fetchNextPage])
   return {
     ...records,
     total: list.data?.pages[0]?.meta.pagination.total,
-    isPending: (records.isPending && enabled) || seeks,
+    isPending: (records.isPending && enabled) || keepsSearching,
   }
 }

@@ -1,11 +1,11 @@
-/** The address if it leads to a web page; `javascript:` and the like do not. */
+/** The URL, if it is an http or https one. Rejects `javascript:` and other schemes. */
 export function webUrl(text: string | undefined): string | undefined {
   if (!text) return undefined
   const url = URL.parse(text)
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined
 }
 
-/** An address that somebody else wrote: a link if it is a web page, else a text. */
+/** A URL from untrusted data: a link if it is a web URL, otherwise plain text. */
 export function SafeLink({ href, children }: { href: string; children?: string }) {
   const url = webUrl(href)
   if (!url) return <span>{children ?? href}</span>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { Icon } from './icons.tsx'
 
-/** Looks for a text once somebody has stopped typing. */
+/** A search field that calls `onChange` when the operator stops typing. */
 export function SearchField(props: {
   label: string
   value: string
@@ -9,7 +9,7 @@ export function SearchField(props: {
 }) {
   const { label, value, onChange } = props
   const [typed, setTyped] = useState(value)
-  // What was sent comes back while somebody may have typed on: only what others have set is taken.
+  // The value set here comes back as a prop while the operator may still be typing. Only take values set elsewhere.
   const sent = useRef(value)
   useEffect(() => {
     if (value === sent.current) return

@@ -1,17 +1,17 @@
-/** Filters of a list, kept in the address: a view can be shared. */
+/** List filters, kept in the URL so that a filtered list can be shared. */
 import { listOf } from './lists.ts'
 
-/** One filter: what the operation calls it, what people call it, and what it takes. */
+/** How to show and parse one filter. The filter's name is the operation's parameter. */
 export type Filter = { label: string; hint?: string } & (
   | { kind: 'text' | 'list' | 'flag' | 'number' | 'time' }
   | { kind: 'choice'; options: Record<string, string> }
 )
 export type Filters = Record<string, Filter>
 
-/** What stands in the address: texts by name. */
+/** The search parameters of the URL. */
 export type Search = Record<string, string | undefined>
 
-/** For `validateSearch` of a route: takes the named texts out of an address that anybody may have written. */
+/** For `validateSearch` of a route: picks the named parameters from an untrusted URL. */
 export const textsOf =
   <K extends string>(...names: K[]) =>
   (given: Record<string, unknown>): { [N in K]?: string } =>
@@ -24,20 +24,20 @@ export const textsOf =
         .map(([name, value]) => [name, String(value)]),
     ) as { [N in K]?: string }
 
-/** The names of filters, for `textsOf`. */
+/** The filters' names, for `textsOf`. */
 export const namesOf = <K extends string>(filters: Record<K, Filter>) => Object.keys(filters) as K[]
 
-/** The filters as the operation takes them. */
+/** The filters as query parameters of the operation. */
 export function queryOf(filters: Filters, search: Search): Record<string, unknown> {
   const query: Record<string, unknown> = {}
   for (const [name, filter] of Object.entries(filters)) {
     const text = search[name]
-    if (text) query[name] = asked(filter, text)
+    if (text) query[name] = parse(filter, text)
   }
   return query
 }
 
-function asked({ kind }: Filter, text: string): unknown {
+function parse({ kind }: Filter, text: string): unknown {
   if (kind === 'list') return listOf(text)
   if (kind === 'flag') return true
   if (kind === 'number') return Number(text)

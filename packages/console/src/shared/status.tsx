@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info'
 
-/** A state, by a word and a colour. */
+/** A badge with a word and a colour. */
 export const Status = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`status ${tone}`}>{children}</span>
 )

@@ -6,7 +6,7 @@ interface Step<T> {
   meta: { next?: number }
 }
 
-/** Reads a list that has no total: each page says the number at which the next one begins. */
+/** Loads a list without a total. Each page says at which number the next page starts. */
 export function useSteps<T>(
   queryKey: unknown[],
   read: (next: number | undefined) => Promise<Step<T>>,

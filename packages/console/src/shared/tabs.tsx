@@ -7,7 +7,7 @@ export interface TabOf {
   content: ReactNode
 }
 
-/** Views of one thing; which one is open belongs into the address. */
+/** Tabs. Keep the id of the open one in the URL. */
 export const Tabs = (props: {
   label: string
   tabs: TabOf[]

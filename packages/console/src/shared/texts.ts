@@ -1,6 +1,6 @@
-/** Without spaces: codes are shown in groups, and typed so. */
-export const bare = (text: string) => text.replace(/\s/g, '')
+/** Removes spaces. People type one-time codes in groups, as apps show them. */
+export const withoutSpaces = (text: string) => text.replace(/\s/g, '')
 
-/** As it can be typed into one line: no line breaks, and nothing that cannot be seen. */
+/** The text as it can be typed into one line: without line breaks and invisible characters. */
 export const typable = (text: string) =>
   text.normalize().replace(/\s/g, ' ').replace(/\p{C}/gu, '').replace(/ +/g, ' ').trim()

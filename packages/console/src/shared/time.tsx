@@ -13,7 +13,7 @@ const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 
 export const day = (seconds: number) => days.format(seconds * 1000)
 
-/** `3 min. ago`, or the day where that is a month away. */
+/** `3 min. ago`, or the date if it is more than a month away. */
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const past = seconds - now
   if (Math.abs(past) < 5) return 'just now'
@@ -22,7 +22,7 @@ export function ago(seconds: number, now = Date.now() / 1000): string {
   return relative.format(Math.round(past / (SECONDS[step[0]] ?? 1)), step[0])
 }
 
-/** A time in Unix seconds: how long ago, and exactly as its title. */
+/** A time in Unix seconds as relative time, with the exact time as tooltip. */
 export function Time({ at }: { at: number | undefined }) {
   const [, tick] = useState(0)
   useEffect(() => {

@@ -19,7 +19,7 @@ function show(toasts: Toast[]) {
 
 const close = (id: number) => show(shown.filter((toast) => toast.id !== id))
 
-/** Tells what was done, or could not be, for six seconds. */
+/** Shows a message for six seconds. */
 export function toast(text: string, icon: Toast['icon'] = 'check') {
   const id = ++last
   show([...shown.slice(-2), { id, text, icon }])

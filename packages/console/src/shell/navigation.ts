@@ -1,21 +1,19 @@
-import type { management } from '@loquat/sdk'
 import type { LinkProps } from '@tanstack/react-router'
 import type { IconName } from '../shared/icons.tsx'
-
-type Role = management.App['role']
+import type { Role } from '../shared/roles.ts'
 
 export interface NavItem {
   name: string
   icon: IconName
   to: NonNullable<LinkProps['to']>
-  /** Who has it; everyone unless given. */
+  /** The roles that see this page. Defaults to all roles. */
   roles?: Role[]
 }
 
-const CREDENTIALS: Role[] = ['owner', 'admin', 'developer']
-const HEADS: Role[] = ['owner', 'admin']
+const DEVELOPERS: Role[] = ['owner', 'admin', 'developer']
+const ADMINS: Role[] = ['owner', 'admin']
 
-/** The pages of an app, as the sidebar lists them. A page that is no part of it (the detail of a user) has only its route. */
+/** The app pages in the sidebar. Pages that aren't listed, such as the one of a user, have only a route. */
 export const NAVIGATION: { name: string; items: NavItem[] }[] = [
   {
     name: 'Overview',
@@ -33,18 +31,18 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     ],
   },
   {
-    name: 'Develop',
+    name: 'Developers',
     items: [
-      { name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: CREDENTIALS },
-      { name: 'Webhooks', icon: 'webhook', to: '/apps/$appId/webhooks', roles: CREDENTIALS },
+      { name: 'API keys', icon: 'key', to: '/apps/$appId/keys', roles: DEVELOPERS },
+      { name: 'Webhooks', icon: 'webhook', to: '/apps/$appId/webhooks', roles: DEVELOPERS },
     ],
   },
   {
     name: 'Manage',
     items: [
       { name: 'Team', icon: 'team', to: '/apps/$appId/team' },
-      { name: 'Audit', icon: 'audit', to: '/apps/$appId/audit', roles: HEADS },
-      { name: 'Settings', icon: 'settings', to: '/apps/$appId/settings', roles: HEADS },
+      { name: 'Audit log', icon: 'audit', to: '/apps/$appId/audit', roles: ADMINS },
+      { name: 'Settings', icon: 'settings', to: '/apps/$appId/settings', roles: ADMINS },
     ],
   },
 ]

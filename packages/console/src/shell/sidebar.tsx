@@ -8,14 +8,14 @@ import { manage, useApp } from '../shared/manage.ts'
 import { Menu, MenuItem } from '../shared/menu.tsx'
 import { NAVIGATION } from './navigation.ts'
 
-/** Which app, and where in it. */
-export function Sidebar({ onGone }: { onGone?: () => void }) {
+/** The app switcher and the navigation. */
+export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
   const { appId, role } = useApp()
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: a link inside was followed, by whatever means
+    // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/noStaticElementInteractions: links inside handle the keyboard, and their clicks bubble up here
     <div
       className="sidebar"
-      onClick={(event) => (event.target as Element).closest('a') && onGone?.()}
+      onClick={(event) => (event.target as Element).closest('a') && onNavigate?.()}
     >
       <Link to="/" className="brand">
         <Mark />
@@ -25,12 +25,12 @@ export function Sidebar({ onGone }: { onGone?: () => void }) {
       <nav aria-label="Pages">
         {appId ? (
           NAVIGATION.map(({ name, items }) => {
-            const seen = items.filter(({ roles }) => !roles || (role && roles.includes(role)))
-            if (seen.length === 0) return null
+            const visible = items.filter(({ roles }) => !roles || (role && roles.includes(role)))
+            if (visible.length === 0) return null
             return (
               <div key={name}>
                 <h2>{name}</h2>
-                {seen.map((item) => (
+                {visible.map((item) => (
                   <Link
                     key={item.name}
                     to={item.to}
@@ -72,18 +72,18 @@ function Switcher() {
           <Avatar square id={appId} name={name} />
           <span className="clip">
             {name}
-            <small className="clip">{app.data?.appRegion.name ?? ' '}</small>
+            <small className="clip">{app.data?.region.toUpperCase() ?? ' '}</small>
           </span>
           <Icon name="down" />
         </Button>
       }
     >
       {[
-        ...others.map(({ id, name: other, appRegion }) => (
+        ...others.map(({ id, name: other, region }) => (
           <MenuItem
             key={id}
             text={other}
-            about={appRegion.name}
+            about={region.toUpperCase()}
             href={hrefTo(router, { to: '/apps/$appId', params: { appId: id } })}
           />
         )),

@@ -8,7 +8,7 @@ const listeners = new Set<() => void>()
 
 const stored = (): Theme => THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system'
 
-/** Sets what `styles/tokens.css` goes by. Called once before anything is drawn. */
+/** Sets the attribute that `styles/tokens.css` reads. Called before the first render. */
 export function applyTheme(theme = stored()) {
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme

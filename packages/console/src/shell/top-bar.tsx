@@ -11,7 +11,7 @@ import { Menu, MenuItem } from '../shared/menu.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { setTheme, THEMES, useTheme } from './theme.ts'
 
-/** Where one is, how it looks, who one is. */
+/** Breadcrumbs, theme menu and account menu. */
 export const TopBar = () => (
   <header className="top-bar">
     <Drawer />
@@ -21,7 +21,7 @@ export const TopBar = () => (
   </header>
 )
 
-/** The sidebar of narrow screens. */
+/** The sidebar on narrow screens. */
 function Drawer() {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -30,7 +30,7 @@ function Drawer() {
       <ModalOverlay className="drawer-overlay" isDismissable isOpen={isOpen} onOpenChange={setOpen}>
         <Modal className="drawer">
           <Dialog aria-label="Menu">
-            <Sidebar onGone={() => setOpen(false)} />
+            <Sidebar onNavigate={() => setOpen(false)} />
           </Dialog>
         </Modal>
       </ModalOverlay>
@@ -38,7 +38,7 @@ function Drawer() {
   )
 }
 
-/** The pages on the way to this one that have a `crumb`: those whose address its own begins with. */
+/** The pages whose path is a prefix of the current one and that have a `crumb`. */
 function useCrumbs() {
   const { routesByPath } = useRouter()
   const { fullPath = '', params = {} } = useMatches().at(-1) ?? {}
@@ -80,7 +80,7 @@ function Crumbs() {
 }
 
 const THEME_ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const
-const THEME_NAMES = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const THEME_NAMES = { system: 'System', light: 'Light', dark: 'Dark' }
 
 function ThemeMenu() {
   const theme = useTheme()
@@ -120,7 +120,7 @@ function AccountMenu() {
     <Menu
       label="Account"
       trigger={
-        <Button className="button icon quiet" aria-label={`Account ${operator?.email ?? ''}`}>
+        <Button className="button icon quiet" aria-label={`Account: ${operator?.email ?? ''}`}>
           <Icon name="user" />
         </Button>
       }

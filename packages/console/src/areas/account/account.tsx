@@ -10,7 +10,7 @@ import { Sessions } from './sessions.tsx'
 import { Totp } from './totp.tsx'
 import './account.css'
 
-/** The own account, and what keeps it safe. */
+/** The operator's own account: name, password, two-factor authentication, sessions and operator keys. */
 export function Account() {
   const operator = useSession().data?.operator
   if (!operator) return null
@@ -36,12 +36,12 @@ function Name({ name: before }: { name: string }) {
     mutationFn: () => manage.operators.update({ name }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['session'] })
-      toast('Saved your name')
+      toast('Name saved')
     },
   })
   return (
-    <Panel title="Name" about="What your team sees.">
-      <Form sends={save} submit="Save" ready={name.trim() !== '' && name !== before}>
+    <Panel title="Name" about="Your teammates see this name.">
+      <Form mutation={save} submit="Save" ready={name.trim() !== '' && name !== before}>
         <Field label="Your name" autoComplete="name" value={name} onChange={setName} />
       </Form>
     </Panel>
@@ -61,12 +61,16 @@ function Password() {
       setEndKeys(false)
       await queries.invalidateQueries({ queryKey: ['sessions'] })
       await queries.invalidateQueries({ queryKey: ['operator-keys'] })
-      toast(`Changed your password; all other sessions ${endKeys ? 'and all keys ' : ''}have ended`)
+      toast(
+        endKeys
+          ? 'Password changed. Your other sessions and all operator keys no longer work.'
+          : 'Password changed. Your other sessions have been signed out.',
+      )
     },
   })
   return (
-    <Panel title="Password" about="A new one ends all other sessions.">
-      <Form sends={change} submit="Change password">
+    <Panel title="Password" about="Changing your password signs you out everywhere else.">
+      <Form mutation={change} submit="Change password">
         <Field
           label="Current password"
           type="password"
@@ -76,8 +80,8 @@ function Password() {
         />
         <NewPassword label="New password" value={password} onChange={setPassword} />
         <Check
-          label="Delete my keys for programs too"
-          hint="If somebody else may have known the password."
+          label="Also delete my operator keys"
+          hint="Choose this if someone else might know your password."
           checked={endKeys}
           onChange={setEndKeys}
         />

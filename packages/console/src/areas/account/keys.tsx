@@ -13,16 +13,16 @@ import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { usePassword } from './password.tsx'
 
-const READ = ['operator-keys']
+const KEYS = ['operator-keys']
 
-/** Pairs of key and secret, for programs that manage apps in the name of this account. */
+/** Key and secret pairs with which scripts manage apps on behalf of this account. */
 export function Keys() {
-  const keys = useQuery({ queryKey: READ, queryFn: () => manage.keys.list({ perPage: 100 }) })
+  const keys = useQuery({ queryKey: KEYS, queryFn: () => manage.keys.list({ perPage: 100 }) })
   const rows = keys.data?.data ?? []
   return (
     <Panel
-      title="Keys for programs"
-      about="A pair of key and secret can do in your apps what you can, but nothing to this account."
+      title="Operator keys"
+      about="Scripts can manage your apps with a key and secret. They have your permissions, but can't change your account."
     >
       {keys.isPending && <Skeleton lines={1} />}
       <Problem error={keys.error} retry={keys.refetch} />
@@ -32,7 +32,7 @@ export function Keys() {
         ))}
       </ul>
       <div className="form-end">
-        <Dialog title="Create key" trigger={<Button icon="plus">Create key</Button>}>
+        <Dialog title="Create operator key" trigger={<Button icon="plus">Create key</Button>}>
           {(close) => <CreateKey onDone={close} />}
         </Dialog>
       </div>
@@ -53,12 +53,12 @@ function Key({ of }: { of: management.ListKeysItem }) {
       <ConfirmByName
         what="Delete key"
         name={of.name}
-        about="Programs that use it are refused from then on."
+        about="Scripts that use this key stop working immediately."
         trigger={<IconButton icon="trash" label={`Delete ${of.name}`} />}
         act={async () => {
           await manage.keys.delete(of.key)
-          await queries.invalidateQueries({ queryKey: READ })
-          toast(`Deleted ${of.name}`)
+          await queries.invalidateQueries({ queryKey: KEYS })
+          toast(`Deleted key ${of.name}`)
         }}
       />
     </li>
@@ -71,20 +71,26 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   const { password, field } = usePassword({ autoFocus: false })
   const create = useMutation({
     mutationFn: () => manage.keys.create({ name, password }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: READ }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: KEYS }),
   })
   if (create.data) {
     return (
       <ShownOnce onDone={onDone}>
-        <p>Copy the secret now: it is shown never again.</p>
-        <Copyable label="key" value={create.data.key} />
-        <Copyable label="secret" value={create.data.secret} />
+        <p>Copy the secret now. You won't be able to see it again.</p>
+        <Copyable label="Key" value={create.data.key} />
+        <Copyable label="Secret" value={create.data.secret} />
       </ShownOnce>
     )
   }
   return (
-    <Form sends={create} submit="Create key">
-      <Field label="Name" hint="What it is for." value={name} onChange={setName} autoFocus />
+    <Form mutation={create} submit="Create key">
+      <Field
+        label="Name"
+        hint="What you'll use this key for."
+        value={name}
+        onChange={setName}
+        autoFocus
+      />
       {field}
     </Form>
   )

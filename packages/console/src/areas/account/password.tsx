@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { Field } from '../../shared/form.tsx'
 
-/** The password once more, for what keeps the account safe. */
+/** A password field for changes that protect the account, in case someone else is using the session. */
 export function usePassword({ autoFocus = true } = {}) {
   const [password, setPassword] = useState('')
   const field = (
     <Field
       label="Password"
-      hint="Once more: a session could be stolen."
+      hint="Confirm your password to continue."
       type="password"
       autoComplete="current-password"
       value={password}

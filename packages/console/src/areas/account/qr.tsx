@@ -1,10 +1,10 @@
 import { generate } from 'lean-qr'
 import { toSvgPath } from 'lean-qr/extras/svg'
 
-/** Room around it, without which cameras do not find it. */
+/** The quiet zone around the code. Cameras need it to find the code. */
 const MARGIN = 4
 
-/** A text as a picture for a camera: dark on light, whatever the theme. */
+/** A QR code. Always dark on light, so that cameras can read it in both themes. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const code = generate(text)
   const size = code.size + 2 * MARGIN

@@ -7,16 +7,16 @@ import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
-const KNOWN = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'] as const
+const BROWSERS = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'] as const
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Macintosh', 'Linux'] as const
 const NAMES: Record<string, string> = { Edg: 'Edge', OPR: 'Opera', Macintosh: 'macOS' }
 
-/** `Chrome, Linux`, or what the program calls itself. */
+/** `Chrome, Linux`, or the whole user agent if neither is recognized. */
 function deviceOf(userAgent: string): string {
-  const found = [KNOWN, SYSTEMS].flatMap(
+  const found = [BROWSERS, SYSTEMS].flatMap(
     (names) => names.find((name) => userAgent.includes(name)) ?? [],
   )
-  return found.map((name) => NAMES[name] ?? name).join(', ') || userAgent || 'Unknown'
+  return found.map((name) => NAMES[name] ?? name).join(', ') || userAgent || 'Unknown device'
 }
 
 export function Sessions() {
@@ -27,13 +27,13 @@ export function Sessions() {
   })
   const onSuccess = async () => {
     await queries.invalidateQueries({ queryKey: ['sessions'] })
-    toast('Ended')
+    toast('Signed out')
   }
   const end = useMutation({ mutationFn: (id: string) => manage.sessions.delete(id), onSuccess })
   const endOthers = useMutation({ mutationFn: () => manage.sessions.endOther(), onSuccess })
   const rows = sessions.data?.data ?? []
   return (
-    <Panel title="Sessions" about="Where this account is signed in.">
+    <Panel title="Sessions" about="Devices where you're signed in.">
       {sessions.isPending && <Skeleton lines={2} />}
       <Problem error={sessions.error ?? end.error ?? endOthers.error} />
       <ul>
@@ -42,17 +42,17 @@ export function Sessions() {
             <span>
               {deviceOf(userAgent)}
               <small>
-                {address} · used <Time at={seenAt} />
+                {address} · last used <Time at={seenAt} />
               </small>
             </span>
             {current ? (
-              <Status tone="good">This one</Status>
+              <Status tone="good">This device</Status>
             ) : (
               <Button
-                aria-label={`End session of ${deviceOf(userAgent)}, ${address}`}
+                aria-label={`Sign out ${deviceOf(userAgent)}, ${address}`}
                 onPress={() => end.mutate(id)}
               >
-                End
+                Sign out
               </Button>
             )}
           </li>
@@ -60,7 +60,7 @@ export function Sessions() {
       </ul>
       {rows.length > 1 && (
         <div className="form-end">
-          <Button onPress={() => endOthers.mutate()}>End all others</Button>
+          <Button onPress={() => endOthers.mutate()}>Sign out all other devices</Button>
         </div>
       )}
     </Panel>

@@ -7,52 +7,56 @@ import { Field, Form } from '../../shared/form.tsx'
 import { manage } from '../../shared/manage.ts'
 import { Panel, Skeleton } from '../../shared/page.tsx'
 import { Status } from '../../shared/status.tsx'
-import { bare } from '../../shared/texts.ts'
+import { withoutSpaces } from '../../shared/texts.ts'
 import { toast } from '../../shared/toasts.tsx'
 import { usePassword } from './password.tsx'
 
 const Qr = lazy(async () => ({ default: (await import('./qr.tsx')).Qr }))
 
-/** A second step when signing in: on, off, and the codes for when the device is lost. */
+/** Turns two-factor authentication on and off, and creates recovery codes. */
 export function Totp({ on }: { on: boolean }) {
-  // Beside the button, which goes as soon as they are on: the codes stay in sight.
+  // The button that opens this dialog disappears once two-factor authentication is on, but the dialog must keep showing
+  // the recovery codes. So the dialog isn't tied to the button.
   const [isOpen, setOpen] = useState(false)
   const close = () => setOpen(false)
   return (
     <Panel
-      title="One-time codes"
-      about="Signing in then asks for a code of your phone beside the password."
+      title="Two-factor authentication"
+      about="Protect your account with a one-time code from an authenticator app when you sign in."
     >
       <div className="row">
         {on ? <Status tone="good">On</Status> : <Status>Off</Status>}
         {on ? (
           <>
-            <Dialog title="New recovery codes" trigger={<Button>New recovery codes</Button>}>
+            <Dialog title="Create new recovery codes" trigger={<Button>New recovery codes</Button>}>
               {(close) => <Renew onDone={close} />}
             </Dialog>
-            <Dialog title="Switch off" trigger={<Button look="danger">Switch off</Button>}>
-              {(close) => <SwitchOff onDone={close} />}
+            <Dialog
+              title="Turn off two-factor authentication"
+              trigger={<Button look="danger">Turn off</Button>}
+            >
+              {(close) => <TurnOff onDone={close} />}
             </Dialog>
           </>
         ) : (
           <Button look="main" onPress={() => setOpen(true)}>
-            Switch on
+            Turn on
           </Button>
         )}
-        <Dialog title="Switch on" isOpen={isOpen} onClose={close}>
-          <SwitchOn onDone={close} />
+        <Dialog title="Turn on two-factor authentication" isOpen={isOpen} onClose={close}>
+          <TurnOn onDone={close} />
         </Dialog>
       </div>
     </Panel>
   )
 }
 
-function SwitchOn({ onDone }: { onDone: () => void }) {
+function TurnOn({ onDone }: { onDone: () => void }) {
   const { password, field } = usePassword()
   const start = useMutation({ mutationFn: () => manage.totp.start({ password }) })
   if (start.data) return <Scan {...start.data} onDone={onDone} />
   return (
-    <Form sends={start} submit="Continue">
+    <Form mutation={start} submit="Continue">
       {field}
     </Form>
   )
@@ -62,7 +66,7 @@ function Scan({ secret, url, onDone }: { secret: string; url: string; onDone: ()
   const queries = useQueryClient()
   const [code, setCode] = useState('')
   const confirm = useMutation({
-    mutationFn: () => manage.totp.confirm({ code: bare(code) }),
+    mutationFn: () => manage.totp.confirm({ code: withoutSpaces(code) }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['session'] })
       await queries.invalidateQueries({ queryKey: ['sessions'] })
@@ -70,12 +74,13 @@ function Scan({ secret, url, onDone }: { secret: string; url: string; onDone: ()
   })
   if (confirm.data) return <Codes codes={confirm.data.recoveryCodes} onDone={onDone} />
   return (
-    <Form sends={confirm} submit="Switch on">
+    <Form mutation={confirm} submit="Turn on">
       <p>
-        Scan this with an authenticator app, or type the secret. Then give a code that it shows.
+        Scan this QR code with your authenticator app, or enter the secret there. Then enter the
+        code that the app shows.
       </p>
       <Suspense fallback={<Skeleton lines={3} />}>
-        <Qr text={url} label="Picture for an authenticator app" />
+        <Qr text={url} label="QR code for your authenticator app" />
       </Suspense>
       <Copyable label="Secret" value={secret} />
       <Field
@@ -96,8 +101,8 @@ const Codes = ({ codes, onDone }: { codes: string[]; onDone: () => void }) => (
     beside={<CopyButton label="recovery codes" value={codes.join('\n')} />}
   >
     <p>
-      Keep these recovery codes somewhere safe. Each works once in place of a one-time code; they
-      are shown now and never again.
+      Save these recovery codes somewhere safe. If you lose your device, you can use each code once
+      instead of a one-time code. You won't be able to see them again.
     </p>
     <ul className="codes">
       {codes.map((code) => (
@@ -114,26 +119,26 @@ function Renew({ onDone }: { onDone: () => void }) {
   const renew = useMutation({ mutationFn: () => manage.totp.renewCodes({ password }) })
   if (renew.data) return <Codes codes={renew.data.recoveryCodes} onDone={onDone} />
   return (
-    <Form sends={renew} submit="Make new codes">
-      <p>Those before work no more.</p>
+    <Form mutation={renew} submit="Create new codes">
+      <p>Your current recovery codes stop working.</p>
       {field}
     </Form>
   )
 }
 
-function SwitchOff({ onDone }: { onDone: () => void }) {
+function TurnOff({ onDone }: { onDone: () => void }) {
   const queries = useQueryClient()
   const { password, field } = usePassword()
   const off = useMutation({
     mutationFn: () => manage.totp.delete({ password }),
     onSuccess: async () => {
       onDone()
-      toast('One-time codes are off')
+      toast('Two-factor authentication is off')
       await queries.invalidateQueries({ queryKey: ['session'] })
     },
   })
   return (
-    <Form sends={off} submit="Switch off" look="danger main">
+    <Form mutation={off} submit="Turn off" look="danger main">
       {field}
     </Form>
   )

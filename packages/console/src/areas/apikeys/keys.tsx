@@ -15,8 +15,8 @@ import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
 const SCOPES = {
-  authOnly: 'authOnly: makes auth tokens of users',
-  fullAccess: 'fullAccess: may do everything',
+  authOnly: 'authOnly: can only create auth tokens for users',
+  fullAccess: 'fullAccess: can do everything',
 } as const
 type Scope = keyof typeof SCOPES
 
@@ -30,10 +30,10 @@ export function Keys() {
   return (
     <Page
       title="API keys"
-      description="Server applications call this app with a key. Keep them out of browsers and phones."
+      description="Your server uses an API key to call this app. Never put a key in a website or mobile app."
       actions={
         <Dialog
-          title="Create key"
+          title="Create API key"
           trigger={
             <Button look="main" icon="plus">
               Create key
@@ -47,7 +47,7 @@ export function Keys() {
       {keys.isPending && <Skeleton lines={3} />}
       <Problem error={keys.error} retry={keys.refetch} />
       {keys.isSuccess && rows.length === 0 && (
-        <Empty title="No key">Without a key nothing can call this app: create one.</Empty>
+        <Empty title="No API keys">Create a key so that your server can call this app.</Empty>
       )}
       <ul className="stack">
         {rows.map((key) => (
@@ -67,13 +67,13 @@ function Key({ of }: { of: ApiKey }) {
         <h2 dir="auto">{of.name}</h2>
         <Status tone={of.scope === 'fullAccess' ? 'warn' : 'plain'}>{of.scope}</Status>
         <span style={{ flex: 1 }} />
-        <Dialog title="Edit key" trigger={<IconButton icon="edit" label={`Edit ${of.name}`} />}>
+        <Dialog title="Edit API key" trigger={<IconButton icon="edit" label={`Edit ${of.name}`} />}>
           {(close) => <KeyForm of={of} onDone={close} />}
         </Dialog>
         <ConfirmByName
-          what="Delete key"
+          what="Delete API key"
           name={of.name}
-          about="Whoever calls with this key is refused from then on."
+          about="Requests with this key fail as soon as you delete it."
           trigger={<IconButton icon="trash" label={`Delete ${of.name}`} look="quiet" />}
           act={async () => {
             await manage.app(appId).apiKeys.delete(of.apiKey)
@@ -90,7 +90,7 @@ function Key({ of }: { of: ApiKey }) {
   )
 }
 
-/** A new key, or one that is there. */
+/** Creates a key, or edits the given one. */
 function KeyForm({ of, onDone }: { of?: ApiKey; onDone: () => void }) {
   const appId = useAppId()
   const queries = useQueryClient()
@@ -108,10 +108,10 @@ function KeyForm({ of, onDone }: { of?: ApiKey; onDone: () => void }) {
     },
   })
   return (
-    <Form sends={save} submit={of ? 'Save' : 'Create key'}>
+    <Form mutation={save} submit={of ? 'Save' : 'Create key'}>
       <Field
         label="Name"
-        hint="What it is for."
+        hint="What you'll use this key for."
         value={name}
         onChange={setName}
         maxLength={100}

@@ -9,6 +9,7 @@ import { appKey, manage } from '../../shared/manage.ts'
 import { Page, Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { useRecords } from '../../shared/records.ts'
+import { ROLE_NAMES } from '../../shared/roles.ts'
 import { SearchField } from '../../shared/search-field.tsx'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
@@ -20,8 +21,8 @@ const route = getRouteApi('/')
 export function Apps() {
   const { searchKey = '' } = route.useSearch()
   const navigate = route.useNavigate()
-  const apps = useRecords(['apps', 'all', { searchKey }], (place) =>
-    manage.apps.list({ perPage: 30, ...(searchKey && { searchKey }), ...place }),
+  const apps = useRecords(['apps', 'all', { searchKey }], (page) =>
+    manage.apps.list({ perPage: 30, ...(searchKey && { searchKey }), ...page }),
   )
   const create = (
     <Dialog
@@ -38,7 +39,7 @@ export function Apps() {
   return (
     <Page
       title="Apps"
-      description="Each app has its own users, groups, messages and keys."
+      description="Each app has its own users, groups, messages, and API keys."
       actions={create}
     >
       <div className="toolbar">
@@ -53,10 +54,10 @@ export function Apps() {
       {apps.isPending && <Skeleton lines={3} />}
       <Problem error={apps.error} retry={apps.retry} />
       {!apps.isPending && apps.rows.length === 0 && !apps.error && (
-        <Empty title={searchKey ? 'No app matches' : 'No app yet'}>
+        <Empty title={searchKey ? 'No matching apps' : 'No apps yet'}>
           {searchKey
-            ? 'Look for a part of the name, or for the whole id.'
-            : 'Create the first one: it comes with two API keys, and answers at once.'}
+            ? 'Search for part of the name, or for the whole app ID.'
+            : 'Create your first app. It comes with two API keys, and you can call it right away.'}
         </Empty>
       )}
       <ul className="app-cards">
@@ -66,7 +67,7 @@ export function Apps() {
       </ul>
       {apps.more && (
         <div className="toolbar">
-          <Button onPress={apps.readMore}>Show more</Button>
+          <Button onPress={apps.loadMore}>Load more</Button>
         </div>
       )}
     </Page>
@@ -84,7 +85,7 @@ function AppCard({ app }: { app: management.App }) {
   })
   return (
     <li className="panel app-card">
-      <div className="who">
+      <div className="named-avatar">
         <Avatar square id={app.id} name={app.name} />
         <span>
           <Link to="/apps/$appId" params={{ appId: app.id }} className="clip" dir="auto">
@@ -95,8 +96,8 @@ function AppCard({ app }: { app: management.App }) {
       </div>
       <div className="row">
         {active ? <Status tone="good">Active</Status> : <Status tone="bad">Deleted</Status>}
-        <Status>{app.appRegion.name}</Status>
-        <Status>{app.role}</Status>
+        <Status>{app.region.toUpperCase()}</Status>
+        <Status>{ROLE_NAMES[app.role]}</Status>
       </div>
       <p className="soft">
         {users.data !== undefined &&

@@ -5,7 +5,7 @@ import { Choice, Field, Form } from '../../shared/form.tsx'
 import { manage } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
 
-const REGIONS = { us: 'United States (us)', eu: 'Europe (eu)', in: 'India (in)' } as const
+const REGIONS = { us: 'United States (US)', eu: 'Europe (EU)', in: 'India (IN)' } as const
 type Region = keyof typeof REGIONS
 
 export function CreateApp() {
@@ -22,11 +22,11 @@ export function CreateApp() {
     },
   })
   return (
-    <Form sends={create} submit="Create app">
+    <Form mutation={create} submit="Create app">
       <Field label="Name" value={name} onChange={setName} maxLength={100} autoFocus />
       <Choice
         label="Region"
-        hint="Where all of its data is kept. It cannot be changed later."
+        hint="Where the app's data is stored. You can't change this later."
         value={region}
         options={REGIONS}
         onChange={setRegion}

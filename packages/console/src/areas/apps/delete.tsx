@@ -5,7 +5,7 @@ import { appKey, manage, useApp } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
-/** The app is another: whatever was read of it is read again. */
+/** Refetches everything about the app after a change to it. */
 export function useAppChanged() {
   const queries = useQueryClient()
   const { appId } = useApp()
@@ -21,14 +21,17 @@ export function DeleteApp() {
   const navigate = useNavigate()
   const name = app.data?.name ?? appId
   return (
-    <Panel title="Delete app" about="Nothing answers from then on. For 30 days it can be restored.">
+    <Panel
+      title="Delete app"
+      about="The app stops working immediately. You can restore it within 30 days."
+    >
       <ConfirmByName
         what="Delete app"
         name={name}
-        about={`All keys, tokens and webhooks of ${name} stop working within a second.`}
+        about={`All API keys, auth tokens, and webhooks of ${name} stop working within a second.`}
         act={async () => {
           await manage.apps.delete(appId)
-          // Where it can be restored: settings are none of a deleted app.
+          // A deleted app has no settings page. Its home page offers to restore it.
           await navigate({ to: '/apps/$appId', params: { appId } })
           await changed()
           toast(`Deleted ${name}`)

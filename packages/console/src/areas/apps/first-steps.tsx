@@ -7,7 +7,7 @@ import { appKey, manage, useApp } from '../../shared/manage.ts'
 import { Panel } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 
-/** What a new app needs first, each step done when the app has it, whoever did it; then how much it has. */
+/** A checklist for a new app. Steps tick themselves off, however they were done. A complete list gives way to totals. */
 export function FirstSteps() {
   const { appId } = useApp()
   const curl = useCurl()
@@ -22,7 +22,7 @@ export function FirstSteps() {
       )
       return { users, groups, conversations }
     },
-    // Ticks while somebody pastes commands into a terminal beside this page.
+    // Steps tick off while the operator pastes commands into a terminal.
     refetchInterval: (query) => (query.state.data?.conversations ? false : 4_000),
   })
   const { users = 0, groups = 0, conversations = 0 } = found.data ?? {}
@@ -36,7 +36,7 @@ export function FirstSteps() {
       ].join('\n'),
     },
     {
-      text: 'Create a group with them',
+      text: 'Create a group with both users',
       done: groups > 0,
       code: curl('/groups', {
         guid: 'team',
@@ -60,7 +60,7 @@ export function FirstSteps() {
   if (!found.data) return <Problem error={found.error} retry={found.refetch} />
   if (next === -1) return <Totals of={found.data} />
   return (
-    <Panel title="First steps">
+    <Panel title="Get started">
       <ol className="steps" style={{ margin: 0, padding: 0, listStyle: 'none' }}>
         {steps.map(({ text, done, code }, at) => (
           <li key={text} className={done ? 'done' : ''}>
@@ -79,7 +79,7 @@ export function FirstSteps() {
   )
 }
 
-/** What an app has that is in use. */
+/** How many users, groups and conversations an app has. */
 function Totals({ of }: { of: { users: number; groups: number; conversations: number } }) {
   const { appId } = useApp()
   const links = [

@@ -12,7 +12,7 @@ import { useAppChanged } from './delete.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import './apps.css'
 
-/** The three things to copy, a call that works as it is, and what to do next. */
+/** What an API call needs, a command to try, and the next steps. */
 export function AppHome() {
   const { appId, app, role } = useApp()
   const { key, keys } = useExampleKey()
@@ -24,14 +24,14 @@ export function AppHome() {
       </Page>
     )
   }
-  const { region, name, appRegion, scheduledToDeleteAt } = app.data
+  const { region, name, scheduledToDeleteAt } = app.data
   if (scheduledToDeleteAt !== undefined) return <Deleted at={scheduledToDeleteAt} />
   return (
-    <Page title="Home" heading={name} description={`${appRegion.name} · ${appRegion.description}`}>
+    <Page title="Home" heading={name} description={`Region: ${region.toUpperCase()}`}>
       <div className="home">
         <div className="stack">
-          <Panel title="Connect" about="What every call needs.">
-            <Copyable label="App id" value={appId} />
+          <Panel title="Connect" about="You need these values to call the API.">
+            <Copyable label="App ID" value={appId} />
             <Copyable label="Region" value={region} />
             {key && <Copyable label="API key" value={key} />}
             <Problem error={keys.error} retry={keys.refetch} />
@@ -41,15 +41,15 @@ export function AppHome() {
               title="Try it"
               about={
                 keys.data && !key
-                  ? 'A call needs a key with full access, and none is left.'
-                  : 'Paste this into a terminal: it lists the users of this app.'
+                  ? 'You need an API key with the fullAccess scope.'
+                  : 'Paste this command into a terminal to list the users of this app.'
               }
             >
               {key && <CodeBlock label="Command" code={curl('/users')} />}
               {keys.isPending && <Skeleton lines={1} />}
               {keys.data && !key && (
                 <Link to="/apps/$appId/keys" params={{ appId }}>
-                  Create a key
+                  Create an API key
                 </Link>
               )}
             </Panel>
@@ -70,14 +70,14 @@ function Deleted({ at }: { at: number }) {
     mutationFn: () => manage.apps.restore(appId),
     onSuccess: async () => {
       await changed()
-      toast('Restored: the app answers again')
+      toast('App restored')
     },
   })
   return (
     <Page title="Home" heading={app.data?.name ?? appId}>
       <Panel
         title="This app was deleted"
-        about={`Nothing answers. All of its data goes on ${day(at)}.`}
+        about={`The app no longer works. All of its data will be deleted on ${day(at)}.`}
       >
         <Problem error={restore.error} />
         {role === 'owner' ? (
@@ -85,7 +85,7 @@ function Deleted({ at }: { at: number }) {
             Restore app
           </Button>
         ) : (
-          <p className="soft">Its owner can restore it.</p>
+          <p className="soft">The owner can restore it.</p>
         )}
       </Panel>
     </Page>

@@ -18,7 +18,7 @@ const route = getRouteApi('/apps/$appId/audit')
 
 export type Entry = management.ListAppAuditEntriesAnswer['data'][number]
 
-/** What operators did to the app and its data. */
+/** The audit log: what operators did to the app and its data. */
 export function Audit() {
   const appId = useAppId()
   const search = route.useSearch()
@@ -29,10 +29,10 @@ export function Audit() {
   })
   const people = team.data?.data.flatMap(({ id, email }) => (id ? [[id, email]] : [])) ?? []
   const filters: Filters = {
-    action: { label: 'Operation', kind: 'text', hint: 'As the interface calls it: createApiKey.' },
-    operator: { label: 'Who', kind: 'choice', options: Object.fromEntries(people) },
+    action: { label: 'Operation', kind: 'text', hint: 'An operation ID, such as createApiKey.' },
+    operator: { label: 'Operator', kind: 'choice', options: Object.fromEntries(people) },
     from: { label: 'From', kind: 'time' },
-    to: { label: 'Until', kind: 'time' },
+    to: { label: 'To', kind: 'time' },
   }
   const { operator, ...query } = queryOf(filters, search)
   const entries = useSteps(appKey(appId, 'audit', search), (before) =>
@@ -45,8 +45,8 @@ export function Audit() {
   )
   return (
     <Page
-      title="Audit"
-      description="Every write of an operator, with what was there before and after. Entries cannot be changed or removed."
+      title="Audit log"
+      description="Every change that operators made, with the values before and after. Entries can't be edited or deleted."
     >
       <div className="toolbar">
         <FilterBar
@@ -60,10 +60,10 @@ export function Audit() {
       <EntryTable
         entries={entries}
         empty={
-          <Empty title="No entry">
+          <Empty title="No entries">
             {Object.keys(search).length > 0
-              ? 'Nothing passes these filters: remove some of them.'
-              : 'What you and your team change shows here.'}
+              ? 'No entries match your filters. Remove a filter to see more.'
+              : 'Changes that you and your team make appear here.'}
           </Empty>
         }
       />
@@ -71,7 +71,7 @@ export function Audit() {
   )
 }
 
-/** A list of entries; a row opens all of one. */
+/** A table of entries. A click on a row shows the whole entry. */
 export function EntryTable(props: {
   entries: ReturnType<typeof useSteps<Entry>>
   empty: ReactNode
@@ -88,14 +88,14 @@ export function EntryTable(props: {
         onOpen={(id) => setOpen(entries.rows.find((entry) => entry.id === id))}
         columns={[
           { name: 'Operation', cell: ({ action }) => <code className="clip">{action}</code> },
-          { name: 'Who', cell: (entry) => <span className="clip">{whoOf(entry)}</span> },
+          { name: 'Operator', cell: (entry) => <span className="clip">{actorOf(entry)}</span> },
           {
-            name: 'On',
+            name: 'Target',
             cell: ({ target }) => <span className="clip">{Object.values(target).join(' ')}</span>,
             wide: true,
           },
-          { name: 'Outcome', cell: (entry) => <EntryStatus of={entry} />, wide: true, width: 130 },
-          { name: 'When', cell: ({ at }) => <Time at={at} />, width: 130 },
+          { name: 'Status', cell: (entry) => <EntryStatus of={entry} />, wide: true, width: 130 },
+          { name: 'Time', cell: ({ at }) => <Time at={at} />, width: 130 },
         ]}
         empty={empty}
       />
@@ -111,9 +111,9 @@ export function EntryTable(props: {
   )
 }
 
-const whoOf = ({ operator, via }: Entry) => operator?.email ?? via
+const actorOf = ({ operator, via }: Entry) => operator?.email ?? via
 
-/** Writes of an app's data say how they were answered; all others are there because they were done. */
+/** Only writes to an app's data have a status. The log records all other operations only if they succeeded. */
 function EntryStatus({ of: { status } }: { of: Entry }) {
   if (status === undefined) return null
   return <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status>
@@ -124,15 +124,15 @@ function WholeEntry({ of }: { of: Entry }) {
     <div className="stack">
       <Facts
         of={{
-          Who: whoOf(of),
-          By: of.via,
-          When: <Time at={of.at} />,
-          From: of.address,
-          With: of.userAgent,
-          ...(of.status !== undefined && { Outcome: <EntryStatus of={of} /> }),
+          Operator: actorOf(of),
+          Source: of.via,
+          Time: <Time at={of.at} />,
+          'IP address': of.address,
+          'User agent': of.userAgent,
+          ...(of.status !== undefined && { Status: <EntryStatus of={of} /> }),
         }}
       />
-      {Object.keys(of.target).length > 0 && <Part title="On" value={of.target} />}
+      {Object.keys(of.target).length > 0 && <Part title="Target" value={of.target} />}
       {of.before !== undefined && <Part title="Before" value={of.before} />}
       {of.after !== undefined && <Part title="After" value={of.after} />}
     </div>

@@ -5,7 +5,7 @@ import { Json } from '../../shared/json.tsx'
 import { SafeLink, webUrl } from '../../shared/safe-link.tsx'
 import { type Attachment, attachmentsOf, party, payloadOf, summaryOf, textOf } from './content.ts'
 
-/** What a message says. */
+/** The content of a message. */
 export function Body({ of }: { of: Message }) {
   if (of.deletedAt) {
     return <p className="message-gone">Deleted{of.deletedBy && ` by ${of.deletedBy}`}</p>
@@ -21,7 +21,7 @@ export function Body({ of }: { of: Message }) {
         </p>
       )}
       {attachmentsOf(of).map((attachment, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: attachments of a message never change
+        // biome-ignore lint/suspicious/noArrayIndexKey: the attachments of a message never change
         <Attached key={at} of={attachment} />
       ))}
       {payload !== undefined && <Json value={payload} label={`${of.category} ${of.type}`} />}
@@ -30,21 +30,21 @@ export function Body({ of }: { of: Message }) {
 }
 
 function Quoted({ of }: { of: NonNullable<Message['quotedMessage']> }) {
-  // Of a message that is gone no more than the id is left.
+  // A deleted message has nothing but its id.
   const message = of.data ? ({ ...of, data: of.data } as Message) : undefined
   return (
     <blockquote className="quoted" dir="auto">
       <strong>{message ? (party(message, 'sender')?.name ?? of.sender) : ''}</strong>{' '}
-      {message ? summaryOf(message) : 'A message that is gone'}
+      {message ? summaryOf(message) : 'Deleted message'}
     </blockquote>
   )
 }
 
-/** The text with its web addresses as links. */
+/** The text, with its URLs as links. */
 const Linked = ({ text }: { text: string }) =>
   text
     .split(/(https?:\/\/[^\s<>"']+)/g)
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
     .map((part, at) => (at % 2 === 1 ? <SafeLink key={at} href={part} /> : part))
 
 const sizeOf = (bytes: number) =>

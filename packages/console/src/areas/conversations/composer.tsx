@@ -7,12 +7,12 @@ import type { Party } from './content.ts'
 
 const APP = 'app_system'
 
-/** Sends in the name of a user, or of the app. */
+/** Sends a message on behalf of a user, or as the app. */
 export function Composer(props: {
   appId: string
   conversationId: string
   parties: Party[]
-  /** Makes it a reply. */
+  /** Sends the message as a reply to this one. */
   parentMessageId?: string
   onSent: () => void
 }) {
@@ -27,7 +27,7 @@ export function Composer(props: {
     enabled: guid !== undefined,
     staleTime: 60_000,
   })
-  // What the app sends to a user is a conversation of its own: between two, only they can write.
+  // Only its two users can write in a 1:1 conversation. A message from the app to one of them starts another conversation.
   const senders: { id: string; name: string }[] = guid
     ? [
         { id: APP, name: 'The app' },
@@ -44,7 +44,7 @@ export function Composer(props: {
       return api.messages.send({ receiver, receiverType, data: { text: sent }, parentMessageId })
     },
     onSuccess: (_message, sent) => {
-      // Somebody may have typed on meanwhile.
+      // Keep the text if the operator went on typing.
       setText((now) => (now === sent ? '' : now))
       onSent()
     },
@@ -53,7 +53,7 @@ export function Composer(props: {
   return (
     <form
       className="composer"
-      aria-label={`Send to ${conversationId}`}
+      aria-label={`Send a message to ${conversationId}`}
       onSubmit={(event) => {
         event.preventDefault()
         if (text.trim() && !send.isPending) send.mutate(text)
@@ -97,7 +97,7 @@ export function Composer(props: {
           type="submit"
           className="button main icon"
           aria-label="Send"
-          // A button that is disabled loses the focus, and Escape its dialog.
+          // A disabled button would lose the focus, and Escape would no longer close the dialog around it.
           aria-disabled={send.isPending || !text.trim()}
         >
           <Icon name="send" />

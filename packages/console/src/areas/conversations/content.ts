@@ -1,7 +1,7 @@
-/** What a message says, as far as the console shows it. Everything in `data` was written by somebody else: nothing is certain. */
+/** Reads what the console shows of a message. Clients write `data`, so its fields can have any type. */
 import type { Group, Message, User } from '@loquat/sdk'
 
-/** Somebody or something that a message tells of. */
+/** A user or group that a message refers to. */
 export interface Party {
   id: string
   name: string
@@ -21,9 +21,9 @@ export const partyOf = (of: User | Group): Party =>
     ? { id: of.guid, name: of.name, kind: 'group', picture: of.icon }
     : { id: of.uid, name: of.name, kind: 'user', picture: of.avatar }
 
-/** The party that stands in a place of the message: `sender`, `receiver`, `by`, `on` … */
-export function party({ data }: Pick<Message, 'data'>, place: string): Party | undefined {
-  const entity = recordOf(recordOf(recordOf(data.entities)[place]).entity)
+/** One of the message's entities: `sender`, `receiver`, `by`, `on` … */
+export function party({ data }: Pick<Message, 'data'>, name: string): Party | undefined {
+  const entity = recordOf(recordOf(recordOf(data.entities)[name]).entity)
   const id = textIn(entity.guid) ?? textIn(entity.uid)
   if (!id) return undefined
   return {
@@ -66,7 +66,7 @@ export function reactionsOf({
   }))
 }
 
-/** What custom and interactive messages hold beside a text. */
+/** The payload of a custom or interactive message. */
 export const payloadOf = ({ data }: Pick<Message, 'data'>) =>
   data.customData ?? data.interactiveData
 
@@ -80,9 +80,9 @@ export function actionOf(message: Shown): string {
   return [by, done, on].filter(Boolean).join(' ')
 }
 
-/** One line of it, for lists. */
+/** The message in one line, for lists. */
 export function summaryOf(message: Message | undefined): string {
-  if (!message) return 'No last message'
+  if (!message) return 'No messages'
   if (message.deletedAt) return 'Deleted'
   if (message.category === 'action') return actionOf(message)
   const files = attachmentsOf(message).map(({ name }) => name)

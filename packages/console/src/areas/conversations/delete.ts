@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { manage } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
 
-/** Deletes a message in the name of the app. */
+/** Deletes a message as the app. */
 export const useDelete = (props: {
   appId: string
   message: Message
@@ -15,6 +15,6 @@ export const useDelete = (props: {
     onSuccess: () => {
       props.onDone()
       props.onChanged()
-      toast('Deleted the message')
+      toast('Message deleted')
     },
   })

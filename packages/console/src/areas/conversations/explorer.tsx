@@ -3,7 +3,7 @@ import { type InfiniteData, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCurl } from '../../shared/curl.ts'
-import { Empty, NoneYet } from '../../shared/empty.tsx'
+import { Empty, NoMatchesYet } from '../../shared/empty.tsx'
 import { FilterBar } from '../../shared/filters.tsx'
 import { appKey, manage } from '../../shared/manage.ts'
 import { Skeleton, useTitle } from '../../shared/page.tsx'
@@ -17,18 +17,18 @@ import { addMessage, type MessagePage, messagesKey } from './history.ts'
 import { ConversationList, type Row } from './list.tsx'
 import { type ChatEvent, changedOf, conversationOf, messageOf, useEvents } from './live.ts'
 import { MessageView } from './messages.tsx'
-import { useReread } from './reread.ts'
+import { useRefetch } from './refetch.ts'
 import './explorer.css'
 
 const route = getRouteApi('/apps/$appId/conversations')
 
-/** Each app begins anew: what was heard of one is nothing of another. */
+/** Starts with fresh state for each app, so that events of one app never show up in another. */
 export function Explorer() {
   const { appId } = route.useParams()
   return <AppExplorer key={appId} appId={appId} />
 }
 
-/** All conversations of the app at the left, the open one at the right; on a phone one after the other. */
+/** The app's conversations on the left, the open one on the right. A phone shows one of them at a time. */
 function AppExplorer({ appId }: { appId: string }) {
   useTitle('Conversations')
   const search: Search = route.useSearch()
@@ -36,33 +36,33 @@ function AppExplorer({ appId }: { appId: string }) {
   const change = (changes: Search, replace = true) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace })
   const { open } = search
-  const { list, rows, hear, read } = useConversations(appId, search)
+  const { list, rows, applyEvent, refetch } = useConversations(appId, search)
   const queries = useQueryClient()
   const queryKey = messagesKey(appId, open ?? '')
-  const readOpen = useReread(queryKey, 700)
+  const refetchOpen = useRefetch(queryKey, 700)
   const events = useEvents(appId, {
     start: () => {
-      read()
-      readOpen()
+      refetch()
+      refetchOpen()
     },
     event: (event) => {
-      hear(event)
+      applyEvent(event)
       if (conversationOf(event) !== open || !open) return
       const message = messageOf(event)
-      // What is being read may lack this message, and would take it away again.
-      const isReading = queries.isFetching({ queryKey }) > 0
+      // A fetch under way may have started before this message was sent, and would remove it again.
+      const isFetching = queries.isFetching({ queryKey }) > 0
       if (message) {
         queries.setQueryData<InfiniteData<MessagePage>>(queryKey, (before) =>
           addMessage(before, message),
         )
       }
-      // Marks, reactions, edits, replies: read anew what is shown.
-      if (event.type !== 'message.sent' || message?.parentId || isReading) readOpen()
+      // Fetch marks, reactions, edits and replies again: the event alone doesn't update them.
+      if (event.type !== 'message.sent' || message?.parentId || isFetching) refetchOpen()
     },
   })
   return (
     <div className={open ? 'explorer has-open' : 'explorer'}>
-      <section className="explorer-list" aria-label="List of conversations">
+      <section className="explorer-list" aria-label="Conversation list">
         <h1 className="hidden-text">Conversations</h1>
         <div className="toolbar">
           <SearchField
@@ -79,7 +79,7 @@ function AppExplorer({ appId }: { appId: string }) {
         ) : rows.length === 0 ? (
           !list.error &&
           (list.more ? (
-            <NoneYet list={list} />
+            <NoMatchesYet list={list} />
           ) : (
             <Nothing
               filtered={Object.keys(search).some((name) => name !== 'open' && name !== 'thread')}
@@ -106,7 +106,7 @@ function AppExplorer({ appId }: { appId: string }) {
             onClose={() => change({ open: undefined, thread: undefined })}
           />
         ) : (
-          <p className="explorer-none soft">Choose a conversation to see its messages.</p>
+          <p className="explorer-none soft">Select a conversation to see its messages.</p>
         )}
       </section>
     </div>
@@ -115,19 +115,19 @@ function AppExplorer({ appId }: { appId: string }) {
 
 function Nothing({ filtered }: { filtered: boolean }) {
   const curl = useCurl()
-  if (filtered) return <Empty title="Nothing matches">Remove a filter to see more.</Empty>
+  if (filtered) return <Empty title="No matching conversations">Remove a filter to see more.</Empty>
   const message = { receiver: 'ben', receiverType: 'user', data: { text: 'Hello Ben' } }
   return (
     <Empty title="No conversations yet" curl={curl('/messages', message, 'amira')}>
-      A conversation begins with its first message. It appears here as soon as it is sent.
+      Conversations appear here as soon as someone sends a message. Try it with this command.
     </Empty>
   )
 }
 
-/** The list, with what happened since it was read. */
+/** The list of conversations, including changes since it was fetched. */
 function useConversations(appId: string, search: Search) {
-  const { open: _open, thread: _thread, onBehalfOf, eachView, ...asked } = search
-  const filters = queryOf(CONVERSATION_FILTERS, asked)
+  const { open: _open, thread: _thread, onBehalfOf, eachView, ...others } = search
+  const filters = queryOf(CONVERSATION_FILTERS, others)
   const query: ListConversationsQuery = {
     perPage: 50,
     withTags: true,
@@ -137,15 +137,15 @@ function useConversations(appId: string, search: Search) {
     ...(!onBehalfOf && !eachView && { unique: 1 as const }),
   }
   const api = onBehalfOf ? manage.app(appId).onBehalfOf(onBehalfOf) : manage.app(appId)
-  const list = useRecords(appKey(appId, 'conversations', 'list', { onBehalfOf, query }), (place) =>
-    api.conversations.list({ ...query, ...place }),
+  const list = useRecords(appKey(appId, 'conversations', 'list', { onBehalfOf, query }), (page) =>
+    api.conversations.list({ ...query, ...page }),
   )
-  /** The newest message that was heard of, by conversation. */
+  /** The newest message received as an event, by conversation. */
   const [fresh, setFresh] = useState<Record<string, Message>>({})
-  const read = useReread(appKey(appId, 'conversations', 'list'), 1_500)
-  // The list of the whole app is in the order of its users: what is new is shown above it. A filter decides for itself.
+  const refetch = useRefetch(appKey(appId, 'conversations', 'list'), 1_500)
+  // The app's whole list is sorted by user, so new messages go above it. With a filter, only the server knows what matches.
   const whole = !onBehalfOf && !eachView && !search.searchKey && Object.keys(filters).length === 0
-  const hear = (event: ChatEvent) => {
+  const applyEvent = (event: ChatEvent) => {
     const message = messageOf(event)
     const id = conversationOf(event) ?? ''
     const changed = changedOf(event)
@@ -155,9 +155,9 @@ function useConversations(appId: string, search: Search) {
         now[id]?.id === changed.id ? { ...now, [id]: { ...now[id], ...changed } } : now,
       )
     if (event.type === 'group.deleted') setFresh((now) => without(now, id))
-    // Reading hundreds of rows again for each message would cost more than it tells; but what was deleted has to go.
+    // Don't fetch hundreds of rows again for every message, unless an edited or deleted one is on screen.
     const shown = list.rows.some(({ lastMessage }) => changed && lastMessage?.id === changed.id)
-    if (list.pages <= 3 || shown) read()
+    if (list.pages <= 3 || shown) refetch()
   }
   const above = whole ? Object.values(fresh).reverse().map(rowOfMessage) : []
   const known = new Map(list.rows.map((row) => [row.conversationId, row]))
@@ -168,7 +168,7 @@ function useConversations(appId: string, search: Search) {
     })),
     ...list.rows.map(rowOf).filter(({ conversationId }) => !(whole && conversationId in fresh)),
   ]
-  return { list, rows, hear, read }
+  return { list, rows, applyEvent, refetch }
 }
 
 function without(messages: Record<string, Message>, id: string): Record<string, Message> {
@@ -176,7 +176,7 @@ function without(messages: Record<string, Message>, id: string): Record<string, 
   return others
 }
 
-/** A view of the whole list names both who talk; that of one user the other alone. */
+/** In the app's whole list, a row of a 1:1 conversation names both users. In one user's list, it names the other user. */
 function rowOf(view: UserConversation): Row {
   const { conversationId, uid, conversationWith, lastMessage, updatedAt, unreadMessageCount } = view
   const other = partyOf(conversationWith)

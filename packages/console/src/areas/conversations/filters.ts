@@ -1,29 +1,29 @@
 import type { Filters } from '../../shared/search.ts'
 
-/** What `GET /conversations` can be asked for, and in whose name. */
+/** The filters of `GET /conversations`, and the user on whose behalf to call it. */
 export const CONVERSATION_FILTERS = {
   onBehalfOf: {
-    label: 'As user',
+    label: 'User',
     kind: 'text',
-    hint: 'A uid: the conversations of this user, newest first.',
+    hint: "Enter a UID to see this user's conversations, newest first.",
   },
   conversationType: {
     label: 'Type',
     kind: 'choice',
-    options: { user: 'Between two', group: 'Groups' },
+    options: { user: '1:1', group: 'Group' },
   },
   unread: { label: 'Unread only', kind: 'flag' },
   eachView: {
-    label: 'Once for each user',
+    label: 'One row per user',
     kind: 'flag',
-    hint: 'Else each conversation is listed once.',
+    hint: 'By default, each conversation is listed once.',
   },
-  userTags: { label: 'Tags of the user', kind: 'list' },
-  groupTags: { label: 'Tags of the group', kind: 'list' },
-  tags: { label: 'Only groups with tags', kind: 'list' },
-  conversationTags: { label: 'Own tags of the conversation', kind: 'list' },
-  includeBlockedUsers: { label: 'With blocked users too', kind: 'flag' },
-  withBlockedInfo: { label: 'Show who blocks whom', kind: 'flag' },
-  onlyAgentic: { label: 'With agents only', kind: 'flag' },
-  hideAgentic: { label: 'Without agents', kind: 'flag' },
+  userTags: { label: 'User tags', kind: 'list' },
+  groupTags: { label: 'Group tags', kind: 'list' },
+  tags: { label: 'Groups with tags', kind: 'list' },
+  conversationTags: { label: 'Conversation tags', kind: 'list' },
+  includeBlockedUsers: { label: 'Include blocked users', kind: 'flag' },
+  withBlockedInfo: { label: 'Show who blocked whom', kind: 'flag' },
+  onlyAgentic: { label: 'Agent conversations only', kind: 'flag' },
+  hideAgentic: { label: 'Hide agent conversations', kind: 'flag' },
 } satisfies Filters

@@ -13,7 +13,7 @@ export const messagesKey = (appId: string, conversationId: string) =>
 
 const byId = (a: Message, b: Message) => Number(a.id) - Number(b.id)
 
-/** The pages with one more message, unless it is there already; replies belong to their thread. */
+/** Adds a message to the newest page, unless it is already there. Replies belong to their thread instead. */
 export function addMessage(
   before: InfiniteData<MessagePage> | undefined,
   sent: { id: string; parentId?: string | undefined },
@@ -25,7 +25,7 @@ export function addMessage(
   return { ...before, pages: [{ ...newest, data }, ...older] }
 }
 
-/** The history of a conversation, page by page upwards from the newest. */
+/** A conversation's messages, page by page from the newest to the oldest. */
 export function useMessages(appId: string, conversationId: string) {
   return useInfiniteQuery({
     queryKey: messagesKey(appId, conversationId),

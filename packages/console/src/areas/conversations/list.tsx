@@ -6,11 +6,11 @@ import type { Records } from '../../shared/records.ts'
 import { Time } from '../../shared/time.tsx'
 import type { Party } from './content.ts'
 
-/** A conversation as the list shows it. */
+/** A row of the conversation list. */
 export interface Row {
   key: string
   conversationId: string
-  /** One party, or the two who talk. */
+  /** The group, or one or both users of a 1:1 conversation. */
   parties: Party[]
   summary: string
   at: number | undefined
@@ -21,7 +21,7 @@ export const nameOf = (parties: Party[]) => parties.map(({ name }) => name).join
 
 export function ConversationList(props: {
   rows: Row[]
-  list: Pick<Records<unknown>, 'readMore' | 'isReading'>
+  list: Pick<Records<unknown>, 'loadMore' | 'isLoadingMore'>
   open: string | undefined
   onOpen: (conversationId: string) => void
 }) {
@@ -64,8 +64,8 @@ export function ConversationList(props: {
             </ListBoxItem>
           )}
         </Collection>
-        <ListBoxLoadMoreItem onLoadMore={list.readMore} isLoading={list.isReading}>
-          <span className="soft">Reading more …</span>
+        <ListBoxLoadMoreItem onLoadMore={list.loadMore} isLoading={list.isLoadingMore}>
+          <span className="soft">Loading more…</span>
         </ListBoxLoadMoreItem>
       </ListBox>
     </Virtualizer>

@@ -26,26 +26,26 @@ const TYPES = [
 ] as const
 export type ChatEvent = LoggedEvent<(typeof TYPES)[number]>
 
-/** Milliseconds between two requests for events: they count against the limits of the app. */
+/** Milliseconds between two requests for events: they count towards the app's rate limits. */
 const PAUSE = 300
 
 /**
- * Hears every event of the app's chat from now on. `start` is called once they are heard: what was read before may lack
- * some. Returns what ended it, and a way to begin again.
+ * Follows the app's chat events from now on. Calls `start` as soon as it follows them: data fetched before that may lack
+ * some events. Returns the error that ended it, and a function that starts again.
  */
 export function useEvents(
   appId: string,
   on: { start: () => void; event: (event: ChatEvent) => void },
 ) {
   const start = useEffectEvent(on.start)
-  const hear = useEffectEvent(on.event)
+  const onEvent = useEffectEvent(on.event)
   const [error, setError] = useState<unknown>()
   const [attempt, setAttempt] = useState(1)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt begins anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt starts again
   useEffect(() => {
     const ended = new AbortController()
     setError(undefined)
-    follow(appId, ended.signal, start, hear).catch((reason: unknown) => {
+    follow(appId, ended.signal, start, onEvent).catch((reason: unknown) => {
       if (ended.signal.aborted) return
       setError(reason)
       checkSession(reason)
@@ -59,7 +59,7 @@ async function follow(
   appId: string,
   signal: AbortSignal,
   start: () => void,
-  hear: (event: ChatEvent) => void,
+  onEvent: (event: ChatEvent) => void,
 ) {
   const api = manage.app(appId)
   const { meta } = await api.events.list({ limit: 1 }, { signal })
@@ -67,22 +67,22 @@ async function follow(
   const query = { after: meta.last, types: [...TYPES], limit: 500 }
   let last = 0
   for await (const event of api.followEvents(query, { signal })) {
-    hear(event)
-    // Events of one answer come at once; the first of each is where the next request can be put off.
+    onEvent(event)
+    // Events of one response arrive together. Pausing at the first of them delays the next request.
     const waited = performance.now() - last > 5
     if (waited) await new Promise((resolve) => setTimeout(resolve, PAUSE))
     last = performance.now()
   }
 }
 
-/** The conversation that an event is about, where it is about one. */
+/** The conversation that an event belongs to, if any. */
 export function conversationOf({ payload }: ChatEvent): string | undefined {
   if ('conversationId' in payload) return payload.conversationId
   if ('message' in payload) return payload.message.conversationId
   return 'group' in payload ? payload.group.conversationId : undefined
 }
 
-/** The new message that an event carries: one that was sent, or the trace of an action. */
+/** The new message that an event carries: a sent message or an action message. */
 export const messageOf = ({ type, payload }: ChatEvent) =>
   'message' in payload && (type === 'message.sent' || type.startsWith('group.member.'))
     ? payload.message
@@ -90,7 +90,7 @@ export const messageOf = ({ type, payload }: ChatEvent) =>
 
 type Changed = Partial<Message> & Pick<Message, 'id'>
 
-/** What an event tells of a message to be another now: edited, or without what it said; of one that is gone only ids. */
+/** The fields that an edit or deletion changed. A message deleted for good has only its ids. */
 export function changedOf({ type, payload }: ChatEvent): Changed | undefined {
   if (type !== 'message.edited' && type !== 'message.deleted') return undefined
   const { on } = payload.message.data.entities as { on: { entity: Changed } }

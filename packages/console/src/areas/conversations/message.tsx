@@ -17,14 +17,14 @@ import { Receipts } from './receipts.tsx'
 interface ItemProps {
   appId: string
   message: Message
-  /** The one before is of the same sender. */
+  /** Whether the previous message has the same sender. */
   follows: boolean
-  /** Opens its thread; not within one. */
+  /** Opens the thread. Absent inside a thread. */
   onThread?: () => void
   onChanged: () => void
 }
 
-/** One message of a conversation, with all that is known of it. */
+/** A message with its reactions, receipts and actions. */
 export function MessageItem(props: ItemProps) {
   const { appId, message, follows, onThread } = props
   if (message.category === 'action') {
@@ -62,10 +62,10 @@ export function MessageItem(props: ItemProps) {
               {replyCount === 1 ? '1 reply' : `${replyCount} replies`}
             </Button>
           )}
-          {message.pinnedAt !== undefined && <Status tone="info">pinned</Status>}
+          {message.pinnedAt !== undefined && <Status tone="info">Pinned</Status>}
           {message.editedAt !== undefined && !message.deletedAt && (
             <small className="soft">
-              edited <Time at={message.editedAt} />
+              Edited <Time at={message.editedAt} />
             </small>
           )}
           <Tags of={message.tags} />
@@ -79,18 +79,18 @@ export function MessageItem(props: ItemProps) {
 
 function markOf({ readAt, deliveredAt, deletedAt }: Message) {
   if (deletedAt) return ''
-  if (readAt) return 'read'
-  return deliveredAt ? 'delivered' : 'sent'
+  if (readAt) return 'Read'
+  return deliveredAt ? 'Delivered' : 'Sent'
 }
 
-type Shown = 'json' | 'receipts' | 'delete' | undefined
+type OpenDialog = 'json' | 'receipts' | 'delete' | undefined
 
 function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
-  const [shown, setShown] = useState<Shown>()
+  const [shown, setShown] = useState<OpenDialog>()
   const close = () => setShown(undefined)
   const action = message.category === 'action'
   const items = [
-    <MenuItem key="json" text="Show JSON" icon="braces" onAction={() => setShown('json')} />,
+    <MenuItem key="json" text="View JSON" icon="braces" onAction={() => setShown('json')} />,
     ...(action || !onThread || message.parentId
       ? []
       : [<MenuItem key="thread" text="Open thread" icon="reply" onAction={onThread} />]),
@@ -99,7 +99,7 @@ function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
       : [
           <MenuItem
             key="receipts"
-            text="Who read it"
+            text="View receipts"
             icon="check"
             onAction={() => setShown('receipts')}
           />,
@@ -119,15 +119,15 @@ function MessageMenu({ appId, message, onThread, onChanged }: ItemProps) {
   return (
     <span className="message-menu">
       <Menu
-        label="Message"
-        trigger={<IconButton icon="more" label={`More on message ${message.id}`} />}
+        label="Message actions"
+        trigger={<IconButton icon="more" label={`More actions for message ${message.id}`} />}
       >
         {items}
       </Menu>
       <Dialog wide title={`Message ${message.id}`} isOpen={shown === 'json'} onClose={close}>
         <Json value={message} label={`Message ${message.id}`} />
       </Dialog>
-      <Dialog title="Who received and read it" isOpen={shown === 'receipts'} onClose={close}>
+      <Dialog title="Delivery and read receipts" isOpen={shown === 'receipts'} onClose={close}>
         <Receipts appId={appId} id={message.id} />
       </Dialog>
       <Dialog title="Delete message" isOpen={shown === 'delete'} onClose={close}>
@@ -147,12 +147,15 @@ function DeleteMessage(props: {
   const remove = useDelete(props)
   return (
     <Form
-      sends={remove}
+      mutation={remove}
       submit="Delete"
       look="danger main"
       beside={<Button onPress={onDone}>Cancel</Button>}
     >
-      <p>Its content goes; everybody sees that a message was deleted here.</p>
+      <p>
+        The content is deleted for everyone. A note that a message was deleted stays in the
+        conversation.
+      </p>
       <blockquote className="quoted" dir="auto">
         {summaryOf(message)}
       </blockquote>

@@ -16,7 +16,7 @@ export function MessageView(props: {
   appId: string
   conversationId: string
   thread: string | undefined
-  /** Who talks, where the list knows it. */
+  /** The parties, if the conversation list knows them. */
   parties: Party[] | undefined
   onThread: (id: string | undefined) => void
   onClose: () => void
@@ -31,7 +31,7 @@ export function MessageView(props: {
     <>
       <header className="open-head">
         <span className="explorer-back">
-          <IconButton icon="back" label="Back to the list" onPress={onClose} />
+          <IconButton icon="back" label="Back to conversations" onPress={onClose} />
         </span>
         {parties[0] && (
           <Avatar
@@ -58,8 +58,8 @@ export function MessageView(props: {
       {history.isPending ? (
         <Skeleton />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-        <div className="history" tabIndex={0} role="log" aria-label="History">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
+        <div className="history" tabIndex={0} role="log" aria-label="Message history">
           <ol>
             {history.hasNextPage && !history.isFetchNextPageError && (
               <Older
@@ -96,7 +96,7 @@ export function MessageView(props: {
   )
 }
 
-/** The next older page, as soon as the top comes into sight. */
+/** Loads the next older page when the top scrolls into view. */
 function Older({ reading, read }: { reading: boolean; read: () => void }) {
   const top = useRef<HTMLLIElement>(null)
   useEffect(() => {
@@ -107,12 +107,12 @@ function Older({ reading, read }: { reading: boolean; read: () => void }) {
   }, [reading, read])
   return (
     <li ref={top} className="soft history-older">
-      Reading older messages …
+      Loading older messages…
     </li>
   )
 }
 
-/** The same sender within five minutes: the name stands once. */
+/** Messages of one sender within five minutes share the name above them. */
 const follows = (before: Message | undefined, message: Message) =>
   before !== undefined &&
   before.sender === message.sender &&
@@ -120,7 +120,7 @@ const follows = (before: Message | undefined, message: Message) =>
   message.category !== 'action' &&
   message.sentAt - before.sentAt < 300
 
-/** The group, or the two who talk. */
+/** The group, or both users of a 1:1 conversation. */
 function partiesOf(messages: Message[]): Party[] | undefined {
   const message = messages.findLast(({ category }) => category !== 'action') ?? messages.at(-1)
   if (!message) return undefined

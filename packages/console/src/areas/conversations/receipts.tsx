@@ -5,7 +5,7 @@ import { Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
 import { Time } from '../../shared/time.tsx'
 
-/** The first hundred who received a message. */
+/** The receipts of a message's first hundred recipients. */
 export function Receipts({ appId, id }: { appId: string; id: string }) {
   const receipts = useQuery({
     queryKey: appKey(appId, 'conversations', 'receipts', id),
@@ -14,7 +14,7 @@ export function Receipts({ appId, id }: { appId: string; id: string }) {
   if (receipts.isPending) return <Skeleton lines={3} />
   if (receipts.error) return <Problem error={receipts.error} retry={receipts.refetch} />
   const { data, meta } = receipts.data
-  if (data.length === 0) return <p className="soft">Nobody yet.</p>
+  if (data.length === 0) return <p className="soft">No one has received this message yet.</p>
   return (
     <>
       <table className="receipts">
@@ -39,7 +39,7 @@ export function Receipts({ appId, id }: { appId: string; id: string }) {
           ))}
         </tbody>
       </table>
-      {meta.next && <p className="soft">And more.</p>}
+      {meta.next && <p className="soft">Only the first 100 recipients are shown.</p>}
     </>
   )
 }

@@ -20,7 +20,7 @@ export function Thread(props: {
   const { appId, conversationId, id, parties, onClose } = props
   const queries = useQueryClient()
   const api = manage.app(appId)
-  // Below the key of the conversation: what happens there makes both be read again.
+  // Below the conversation's key, so that an event in the conversation refetches the thread too.
   const key = [...messagesKey(appId, conversationId), 'thread', id]
   const root = useQuery({ queryKey: [...key, 'root'], queryFn: () => api.messages.get(id) })
   const replies = useInfiniteQuery({
@@ -58,7 +58,7 @@ export function Thread(props: {
           ))}
       </ol>
       {replies.hasNextPage && (
-        <Button onPress={() => void replies.fetchNextPage()}>Show more</Button>
+        <Button onPress={() => void replies.fetchNextPage()}>Load more</Button>
       )}
       <Composer
         appId={appId}

@@ -12,7 +12,7 @@ import { refusedOf } from './refused.ts'
 
 const APP = 'app_system'
 
-/** A new group, or one that is there. */
+/** Creates a group, or edits the given one. */
 export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
   const appId = useAppId()
   const { groups } = manage.app(appId)
@@ -65,11 +65,11 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
   })
   if (save.data && save.data.length > 0) return <Refused of={save.data} onDone={onDone} />
   return (
-    <Form sends={save} submit={of ? 'Save' : 'Create group'}>
+    <Form mutation={save} submit={of ? 'Save' : 'Create group'}>
       {!of && (
         <Field
           label="GUID"
-          hint="Your own id of this group. It never changes."
+          hint="A unique ID that you choose. You can't change it later."
           mono
           value={guid}
           onChange={setGuid}
@@ -79,7 +79,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
       <Field label="Name" value={name} onChange={setName} />
       <Choice
         label="Type"
-        hint="Who can join: everyone, those who are added, or those who know the password."
+        hint="Anyone can join a public group, and anyone with the password can join a password group. Users join a private group only when they're added."
         value={type}
         options={GROUP_TYPES}
         onChange={setType}
@@ -96,7 +96,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
       )}
       <Field
         label="Owner"
-        hint="UID; the app itself unless given."
+        hint="A UID. If empty, the app owns the group."
         mono
         required={false}
         value={owner}
@@ -105,7 +105,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
       {!of && (
         <Field
           label="Members"
-          hint="UIDs, up to 25, with commas."
+          hint="Up to 25 UIDs, separated by commas."
           mono
           required={false}
           value={members}
@@ -115,14 +115,14 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
       <TextArea label="Description" rows={2} value={description} onChange={setDescription} />
       <Field
         label="Icon"
-        hint="Address of a picture."
+        hint="URL of an image."
         required={false}
         value={icon}
         onChange={setIcon}
       />
       <Field
         label="Tags"
-        hint="Several with commas."
+        hint="Separate tags with commas."
         required={false}
         value={tags}
         onChange={setTags}
@@ -138,10 +138,10 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
   )
 }
 
-/** Members that a new group did not get: the group is there. */
+/** Lists the users who could not be added to a new group. */
 const Refused = ({ of, onDone }: { of: string[]; onDone: () => void }) => (
   <div className="stack">
-    <p>The group was created. These did not become members:</p>
+    <p>The group was created, but these users couldn't be added:</p>
     <ul>
       {of.map((text) => (
         <li key={text}>{text}</li>

@@ -45,7 +45,7 @@ export function GroupPage() {
     <Page
       title={of.name}
       heading={
-        <span className="who">
+        <span className="named-avatar">
           <Avatar square id={of.guid} name={of.name} url={of.icon} />
           <span dir="auto">{of.name}</span>
         </span>
@@ -59,7 +59,7 @@ export function GroupPage() {
       actions={<Actions of={of} />}
     >
       <Tabs
-        label="Views of the group"
+        label="Group details"
         tabs={tabs}
         open={tabs.some(({ id }) => id === tab) ? tab : 'members'}
         onOpen={(id) =>
@@ -82,7 +82,7 @@ function Actions({ of }: { of: Group }) {
         params={{ appId }}
         search={{ open: of.conversationId }}
       >
-        Messages
+        View messages
       </Link>
       <JsonButton value={of} of={`Group ${of.guid}`} />
       <Dialog title="Edit group" trigger={<Button icon="edit">Edit</Button>}>
@@ -91,7 +91,7 @@ function Actions({ of }: { of: Group }) {
       <ConfirmByName
         what="Delete group"
         name={of.name}
-        about="The group goes with its members, bans and messages. It cannot be brought back."
+        about="This permanently deletes the group with its members, bans, and messages."
         act={async () => {
           await manage.app(appId).groups.delete(of.guid)
           await navigate({ to: '/apps/$appId/groups', params: { appId } })
@@ -107,7 +107,7 @@ function Profile({ of }: { of: Group }) {
   const { appId } = route.useParams()
   const owner =
     of.owner === 'app_system' ? (
-      'the app'
+      'The app'
     ) : (
       <Link to="/apps/$appId/users/$uid" params={{ appId, uid: of.owner }}>
         <code>{of.owner}</code>
@@ -126,7 +126,7 @@ function Profile({ of }: { of: Group }) {
             Icon: of.icon && <SafeLink href={of.icon} />,
             Tags: of.tags?.length ? <Tags of={of.tags} /> : undefined,
             Created: <Time at={of.createdAt} />,
-            Changed: of.updatedAt && <Time at={of.updatedAt} />,
+            Updated: of.updatedAt && <Time at={of.updatedAt} />,
           }}
         />
       </Panel>
@@ -134,7 +134,7 @@ function Profile({ of }: { of: Group }) {
         {of.metadata ? (
           <Json value={of.metadata} label="Metadata" />
         ) : (
-          <p className="soft">None.</p>
+          <p className="soft">No metadata.</p>
         )}
       </Panel>
     </div>

@@ -1,6 +1,6 @@
 import type { Group, ListGroupsQuery } from '@loquat/sdk'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
-import { Who } from '../../shared/avatar.tsx'
+import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Button } from '../../shared/button.tsx'
 import { useCurl } from '../../shared/curl.ts'
 import { type ColumnOf, DataTable } from '../../shared/data-table.tsx'
@@ -24,7 +24,7 @@ const COLUMNS: ColumnOf<Group>[] = [
   {
     name: 'Group',
     width: '3fr',
-    cell: ({ guid, name, icon }) => <Who square id={guid} name={name} url={icon} />,
+    cell: ({ guid, name, icon }) => <NamedAvatar square id={guid} name={name} url={icon} />,
   },
   {
     name: 'Members',
@@ -55,14 +55,14 @@ export function Groups() {
     ...queryOf(GROUP_FILTERS, search),
     searchKey: search.searchKey,
   } as ListGroupsQuery
-  const groups = useRecords(appKey(appId, 'groups', 'list', search), (place) =>
-    manage.app(appId).groups.list({ perPage: 50, withTags: true, ...query, ...place }),
+  const groups = useRecords(appKey(appId, 'groups', 'list', search), (page) =>
+    manage.app(appId).groups.list({ perPage: 50, withTags: true, ...query, ...page }),
   )
   const filtered = Object.values(search).some(Boolean)
   return (
     <Page
       title="Groups"
-      description="Conversations of many, with members and rights."
+      description="Users who chat together in a group conversation."
       actions={
         <Dialog
           title="Create group"
@@ -78,7 +78,7 @@ export function Groups() {
     >
       <div className="toolbar">
         <SearchField
-          label="Search by name or guid"
+          label="Search by name or GUID"
           value={search.searchKey ?? ''}
           onChange={(searchKey) => change({ searchKey: searchKey || undefined })}
         />
@@ -95,15 +95,15 @@ export function Groups() {
         }
         empty={
           filtered ? (
-            <Empty title="No group matches">
-              Look for a part of the name or the beginning of the guid, or remove a filter.
+            <Empty title="No matching groups">
+              Search for part of the name or the start of the GUID, or remove a filter.
             </Empty>
           ) : (
             <Empty
               title="No groups yet"
               curl={curl('/groups', { guid: 'team', name: 'The team', type: 'public' })}
             >
-              Create the first one with the button above, or with this command.
+              Create your first group with the button above, or with this command.
             </Empty>
           )
         }

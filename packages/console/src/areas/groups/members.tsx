@@ -1,9 +1,9 @@
-/** Who is in a group, and who may not be. */
+/** The members and banned users of a group. */
 import type { Group, ListBannedUsersItem, ListMembersItem } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Who } from '../../shared/avatar.tsx'
+import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Button, IconButton } from '../../shared/button.tsx'
 import { type ColumnOf, DataTable } from '../../shared/data-table.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
@@ -23,7 +23,7 @@ import { refusedOf } from './refused.ts'
 const SCOPES = { participant: 'Participant', moderator: 'Moderator', admin: 'Admin' } as const
 type Scope = keyof typeof SCOPES
 
-/** Something done to a group, told when it is done. */
+/** Changes a group, then shows the text `done`. */
 function useAct() {
   const appId = useAppId()
   const queries = useQueryClient()
@@ -42,11 +42,14 @@ export function Members({ of }: { of: Group }) {
   const act = useAct()
   const api = manage.app(appId)
   const { guid } = of
-  const list = useRecords(appKey(appId, 'groups', 'members', guid), (place) =>
-    api.groupMembers.list(guid, { perPage: 50, ...place }),
+  const list = useRecords(appKey(appId, 'groups', 'members', guid), (page) =>
+    api.groupMembers.list(guid, { perPage: 50, ...page }),
   )
   const menuOf = ({ uid, name, scope }: ListMembersItem) => (
-    <Menu label={`Member ${name}`} trigger={<IconButton icon="more" label={`Change ${name}`} />}>
+    <Menu
+      label={`Actions for ${name}`}
+      trigger={<IconButton icon="more" label={`More actions for ${name}`} />}
+    >
       {[
         ...(Object.keys(SCOPES) as Scope[])
           .filter((other) => other !== scope)
@@ -57,7 +60,7 @@ export function Members({ of }: { of: Group }) {
               onAction={() =>
                 act.mutate({
                   act: () => api.groupMembers.changeScope(guid, uid, { scope: other }),
-                  done: `${name} is ${SCOPES[other].toLowerCase()} now`,
+                  done: `Changed the scope of ${name} to ${SCOPES[other].toLowerCase()}`,
                 })
               }
             />
@@ -66,7 +69,7 @@ export function Members({ of }: { of: Group }) {
           key="kick"
           danger
           text="Kick"
-          about="May join again"
+          about="Can join again"
           onAction={() =>
             act.mutate({ act: () => api.groupMembers.kick(guid, uid), done: `Kicked ${name}` })
           }
@@ -75,7 +78,7 @@ export function Members({ of }: { of: Group }) {
           key="ban"
           danger
           text="Ban"
-          about="Cannot join any more"
+          about="Can't join again until unbanned"
           onAction={() =>
             act.mutate({ act: () => api.bannedUsers.ban(guid, uid), done: `Banned ${name}` })
           }
@@ -87,11 +90,11 @@ export function Members({ of }: { of: Group }) {
     {
       name: 'Member',
       width: '3fr',
-      cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+      cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
     },
     { name: 'Scope', width: 112, cell: ({ scope }) => <ScopeStatus of={scope} /> },
     { name: 'Joined', wide: true, width: 140, cell: ({ joinedAt }) => <Time at={joinedAt} /> },
-    { name: 'Change', width: 84, end: true, cell: menuOf },
+    { name: 'Actions', width: 84, end: true, cell: menuOf },
   ]
   return (
     <div className="stack">
@@ -110,7 +113,7 @@ export function Members({ of }: { of: Group }) {
         href={({ uid }) =>
           hrefTo(router, { to: '/apps/$appId/users/$uid', params: { appId, uid } })
         }
-        empty={<Empty title="No members">Add users by their uid.</Empty>}
+        empty={<Empty title="No members yet">Add users by their UIDs.</Empty>}
       />
     </div>
   )
@@ -138,14 +141,14 @@ function AddMembers({ guid, onDone }: { guid: string; onDone: () => void }) {
     },
     onSuccess: (count) => {
       onDone()
-      toast(count === 1 ? 'Added a member' : `Added ${count} members`)
+      toast(count === 1 ? 'Added 1 member' : `Added ${count} members`)
     },
   })
   return (
-    <Form sends={add} submit="Add">
+    <Form mutation={add} submit="Add members">
       <Field
         label="UIDs"
-        hint="Up to 25, with commas."
+        hint="Up to 25 UIDs, separated by commas."
         mono
         value={uids}
         onChange={setUids}
@@ -162,27 +165,27 @@ export function Bans({ of }: { of: Group }) {
   const act = useAct()
   const { bannedUsers } = manage.app(appId)
   const { guid } = of
-  const list = useRecords(appKey(appId, 'groups', 'bans', guid), (place) =>
-    bannedUsers.list(guid, { perPage: 50, ...place }),
+  const list = useRecords(appKey(appId, 'groups', 'bans', guid), (page) =>
+    bannedUsers.list(guid, { perPage: 50, ...page }),
   )
   const columns: ColumnOf<ListBannedUsersItem>[] = [
     {
       name: 'User',
       width: '3fr',
-      cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+      cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
     },
     { name: 'Banned', wide: true, width: 140, cell: ({ bannedAt }) => <Time at={bannedAt} /> },
     {
-      name: 'Change',
+      name: 'Actions',
       width: 130,
       end: true,
       cell: ({ uid, name }) => (
         <Button
           onPress={() =>
-            act.mutate({ act: () => bannedUsers.unban(guid, uid), done: `${name} may join again` })
+            act.mutate({ act: () => bannedUsers.unban(guid, uid), done: `Unbanned ${name}` })
           }
         >
-          Release
+          Unban
         </Button>
       ),
     },
@@ -190,7 +193,7 @@ export function Bans({ of }: { of: Group }) {
   return (
     <div className="stack">
       <div className="form-end">
-        <Dialog title="Ban a user" trigger={<Button look="danger">Ban a user</Button>}>
+        <Dialog title="Ban user" trigger={<Button look="danger">Ban user</Button>}>
           {(close) => <BanUser guid={guid} onDone={close} />}
         </Dialog>
       </div>
@@ -205,7 +208,9 @@ export function Bans({ of }: { of: Group }) {
           hrefTo(router, { to: '/apps/$appId/users/$uid', params: { appId, uid } })
         }
         empty={
-          <Empty title="Nobody is banned">Whoever is banned cannot join, read or write here.</Empty>
+          <Empty title="No banned users">
+            Banned users can't join, read, or send messages here.
+          </Empty>
         }
       />
     </div>
@@ -225,7 +230,7 @@ function BanUser({ guid, onDone }: { guid: string; onDone: () => void }) {
     },
   })
   return (
-    <Form sends={ban} submit="Ban" look="danger main">
+    <Form mutation={ban} submit="Ban user" look="danger main">
       <Field label="UID" mono value={uid} onChange={setUid} autoFocus />
     </Form>
   )

@@ -1,10 +1,10 @@
-/** What came of each uid of a request, in the lists that were sent. */
+/** The outcome for each UID of a request, in the lists of the request. */
 type Outcomes = Record<
   string,
   Record<string, { success: boolean; error?: { message: string } }> | undefined
 >
 
-/** `uid: why` of those that were not taken: each stands for itself, the others were. */
+/** `uid: reason` for each user who could not be added. The others were added. */
 export const refusedOf = (outcomes: Outcomes): string[] =>
   Object.values(outcomes)
     .flatMap((list) => Object.entries(list ?? {}))

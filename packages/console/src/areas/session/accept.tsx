@@ -5,7 +5,7 @@ import { manage } from '../../shared/manage.ts'
 import { Page, Panel } from '../../shared/page.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
-/** An invitation that somebody opens who has an account already. */
+/** Accepts an invitation for an operator who already has an account. */
 export function Accept() {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -15,18 +15,18 @@ export function Accept() {
     onSuccess: async ({ appId, role }) => {
       await queries.invalidateQueries({ queryKey: ['apps'] })
       await navigate({ to: '/apps/$appId', params: { appId } })
-      toast(`You are ${role} of this app now`)
+      toast(`You joined this app's team as ${role}`)
     },
   })
   return (
     <Page title="Invitation">
       <Panel>
         {invitation ? (
-          <Form sends={accept} submit="Accept">
-            <p>You were invited to the team of an app.</p>
+          <Form mutation={accept} submit="Accept invitation">
+            <p>You've been invited to join the team of an app.</p>
           </Form>
         ) : (
-          <p>You are signed in already.</p>
+          <p>You're already signed in.</p>
         )}
       </Panel>
     </Page>

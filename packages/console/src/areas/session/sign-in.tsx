@@ -5,37 +5,41 @@ import { useState } from 'react'
 import { Email } from '../../shared/account-fields.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { beginSession, manage } from '../../shared/manage.ts'
-import { bare } from '../../shared/texts.ts'
-import { Gate } from './gate.tsx'
+import { withoutSpaces } from '../../shared/texts.ts'
+import { SignedOutPage } from './signed-out-page.tsx'
 
 const wantsCode = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_TOTP_REQUIRED'
 
-/** Recovery codes are longer, and have dashes. */
+/** One-time codes have six digits. Anything else is a recovery code. */
 const secondStep = (code: string) => (/^\d{6}$/.test(code) ? { code } : { recoveryCode: code })
 
 export function SignIn() {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
-  const [asked, setAsked] = useState(false)
+  const [codeRequired, setCodeRequired] = useState(false)
   const signIn = useMutation({
     mutationFn: () =>
-      manage.sessions.create({ email, password, ...(asked && secondStep(bare(code))) }),
+      manage.sessions.create({
+        email,
+        password,
+        ...(codeRequired && secondStep(withoutSpaces(code))),
+      }),
     onSuccess: beginSession,
-    onError: (error) => wantsCode(error) && setAsked(true),
+    onError: (error) => wantsCode(error) && setCodeRequired(true),
   })
-  const sends = { ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }
-  const below = asked ? (
-    'The code that your authenticator app shows, or a recovery code.'
+  const mutation = { ...signIn, error: wantsCode(signIn.error) ? undefined : signIn.error }
+  const below = codeRequired ? (
+    'Enter the code from your authenticator app, or a recovery code.'
   ) : (
     <>
-      No account yet? <Link to="/sign-up">Sign up</Link>
+      Don't have an account? <Link to="/sign-up">Sign up</Link>
     </>
   )
   return (
-    <Gate title="Sign in" below={below}>
-      <Form sends={sends} submit="Sign in">
+    <SignedOutPage title="Sign in" below={below}>
+      <Form mutation={mutation} submit="Sign in">
         <Email value={email} onChange={setEmail} />
         <Field
           label="Password"
@@ -44,7 +48,7 @@ export function SignIn() {
           value={password}
           onChange={setPassword}
         />
-        {asked && (
+        {codeRequired && (
           <Field
             label="One-time code"
             autoComplete="one-time-code"
@@ -54,6 +58,6 @@ export function SignIn() {
           />
         )}
       </Form>
-    </Gate>
+    </SignedOutPage>
   )
 }

@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { Email, NewPassword } from '../../shared/account-fields.tsx'
 import { Field, Form } from '../../shared/form.tsx'
 import { beginSession, manage } from '../../shared/manage.ts'
-import { Gate } from './gate.tsx'
+import { SignedOutPage } from './signed-out-page.tsx'
 
-/** A new account, of whoever may have one: the installation decides, or the invitation in the link. */
+/** Creates an account. The installation decides whether that takes an invitation, which an invitation link fills in. */
 export function SignUp() {
   const navigate = useNavigate()
   const invited = useSearch({ from: '/sign-up' })
@@ -27,24 +27,24 @@ export function SignUp() {
   })
   const below = (
     <>
-      You have an account? <Link to="/">Sign in</Link>
+      Already have an account? <Link to="/">Sign in</Link>
     </>
   )
   return (
-    <Gate title="Sign up" below={below}>
-      <Form sends={signUp} submit="Create account">
+    <SignedOutPage title="Create your account" below={below}>
+      <Form mutation={signUp} submit="Create account">
         <Field label="Your name" autoComplete="name" value={name} onChange={setName} autoFocus />
         <Email value={email} onChange={setEmail} />
         <NewPassword label="Password" value={password} onChange={setPassword} />
         <Field
           label="Invitation"
-          hint="If somebody gave you one. Some installations ask for it."
+          hint="Enter your invitation if you have one. Some servers require it."
           required={false}
           autoComplete="off"
           value={invitation}
           onChange={setInvitation}
         />
       </Form>
-    </Gate>
+    </SignedOutPage>
   )
 }

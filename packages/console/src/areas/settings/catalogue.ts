@@ -1,4 +1,4 @@
-/** The settings of an app as people read them. One that is not named here is shown by its name. */
+/** Labels and hints for an app's settings. The page shows a setting that is missing here by its name. */
 export interface SettingText {
   label: string
   hint?: string
@@ -7,63 +7,74 @@ export interface SettingText {
 export const GROUPS: { title: string; about: string; prefix: string }[] = [
   {
     title: 'Conversations',
-    about: 'What becomes the last message of a conversation, beside messages themselves.',
+    about: 'Besides regular messages, these also become the last message of a conversation.',
     prefix: 'core.',
   },
-  { title: 'Pages that may call', about: 'Whose pages may call with a token.', prefix: 'cors.' },
-  { title: 'Limits', about: 'How much of each there can be.', prefix: 'limits.' },
-  { title: 'Requests a minute', about: 'Beyond them calls are told to wait.', prefix: 'rate.' },
+  {
+    title: 'Allowed origins',
+    about: 'Websites whose pages may call this app with an auth token.',
+    prefix: 'cors.',
+  },
+  { title: 'Limits', about: 'The maximum number of each.', prefix: 'limits.' },
+  {
+    title: 'Rate limits',
+    about: 'Requests per minute. Requests over the limit fail with status 429.',
+    prefix: 'rate.',
+  },
 ]
 
 export const TEXTS: Record<string, SettingText> = {
   'core.conversations.updateOnGroupActions': {
-    label: 'Members that join, leave, are kicked or banned',
-    hint: 'They count as unread.',
+    label: 'Members joining, leaving, or being kicked or banned',
+    hint: 'Counts as unread.',
   },
   'core.conversations.updateOnReplies': {
     label: 'Replies in threads',
-    hint: 'They never count as unread.',
+    hint: 'Never counts as unread.',
   },
   'core.conversations.updateOnCustomMessage': {
     label: 'Custom messages',
-    hint: 'They count as unread.',
+    hint: 'Counts as unread.',
   },
   'core.conversations.updateOnMessageActions': {
     label: 'Edited and deleted messages',
-    hint: 'They count as unread.',
+    hint: 'Counts as unread.',
   },
-  'core.conversations.updateOnCallActivity': { label: 'Calls', hint: 'They count as unread.' },
+  'core.conversations.updateOnCallActivity': { label: 'Calls', hint: 'Counts as unread.' },
   'core.threads.updateOnMessageActions': {
-    label: 'Edited and deleted messages inside threads',
-    hint: 'They count as unread.',
+    label: 'Edited and deleted messages in threads',
+    hint: 'Counts as unread.',
   },
-  'limits.membersPerGroup': { label: 'Members of a group' },
-  'limits.groupsPerUser': { label: 'Groups of a user' },
-  'limits.friendsPerUser': { label: 'Friends of a user' },
-  'limits.reactionsPerMessage': { label: 'Different reactions to a message' },
-  'limits.pinnedMessages': { label: 'Pinned messages of a conversation' },
-  'limits.savedMessages': { label: 'Saved messages of a user' },
-  'limits.authTokensPerUser': { label: 'Auth tokens of a user', hint: 'The newest stay valid.' },
+  'limits.membersPerGroup': { label: 'Members per group' },
+  'limits.groupsPerUser': { label: 'Groups per user' },
+  'limits.friendsPerUser': { label: 'Friends per user' },
+  'limits.reactionsPerMessage': { label: 'Different reactions per message' },
+  'limits.pinnedMessages': { label: 'Pinned messages per conversation' },
+  'limits.savedMessages': { label: 'Saved messages per user' },
+  'limits.authTokensPerUser': {
+    label: 'Auth tokens per user',
+    hint: 'The newest tokens stay valid.',
+  },
   'limits.connectionsPerUser': {
-    label: 'Connections of a user',
-    hint: 'To one gateway process at the same time.',
+    label: 'Connections per user',
+    hint: 'Concurrent connections to one gateway process.',
   },
   'limits.connectionsPerApp': {
-    label: 'Connections of the app',
-    hint: 'To one gateway process at the same time.',
+    label: 'Connections per app',
+    hint: 'Concurrent connections to one gateway process.',
   },
   'rate.core': {
     label: 'Core operations',
-    hint: 'Logins, users created and deleted, groups created, joined and left.',
+    hint: 'Signing in, creating and deleting users, and creating, joining, and leaving groups.',
   },
   'rate.standard': { label: 'All other operations' },
-  'rate.user': { label: 'Of one user', hint: 'They count for the app too.' },
+  'rate.user': { label: 'Per user', hint: "Also counts towards the app's limits." },
   'rate.failed': {
-    label: 'Unknown keys and tokens from one address',
-    hint: 'They count for nothing else.',
+    label: 'Requests with an invalid key or token',
+    hint: 'Per IP address. Counts towards no other limit.',
   },
   'cors.origins': {
     label: 'Origins',
-    hint: 'Like https://app.example.org, several with commas; * for all.',
+    hint: 'For example https://app.example.org. Separate origins with commas, or enter * to allow all.',
   },
 }

@@ -20,14 +20,19 @@ export function Settings() {
     queryFn: () => manage.settings.get(appId),
   })
   return (
-    <Page title="Settings" description="They hold for the whole app, at once.">
+    <Page title="Settings" description="These settings take effect immediately for the whole app.">
       <div className="stack">
         {app.data && <Rename name={app.data.name} />}
         <Problem error={settings.error} retry={settings.refetch} />
         {settings.isPending && <Skeleton />}
         {settings.data &&
           GROUPS.map(({ title, about, prefix }) => (
-            <Group key={prefix} title={title} about={about} values={of(settings.data, prefix)} />
+            <Group
+              key={prefix}
+              title={title}
+              about={about}
+              values={withPrefix(settings.data, prefix)}
+            />
           ))}
         {role === 'owner' && <DeleteApp />}
       </div>
@@ -35,7 +40,7 @@ export function Settings() {
   )
 }
 
-const of = (values: Values, prefix: string): Values =>
+const withPrefix = (values: Values, prefix: string): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name.startsWith(prefix)))
 
 function Rename({ name: before }: { name: string }) {
@@ -46,19 +51,19 @@ function Rename({ name: before }: { name: string }) {
     mutationFn: () => manage.apps.update(appId, { name }),
     onSuccess: async () => {
       await changed()
-      toast(`Renamed to ${name}`)
+      toast(`Renamed the app to ${name}`)
     },
   })
   return (
     <Panel title="Name">
-      <Form sends={rename} submit="Rename" ready={name.trim() !== '' && name !== before}>
-        <Field label="Name of the app" value={name} onChange={setName} maxLength={100} />
+      <Form mutation={rename} submit="Rename" ready={name.trim() !== '' && name !== before}>
+        <Field label="App name" value={name} onChange={setName} maxLength={100} />
       </Form>
     </Panel>
   )
 }
 
-/** Settings that are saved together: only what was changed is sent. */
+/** Settings that are saved together. Sends only those that changed. */
 function Group({ title, about, values }: { title: string; about: string; values: Values }) {
   const appId = useAppId()
   const queries = useQueryClient()
@@ -73,7 +78,7 @@ function Group({ title, about, values }: { title: string; about: string; values:
   }
   const save = useMutation({
     mutationFn: async () => {
-      // What is left empty gets its default back.
+      // A setting left empty goes back to its default.
       const emptied = changes.filter(([, value]) => value === '').map(([name]) => name)
       const given = changes
         .filter(([, value]) => value !== '')
@@ -83,23 +88,23 @@ function Group({ title, about, values }: { title: string; about: string; values:
       const outcomes = await manage.settings.set(appId, { settings: Object.fromEntries(given) })
       for (const { error } of Object.values(outcomes)) if (error) throw new LoquatError(error)
     },
-    onSuccess: () => done('Saved'),
+    onSuccess: () => done('Settings saved'),
   })
   return (
     <Panel title={title} about={about}>
       <Form
-        sends={save}
+        mutation={save}
         submit="Save"
         ready={changes.length > 0}
         beside={
           <ConfirmByName
-            what="Back to defaults"
+            what="Reset to defaults"
             name={title}
-            about="All settings of this panel get their defaults, at once."
-            trigger={<Button look="quiet">Back to defaults</Button>}
+            about="All settings in this panel go back to their defaults immediately."
+            trigger={<Button look="quiet">Reset to defaults</Button>}
             act={async () => {
               await manage.settings.reset(appId, { settings: Object.keys(values) })
-              await done('Back to the defaults')
+              await done('Settings reset to defaults')
             }}
           />
         }

@@ -10,14 +10,14 @@ import { toast } from '../../shared/toasts.tsx'
 export type Member = management.ListCollaboratorsItem
 
 const ROLES = {
-  admin: 'Admin: everything but the end of the app',
-  developer: 'Developer: data, keys, webhooks',
-  moderator: 'Moderator: users, groups, messages',
+  admin: 'Admin: everything except deleting the app',
+  developer: 'Developer: data, API keys, and webhooks',
+  moderator: 'Moderator: users, groups, and messages',
 } as const
 type Role = keyof typeof ROLES
 const LISTS = { admin: 'admins', developer: 'developers', moderator: 'moderators' } as const
 
-/** Gives somebody a role. Each address has an outcome of its own: what failed is thrown. */
+/** Gives the operator with this email a role. */
 function useRole(email: string, role: Role) {
   const appId = useAppId()
   const queries = useQueryClient()
@@ -33,13 +33,13 @@ function useRole(email: string, role: Role) {
   })
 }
 
-/** Whoever has no account yet gets a link, which stands there until it was taken. */
+/** Picks a role. If the operator has no account yet, an invitation link replaces the form until it is dismissed. */
 function RoleForm(props: {
   email: string
-  /** Chosen until another is. */
+  /** The role selected at first. */
   first: Role
   submit: string
-  /** Tells what was done. */
+  /** The confirmation to show. */
   done: (role: Role) => string
   onDone: () => void
   children?: ReactNode
@@ -49,7 +49,7 @@ function RoleForm(props: {
   const change = useRole(email, role)
   const token = change.data?.invitation
   if (token !== undefined) return <Invitation email={email} token={token} onDone={onDone} />
-  const sends = {
+  const mutation = {
     ...change,
     mutate: () =>
       change.mutate(undefined, {
@@ -61,7 +61,7 @@ function RoleForm(props: {
       }),
   }
   return (
-    <Form sends={sends} submit={submit}>
+    <Form mutation={mutation} submit={submit}>
       {children}
       <Choice label="Role" value={role} options={ROLES} onChange={setRole} />
     </Form>
@@ -74,13 +74,13 @@ export function AddMember({ onDone }: { onDone: () => void }) {
     <RoleForm
       email={email}
       first="developer"
-      submit="Add"
-      done={() => `Added ${email}`}
+      submit="Invite"
+      done={() => `Added ${email} to the team`}
       onDone={onDone}
     >
       <Field
-        label="E-mail"
-        hint="Whoever has no account gets an invitation, which you hand over."
+        label="Email"
+        hint="If they don't have an account yet, you get an invitation link to send them."
         type="email"
         value={email}
         onChange={setEmail}
@@ -98,17 +98,17 @@ export function ChangeRole(props: { member: Member; role: Role; onDone: () => vo
       email={email}
       first={role}
       submit="Save"
-      done={(now) => `${email} is ${now} now`}
+      done={(now) => `Changed the role of ${email} to ${now}`}
       onDone={onDone}
     >
       {state === 'invited' && (
-        <p>A new link is made, for the role that you choose. The one before works no more.</p>
+        <p>You get a new invitation link for the role you choose. The old link stops working.</p>
       )}
     </RoleForm>
   )
 }
 
-/** No mail is sent: the link is handed over by whoever invites. */
+/** The invitation link. Loquat sends no email, so the operator passes the link on. */
 function Invitation(props: { email: string; token: string; onDone: () => void }) {
   const { email, token, onDone } = props
   const search = new URLSearchParams({ email, invitation: token })
@@ -116,10 +116,10 @@ function Invitation(props: { email: string; token: string; onDone: () => void })
   return (
     <ShownOnce onDone={onDone}>
       <p>
-        {email} has no account yet. Hand over this link: it is shown now and never again, and lets
-        them make an account that is part of this team.
+        {email} doesn't have an account yet. Send them this link so that they can create one and
+        join the team. You won't be able to see the link again.
       </p>
-      <CodeBlock label="Link" code={link} />
+      <CodeBlock label="Invitation link" code={link} />
     </ShownOnce>
   )
 }

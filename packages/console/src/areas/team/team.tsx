@@ -7,13 +7,14 @@ import { Dialog } from '../../shared/dialog.tsx'
 import { appKey, manage, useApp, useAppId, useSession } from '../../shared/manage.ts'
 import { Page, Skeleton } from '../../shared/page.tsx'
 import { Problem } from '../../shared/problem.tsx'
+import { ROLE_NAMES } from '../../shared/roles.ts'
 import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { AddMember, ChangeRole, type Member } from './member-form.tsx'
 import './team.css'
 
-/** Who manages the app. There are 25 at most: no list to page through. */
+/** The operators who manage the app. A team has at most 25 members, so one page shows them all. */
 export function Team() {
   const { appId, role } = useApp()
   const team = useQuery({
@@ -24,14 +25,14 @@ export function Team() {
   return (
     <Page
       title="Team"
-      description="Who manages this app, and as what. Its users are none of them."
+      description="The people who manage this app. They aren't users of the app."
       actions={
         mayChange && (
           <Dialog
-            title="Add to the team"
+            title="Invite a teammate"
             trigger={
               <Button look="main" icon="plus">
-                Add somebody
+                Invite a teammate
               </Button>
             }
           >
@@ -64,12 +65,12 @@ function MemberCard({ member, mayChange }: { member: Member; mayChange: boolean 
         <small className="clip">{email}</small>
       </div>
       <span className="row">
-        <Status tone={role === 'owner' ? 'info' : 'plain'}>{role}</Status>
+        <Status tone={role === 'owner' ? 'info' : 'plain'}>{ROLE_NAMES[role]}</Status>
         {state === 'invited' && <Status tone="warn">Invited</Status>}
         {self && <Status tone="good">You</Status>}
       </span>
       <span className="soft">
-        {state === 'invited' ? 'invited ' : 'since '}
+        {state === 'invited' ? 'Invited ' : 'Joined '}
         <Time at={createdAt} />
       </span>
       {mayChange && !self && role !== 'owner' && <MemberActions member={member} role={role} />}
@@ -93,19 +94,19 @@ function MemberActions({
   })
   return (
     <span className="row">
-      <IconButton icon="edit" label={`Change role of ${email}`} onPress={() => setOpen(true)} />
-      <Dialog title={`Role of ${email}`} isOpen={open} onClose={() => setOpen(false)}>
+      <IconButton icon="edit" label={`Change the role of ${email}`} onPress={() => setOpen(true)} />
+      <Dialog title={`Change the role of ${email}`} isOpen={open} onClose={() => setOpen(false)}>
         <ChangeRole member={member} role={role} onDone={() => setOpen(false)} />
       </Dialog>
       <ConfirmByName
-        what="Remove from the team"
+        what="Remove from team"
         name={email}
-        about="From then on this app is as unknown to them as one that does not exist."
+        about="They lose access to this app immediately."
         trigger={<IconButton icon="trash" label={`Remove ${email}`} />}
         act={async () => {
           await remove.mutateAsync()
           await queries.invalidateQueries({ queryKey: appKey(appId, 'team') })
-          toast(`Removed ${email}`)
+          toast(`Removed ${email} from the team`)
         }}
       />
     </span>

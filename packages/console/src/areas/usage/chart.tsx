@@ -9,7 +9,7 @@ export interface Line {
 const number = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact' })
 
-/** Days are days of UTC, wherever the reader is. */
+/** Days are UTC days, in every time zone. */
 const dayText = (day: string) =>
   new Date(day).toLocaleDateString('en', { dateStyle: 'medium', timeZone: 'UTC' })
 
@@ -26,10 +26,10 @@ const STEPS: Record<string, number> = {
   End: Number.POSITIVE_INFINITY,
 }
 
-/** Lines over days. The pointer or the arrow keys tell the values of a day, a table all of them. */
+/** A line chart of daily values. The pointer or the arrow keys select a day, and a table lists all values. */
 export function Chart(props: {
   title: string
-  /** What stands below the title: a sum, the most of a day. */
+  /** Shown below the title: a sum or a maximum. */
   total: string
   days: string[]
   lines: Line[]
@@ -40,7 +40,7 @@ export function Chart(props: {
   const last = days.length - 1
   const max = roundUp(Math.max(...lines.flatMap(({ values }) => values)))
   const choose = (n: number) => setChosen(Math.max(0, Math.min(last, n)))
-  const told = (n: number) =>
+  const describe = (n: number) =>
     `${dayText(days[n] ?? '')}: ${lines
       .map(({ name, values }) => `${number.format(values[n] ?? 0)} ${name}`)
       .join(', ')}`
@@ -59,7 +59,7 @@ export function Chart(props: {
     <section className="panel chart" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <p>{chosen === undefined ? total : told(chosen)}</p>
+        <p>{chosen === undefined ? total : describe(chosen)}</p>
       </header>
       {lines.length > 1 && (
         <ul className="legend" aria-hidden="true">
@@ -74,11 +74,11 @@ export function Chart(props: {
         className="plot"
         role="slider"
         tabIndex={0}
-        aria-label={`${title}, day by day`}
+        aria-label={`${title} by day`}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={chosen ?? last}
-        aria-valuetext={told(chosen ?? last)}
+        aria-valuetext={describe(chosen ?? last)}
         onKeyDown={onKeyDown}
         onBlur={() => setChosen(undefined)}
         onPointerMove={onPointerMove}
@@ -108,7 +108,7 @@ export function Chart(props: {
       </p>
       <details>
         <summary>
-          Show as a table<span className="hidden-text">: {title}</span>
+          View as table<span className="hidden-text">: {title}</span>
         </summary>
         <DayTable {...props} />
       </details>

@@ -1,7 +1,7 @@
-/** The axis of a chart: round numbers that people read without thinking. */
+/** The round numbers at which an axis can end, times a power of ten. */
 const STEPS = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]
 
-/** The least round number that is not below the value. */
+/** The smallest round number that is at least the value. */
 export function roundUp(value: number): number {
   if (value <= 4) return 4
   const power = 10 ** Math.floor(Math.log10(value))
@@ -9,7 +9,7 @@ export function roundUp(value: number): number {
   return step * power
 }
 
-/** Where the values of a line stand in a box of 100 by 100, as the `d` of a path. */
+/** The line through the values in a box of 100 by 100, as the `d` of an SVG path. */
 export function pathOf(values: readonly number[], max: number): string {
   const last = Math.max(values.length - 1, 1)
   return values
@@ -17,6 +17,6 @@ export function pathOf(values: readonly number[], max: number): string {
     .join('')
 }
 
-/** The same with the room below it. */
+/** The line with the area below it. */
 export const areaOf = (values: readonly number[], max: number) =>
   `${pathOf(values, max)}L100 100L0 100Z`

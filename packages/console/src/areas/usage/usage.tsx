@@ -9,11 +9,16 @@ import { Chart, mostText, sumText } from './chart.tsx'
 import './usage.css'
 
 const route = getRouteApi('/apps/$appId/usage')
-const RANGES = { 7: '7 days', 30: '30 days', 90: '90 days', 365: 'a year' } as const
+const RANGES = {
+  7: 'Last 7 days',
+  30: 'Last 30 days',
+  90: 'Last 90 days',
+  365: 'Last year',
+} as const
 type Range = `${keyof typeof RANGES}`
 const DAY_MS = 86_400_000
 
-/** What the app used, day by day; days are those of UTC. */
+/** The app's usage by UTC day. */
 export function Usage() {
   const appId = useAppId()
   const { days = '30' } = route.useSearch()
@@ -37,10 +42,10 @@ export function Usage() {
   return (
     <Page
       title="Usage"
-      description="Counted from the event log some seconds behind, by days of UTC."
+      description="Daily usage of this app in UTC, updated every few seconds."
       actions={
         <Choice
-          label="Range"
+          label="Time range"
           value={range}
           options={RANGES}
           onChange={(chosen) => void navigate({ search: { days: chosen }, replace: true })}
@@ -56,43 +61,44 @@ export function Usage() {
 
 function Charts({ each, users }: { each: DailyStats['days']; users: number }) {
   const days = each.map(({ day }) => day)
-  const of = (name: Exclude<keyof (typeof each)[number], 'day'>) => each.map((day) => day[name])
+  const valuesOf = (name: Exclude<keyof (typeof each)[number], 'day'>) =>
+    each.map((day) => day[name])
   return (
     <div className="charts">
       <Chart
         title="Active users"
-        total={`${users.toLocaleString('en')} different users`}
+        total={`${users.toLocaleString('en')} unique users`}
         days={days}
-        lines={[{ name: 'users', values: of('activeUsers') }]}
+        lines={[{ name: 'users', values: valuesOf('activeUsers') }]}
       />
       <Chart
-        title="Online at the same time"
-        total={`${mostText(of('concurrentUsers'))} at most`}
+        title="Concurrent users"
+        total={`Peak of ${mostText(valuesOf('concurrentUsers'))}`}
         days={days}
-        lines={[{ name: 'users', values: of('concurrentUsers') }]}
+        lines={[{ name: 'users', values: valuesOf('concurrentUsers') }]}
       />
       <Chart
         title="Messages"
-        total={`${sumText(of('messagesSent'))} sent`}
+        total={`${sumText(valuesOf('messagesSent'))} sent`}
         days={days}
-        lines={[{ name: 'messages', values: of('messagesSent') }]}
+        lines={[{ name: 'messages', values: valuesOf('messagesSent') }]}
       />
       <Chart
         title="API requests"
-        total={`${sumText(of('apiCalls'))} requests, ${sumText(of('apiErrors'))} of them refused or failed`}
+        total={`${sumText(valuesOf('apiCalls'))} requests, ${sumText(valuesOf('apiErrors'))} failed`}
         days={days}
         lines={[
-          { name: 'requests', values: of('apiCalls') },
-          { name: 'errors', values: of('apiErrors') },
+          { name: 'requests', values: valuesOf('apiCalls') },
+          { name: 'errors', values: valuesOf('apiErrors') },
         ]}
       />
       <Chart
         title="Webhook calls"
-        total={`${sumText(of('webhookCalls'))} calls, ${sumText(of('webhookFailures'))} of them failed`}
+        total={`${sumText(valuesOf('webhookCalls'))} calls, ${sumText(valuesOf('webhookFailures'))} failed`}
         days={days}
         lines={[
-          { name: 'calls', values: of('webhookCalls') },
-          { name: 'failures', values: of('webhookFailures') },
+          { name: 'calls', values: valuesOf('webhookCalls') },
+          { name: 'failures', values: valuesOf('webhookFailures') },
         ]}
       />
     </div>

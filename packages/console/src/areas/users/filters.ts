@@ -1,6 +1,6 @@
 import type { Filters } from '../../shared/search.ts'
 
-/** What `GET /users` can be asked for. */
+/** The filters of `GET /users`. */
 export const USER_FILTERS = {
   role: { label: 'Role', kind: 'text' },
   status: {
@@ -8,13 +8,13 @@ export const USER_FILTERS = {
     kind: 'choice',
     options: { online: 'Online', offline: 'Offline' },
   },
-  tags: { label: 'Tags', kind: 'list', hint: 'Any of these; several with commas.' },
-  onlyDeactivated: { label: 'Deactivated only', kind: 'flag' },
-  withDeactivated: { label: 'Deactivated too', kind: 'flag' },
-  'createdAt[from]': { label: 'Created from', kind: 'time' },
-  'createdAt[to]': { label: 'Created until', kind: 'time' },
-  'updatedAt[from]': { label: 'Changed from', kind: 'time' },
-  'updatedAt[to]': { label: 'Changed until', kind: 'time' },
+  tags: { label: 'Tags', kind: 'list', hint: 'Any of these tags, separated by commas.' },
+  onlyDeactivated: { label: 'Only deactivated', kind: 'flag' },
+  withDeactivated: { label: 'Include deactivated', kind: 'flag' },
+  'createdAt[from]': { label: 'Created after', kind: 'time' },
+  'createdAt[to]': { label: 'Created before', kind: 'time' },
+  'updatedAt[from]': { label: 'Updated after', kind: 'time' },
+  'updatedAt[to]': { label: 'Updated before', kind: 'time' },
   uids: { label: 'UIDs', kind: 'list' },
-  sortOrder: { label: 'Order', kind: 'choice', options: { asc: 'A to Z', desc: 'Z to A' } },
+  sortOrder: { label: 'Sort order', kind: 'choice', options: { asc: 'A to Z', desc: 'Z to A' } },
 } satisfies Filters

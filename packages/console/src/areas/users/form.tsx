@@ -7,7 +7,7 @@ import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
 import { toast } from '../../shared/toasts.tsx'
 
-/** A new user, or one that is there. */
+/** Creates a user, or edits the given one. */
 export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
   const appId = useAppId()
   const api = manage.app(appId)
@@ -35,7 +35,7 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
       if (of) {
         return api.users.update(of.uid, {
           ...shared,
-          // What was emptied is cleared.
+          // Emptied fields are cleared.
           avatar: avatar || null,
           link: link || null,
           statusMessage: statusMessage || null,
@@ -58,11 +58,11 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
     },
   })
   return (
-    <Form sends={save} submit={of ? 'Save' : 'Create user'}>
+    <Form mutation={save} submit={of ? 'Save' : 'Create user'}>
       {!of && (
         <Field
           label="UID"
-          hint="Your own id of this user. It never changes."
+          hint="A unique ID that you choose. You can't change it later."
           mono
           value={uid}
           onChange={setUid}
@@ -73,14 +73,14 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
       <Choice label="Role" value={role} options={options} onChange={setRole} />
       <Field
         label="Avatar"
-        hint="Address of a picture."
+        hint="URL of an image."
         required={false}
         value={avatar}
         onChange={setAvatar}
       />
       <Field
         label="Link"
-        hint="Address of a profile page."
+        hint="URL of a profile page."
         required={false}
         value={link}
         onChange={setLink}
@@ -93,7 +93,7 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
       />
       <Field
         label="Tags"
-        hint="Several with commas."
+        hint="Separate tags with commas."
         required={false}
         value={tags}
         onChange={setTags}

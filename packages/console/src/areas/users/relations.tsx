@@ -1,8 +1,8 @@
-/** What a user has to do with others. */
+/** A user's friends, blocked users, groups and auth tokens. */
 import type { Group, User } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { Who } from '../../shared/avatar.tsx'
+import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Button } from '../../shared/button.tsx'
 import { ConfirmByName } from '../../shared/confirm-by-name.tsx'
 import { Copyable } from '../../shared/copyable.tsx'
@@ -22,7 +22,7 @@ const USER_COLUMNS: ColumnOf<User>[] = [
   {
     name: 'User',
     width: '3fr',
-    cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+    cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
   },
   { name: 'Status', width: 130, cell: (user) => <UserStatus of={user} /> },
   { name: 'Role', wide: true, cell: ({ role }) => role },
@@ -46,25 +46,25 @@ function UserTable({ label, list, none }: { label: string; list: Records<User>; 
 
 export function Friends({ uid }: { uid: string }) {
   const appId = useAppId()
-  const list = useRecords(appKey(appId, 'users', 'friends', uid), (place) =>
-    manage.app(appId).friends.list(uid, { perPage: 50, ...place }),
+  const list = useRecords(appKey(appId, 'users', 'friends', uid), (page) =>
+    manage.app(appId).friends.list(uid, { perPage: 50, ...page }),
   )
-  return <UserTable label="Friends" list={list} none="No friends" />
+  return <UserTable label="Friends" list={list} none="No friends yet" />
 }
 
 export function BlockedUsers({ uid }: { uid: string }) {
   const appId = useAppId()
-  const list = useRecords(appKey(appId, 'users', 'blocked', uid), (place) =>
-    manage.app(appId).blockedUsers.list(uid, { perPage: 50, ...place }),
+  const list = useRecords(appKey(appId, 'users', 'blocked', uid), (page) =>
+    manage.app(appId).blockedUsers.list(uid, { perPage: 50, ...page }),
   )
-  return <UserTable label="Blocked users" list={list} none="Blocks nobody" />
+  return <UserTable label="Blocked users" list={list} none="No blocked users" />
 }
 
 const GROUP_COLUMNS: ColumnOf<Group>[] = [
   {
     name: 'Group',
     width: '3fr',
-    cell: ({ guid, name, icon }) => <Who square id={guid} name={name} url={icon} />,
+    cell: ({ guid, name, icon }) => <NamedAvatar square id={guid} name={name} url={icon} />,
   },
   { name: 'Scope', width: 120, cell: ({ scope }) => scope && <Status>{scope}</Status> },
   { name: 'Type', wide: true, width: 120, cell: ({ type }) => type },
@@ -74,11 +74,11 @@ const GROUP_COLUMNS: ColumnOf<Group>[] = [
 export function JoinedGroups({ uid }: { uid: string }) {
   const appId = useAppId()
   const router = useRouter()
-  const list = useRecords(appKey(appId, 'groups', 'of', uid), (place) =>
+  const list = useRecords(appKey(appId, 'groups', 'of', uid), (page) =>
     manage
       .app(appId)
       .onBehalfOf(uid)
-      .groups.list({ hasJoined: true, perPage: 50, ...place }),
+      .groups.list({ hasJoined: true, perPage: 50, ...page }),
   )
   return (
     <DataTable
@@ -90,7 +90,7 @@ export function JoinedGroups({ uid }: { uid: string }) {
       href={({ guid }) =>
         hrefTo(router, { to: '/apps/$appId/groups/$guid', params: { appId, guid } })
       }
-      empty={<Empty title="In no group" />}
+      empty={<Empty title="Not in any groups" />}
     />
   )
 }
@@ -101,43 +101,43 @@ export function Tokens({ uid }: { uid: string }) {
   const { authTokens } = manage.app(appId)
   const queryKey = appKey(appId, 'users', 'tokens', uid)
   const changed = () => queries.invalidateQueries({ queryKey })
-  const list = useRecords(queryKey, (place) => authTokens.list(uid, { perPage: 50, ...place }))
+  const list = useRecords(queryKey, (page) => authTokens.list(uid, { perPage: 50, ...page }))
   const create = useMutation({
     mutationFn: () => authTokens.create(uid, { force: true }),
     onSuccess: async () => {
       await changed()
-      toast('Issued a token')
+      toast('Auth token created')
     },
   })
   return (
-    <Panel title="Auth tokens" about="A device that shows one acts as this user.">
+    <Panel title="Auth tokens" about="A device with one of these tokens is signed in as this user.">
       <Problem error={list.error ?? create.error} retry={list.error ? list.retry : undefined} />
       {list.isPending && <Skeleton lines={2} />}
       {!list.isPending && list.rows.length === 0 && (
-        <p className="soft">None: no device can connect.</p>
+        <p className="soft">No auth tokens. This user can't connect.</p>
       )}
       {list.rows.map(({ authToken, platform, createdAt }) => (
         <div key={authToken}>
           <Copyable label={platform ?? 'Token'} value={authToken} />
           <small className="soft">
-            issued <Time at={createdAt} />
+            Created <Time at={createdAt} />
           </small>
         </div>
       ))}
       <div className="form-end">
-        {list.more && <Button onPress={list.readMore}>Show more</Button>}
+        {list.more && <Button onPress={list.loadMore}>Load more</Button>}
         <Button isDisabled={create.isPending} onPress={() => create.mutate()}>
-          Issue a token
+          Create auth token
         </Button>
         {list.rows.length > 0 && (
           <ConfirmByName
-            what="Revoke all tokens"
+            what="Revoke all auth tokens"
             name={uid}
-            about="Every device of this user is signed out."
+            about="This signs the user out on all devices."
             act={async () => {
               await authTokens.flush(uid)
               await changed()
-              toast('Revoked all tokens')
+              toast('All auth tokens revoked')
             }}
           />
         )}

@@ -20,7 +20,7 @@ import { UserStatus } from './status.tsx'
 
 const route = getRouteApi('/apps/$appId/users/$uid')
 
-/** Who is deactivated is unknown to all operations but lists. */
+/** Only lists return deactivated users. `get` is called for the error if there is no such user. */
 async function readUser(appId: string, uid: string): Promise<User> {
   const { users } = manage.app(appId)
   const { data } = await users.list({ uids: [uid], withDeactivated: true, withTags: true })
@@ -59,7 +59,7 @@ export function UserPage() {
     <Page
       title={of.name}
       heading={
-        <span className="who">
+        <span className="named-avatar">
           <Avatar id={of.uid} name={of.name} url={of.avatar} />
           <span dir="auto">{of.name}</span>
         </span>
@@ -72,7 +72,7 @@ export function UserPage() {
       actions={<Actions of={of} />}
     >
       <Tabs
-        label="Views of the user"
+        label="User details"
         tabs={tabs}
         open={tabs.some(({ id }) => id === tab) ? tab : 'profile'}
         onOpen={(id) =>
@@ -107,7 +107,7 @@ function Actions({ of }: { of: User }) {
           params={{ appId }}
           search={{ onBehalfOf: of.uid }}
         >
-          Conversations
+          View conversations
         </Link>
       )}
       <JsonButton value={of} of={`User ${of.uid}`} />
@@ -122,9 +122,9 @@ function Actions({ of }: { of: User }) {
         </Button>
       ) : (
         <ConfirmByName
-          what="Deactivate"
+          what="Deactivate user"
           name={of.name}
-          about="Every device of this user is signed out, for good: all tokens are revoked. The profile stays, and can be reactivated."
+          about="This signs the user out on all devices and revokes their auth tokens. The profile is kept, and you can reactivate the user later."
           trigger={<Button>Deactivate</Button>}
           act={async () => {
             await users.deactivate({ uidsToDeactivate: [of.uid] })
@@ -136,7 +136,7 @@ function Actions({ of }: { of: User }) {
       <ConfirmByName
         what="Delete user"
         name={of.name}
-        about="The user is wiped: profile, memberships, tokens and relations. It cannot be brought back."
+        about="This permanently deletes the user's profile, memberships, auth tokens, friends, and blocks."
         act={async () => {
           await users.delete(of.uid, { permanent: true })
           await navigate({ to: '/apps/$appId/users', params: { appId } })
@@ -161,14 +161,18 @@ const Profile = ({ of }: { of: User }) => (
           Link: of.link && <SafeLink href={of.link} />,
           Tags: of.tags?.length ? <Tags of={of.tags} /> : undefined,
           Created: <Time at={of.createdAt} />,
-          Changed: of.updatedAt && <Time at={of.updatedAt} />,
+          Updated: of.updatedAt && <Time at={of.updatedAt} />,
           'Last active': of.lastActiveAt && <Time at={of.lastActiveAt} />,
           Deactivated: of.deactivatedAt && <Time at={of.deactivatedAt} />,
         }}
       />
     </Panel>
     <Panel title="Metadata">
-      {of.metadata ? <Json value={of.metadata} label="Metadata" /> : <p className="soft">None.</p>}
+      {of.metadata ? (
+        <Json value={of.metadata} label="Metadata" />
+      ) : (
+        <p className="soft">No metadata.</p>
+      )}
     </Panel>
   </div>
 )

@@ -1,6 +1,6 @@
 import type { ListUsersQuery, User } from '@loquat/sdk'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
-import { Who } from '../../shared/avatar.tsx'
+import { NamedAvatar } from '../../shared/avatar.tsx'
 import { Button } from '../../shared/button.tsx'
 import { useCurl } from '../../shared/curl.ts'
 import { type ColumnOf, DataTable } from '../../shared/data-table.tsx'
@@ -25,7 +25,7 @@ const COLUMNS: ColumnOf<User>[] = [
   {
     name: 'User',
     width: '3fr',
-    cell: ({ uid, name, avatar }) => <Who id={uid} name={name} url={avatar} />,
+    cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
   },
   { name: 'Status', cell: (user) => <UserStatus of={user} />, width: 130 },
   { name: 'Role', cell: ({ role }) => <span className="clip">{role}</span>, wide: true },
@@ -42,8 +42,8 @@ export function Users() {
   const change = (changes: Search) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const query = { ...queryOf(USER_FILTERS, search), searchKey: search.searchKey } as ListUsersQuery
-  const users = useRecords(appKey(appId, 'users', 'list', search), (place) =>
-    manage.app(appId).users.list({ perPage: 50, withTags: true, ...query, ...place }),
+  const users = useRecords(appKey(appId, 'users', 'list', search), (page) =>
+    manage.app(appId).users.list({ perPage: 50, withTags: true, ...query, ...page }),
   )
   const filtered = Object.values(search).some(Boolean)
   return (
@@ -51,8 +51,8 @@ export function Users() {
       title="Users"
       description={
         users.total === undefined || filtered
-          ? 'Everybody who can take part in the chat of this app.'
-          : `${users.total.toLocaleString('en')} in this app.`
+          ? 'The people who can chat in this app.'
+          : `${users.total.toLocaleString('en')} ${users.total === 1 ? 'user' : 'users'} in this app.`
       }
       actions={
         <Dialog
@@ -69,7 +69,7 @@ export function Users() {
     >
       <div className="toolbar">
         <SearchField
-          label="Search by name or uid"
+          label="Search by name or UID"
           value={search.searchKey ?? ''}
           onChange={(searchKey) => change({ searchKey: searchKey || undefined })}
         />
@@ -86,12 +86,12 @@ export function Users() {
         }
         empty={
           filtered ? (
-            <Empty title="Nobody matches">
-              Look for a part of the name or the beginning of the uid, or remove a filter.
+            <Empty title="No matching users">
+              Search for part of the name or the start of the UID, or remove a filter.
             </Empty>
           ) : (
             <Empty title="No users yet" curl={curl('/users', { uid: 'amira', name: 'Amira' })}>
-              Your server application creates users as they sign up. Create the first one with the
+              Your server creates a user when someone signs up. Create your first user with the
               button above, or with this command.
             </Empty>
           )

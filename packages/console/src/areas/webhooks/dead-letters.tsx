@@ -9,12 +9,12 @@ import { Time } from '../../shared/time.tsx'
 import { useReplay } from './replay.tsx'
 
 const REASONS = {
-  exhausted: 'All tries failed',
-  noRetry: 'Failed, and is not tried again',
-  expired: 'Too old: the log holds it no longer',
+  exhausted: 'All attempts failed',
+  noRetry: 'Failed, and retries are off',
+  expired: 'No longer in the event log',
 }
 
-/** Events that were given up in the last 30 days, by position. */
+/** The webhook's dead letters of the last 30 days, by position. */
 export function DeadLetters({ webhook }: { webhook: Webhook }) {
   const appId = useAppId()
   const replay = useReplay(webhook.id)
@@ -28,7 +28,7 @@ export function DeadLetters({ webhook }: { webhook: Webhook }) {
     <div className="stack">
       <Problem error={replay.error} />
       <DataTable
-        label="Events that were given up"
+        label="Dead letters"
         list={letters}
         id={({ position }) => String(position)}
         text={({ position }) => `Event ${position}`}
@@ -39,10 +39,10 @@ export function DeadLetters({ webhook }: { webhook: Webhook }) {
             width: '2fr',
           },
           { name: 'Position', cell: ({ position }) => position, end: true },
-          { name: 'Why', cell: ({ reason }) => REASONS[reason], width: '2fr', wide: true },
-          { name: 'When', cell: ({ at }) => <Time at={at} />, wide: true },
+          { name: 'Reason', cell: ({ reason }) => REASONS[reason], width: '2fr', wide: true },
+          { name: 'Time', cell: ({ at }) => <Time at={at} />, wide: true },
           {
-            name: 'Send again',
+            name: 'Actions',
             end: true,
             cell: ({ position, count, reason }) =>
               reason !== 'expired' && (
@@ -50,12 +50,16 @@ export function DeadLetters({ webhook }: { webhook: Webhook }) {
                   isDisabled={replay.isPending}
                   onPress={() => replay.mutate({ from: position, to: position + count - 1 })}
                 >
-                  Send again
+                  Resend
                 </Button>
               ),
           },
         ]}
-        empty={<Empty title="Nothing was given up">What fails for good is listed here.</Empty>}
+        empty={
+          <Empty title="No dead letters">
+            Events that couldn't be delivered in the last 30 days appear here.
+          </Empty>
+        }
       />
     </div>
   )

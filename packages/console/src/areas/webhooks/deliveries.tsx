@@ -16,18 +16,18 @@ import type { Filters } from '../../shared/search.ts'
 import { useSteps } from '../../shared/steps.ts'
 import { Time } from '../../shared/time.tsx'
 import { useReplay } from './replay.tsx'
-import { type Delivery, LOOK_AGAIN_MS, Outcome } from './state.tsx'
+import { type Delivery, Outcome, REFRESH_MS } from './state.tsx'
 
 const route = getRouteApi('/apps/$appId/webhooks/$webhookId')
 
-/** What was tried in the last seven days, newest first. */
+/** The delivery attempts of the last seven days, newest first. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const appId = useAppId()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const failed = search.failed !== undefined
   const [open, setOpen] = useState<Delivery>()
-  const tries = useSteps(
+  const attempts = useSteps(
     appKey(appId, 'webhooks', webhook.id, 'deliveries', failed),
     (before) =>
       manage.app(appId).webhooks.listDeliveries(webhook.id, {
@@ -35,13 +35,15 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         failed,
         ...(before !== undefined && { before }),
       }),
-    LOOK_AGAIN_MS,
+    REFRESH_MS,
   )
-  // By type among what was read: the interface knows no such filter.
-  const types = [...new Set(tries.rows.map(({ type }) => type))].sort()
-  const rows = search.type ? tries.rows.filter(({ type }) => type === search.type) : tries.rows
+  // The API can't filter by event type, so this filters the loaded rows.
+  const types = [...new Set(attempts.rows.map(({ type }) => type))].sort()
+  const rows = search.type
+    ? attempts.rows.filter(({ type }) => type === search.type)
+    : attempts.rows
   const filters: Filters = {
-    failed: { label: 'Only failed ones', kind: 'flag' },
+    failed: { label: 'Failed only', kind: 'flag' },
     type: {
       label: 'Event',
       kind: 'choice',
@@ -61,36 +63,36 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       </div>
       <DataTable
         label="Deliveries"
-        list={{ ...tries, rows }}
+        list={{ ...attempts, rows }}
         id={({ id }) => id}
         text={(row) => `${row.type} ${row.status ?? row.error ?? ''}`}
         onOpen={(id) => setOpen(rows.find((row) => row.id === id))}
         columns={[
           { name: 'Event', cell: (row) => <code className="clip">{row.type}</code>, width: '2fr' },
-          { name: 'Outcome', cell: (row) => <Outcome of={row} />, width: 110 },
+          { name: 'Result', cell: (row) => <Outcome of={row} />, width: 110 },
           { name: 'Position', cell: (row) => row.position, end: true, wide: true, width: 110 },
-          { name: 'Try', cell: (row) => row.try, end: true, wide: true, width: 80 },
+          { name: 'Attempt', cell: (row) => row.try, end: true, wide: true, width: 80 },
           {
-            name: 'Took',
+            name: 'Duration',
             cell: (row) => `${row.durationMs} ms`,
             end: true,
             wide: true,
             width: 110,
           },
-          { name: 'When', cell: (row) => <Time at={row.at} />, width: 120 },
+          { name: 'Time', cell: (row) => <Time at={row.at} />, width: 120 },
         ]}
         empty={
           search.type ? (
-            <Empty title="No call for this event">
-              None in the last seven days{failed && ' has failed'}. Remove the filter to see others.
+            <Empty title={failed ? 'No failed calls for this event' : 'No calls for this event'}>
+              There are none in the last seven days. Remove a filter to see more.
             </Empty>
           ) : failed ? (
-            <Empty title="No call failed">In the last seven days all went well.</Empty>
+            <Empty title="No failed calls">All calls in the last seven days succeeded.</Empty>
           ) : (
-            <Empty title="Nothing was sent yet">
+            <Empty title="No deliveries yet">
               {webhook.triggers.length === 0
-                ? 'This webhook is called for nothing: edit it, and choose some events.'
-                : 'The next event of its triggers shows here by itself.'}
+                ? 'This webhook has no triggers. Edit it and choose the events to send.'
+                : 'Deliveries appear here as soon as a matching event occurs.'}
             </Empty>
           )
         }
@@ -122,12 +124,12 @@ function OneDelivery(props: { of: Delivery; webhook: Webhook; onDone: () => void
     <div className="stack">
       <Facts
         of={{
-          Outcome: <Outcome of={of} />,
-          Address: <code>{webhook.webhookURL}</code>,
+          Result: <Outcome of={of} />,
+          URL: <code>{webhook.webhookURL}</code>,
           Event: <code>{of.type}</code>,
-          Try: of.try,
-          When: <Time at={of.at} />,
-          Took: `${of.durationMs} ms`,
+          Attempt: of.try,
+          Time: <Time at={of.at} />,
+          Duration: `${of.durationMs} ms`,
         }}
       />
       <Problem error={replay.error} />
@@ -138,19 +140,19 @@ function OneDelivery(props: { of: Delivery; webhook: Webhook; onDone: () => void
           isDisabled={replay.isPending}
           onPress={() => replay.mutate({ from: of.position })}
         >
-          Send again
+          Resend
         </Button>
       </div>
-      <h3>Answer</h3>
+      <h3>Response</h3>
       {of.answer ? (
-        <CodeBlock label="Answer" code={of.answer} />
+        <CodeBlock label="Response" code={of.answer} />
       ) : (
-        <p className="soft">It was empty.</p>
+        <p className="soft">The response was empty.</p>
       )}
-      <h3>Event that was sent</h3>
+      <h3>Event</h3>
       <Problem error={event.error} retry={event.refetch} />
       {event.data && <Json value={event.data} label="Event" />}
-      {event.data === null && <p className="soft">The log holds it no longer.</p>}
+      {event.data === null && <p className="soft">This event is no longer in the event log.</p>}
     </div>
   )
 }

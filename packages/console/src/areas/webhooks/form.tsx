@@ -4,12 +4,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Copyable } from '../../shared/copyable.tsx'
 import { ShownOnce } from '../../shared/dialog.tsx'
-import { Check, Field, Form, type Sends } from '../../shared/form.tsx'
+import { Check, Field, Form, type FormMutation } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { Problem } from '../../shared/problem.tsx'
 import { toast } from '../../shared/toasts.tsx'
 
-/** What a form says of a webhook. */
+/** The fields of the form. */
 interface Draft {
   name: string
   webhookURL: string
@@ -40,19 +40,19 @@ const draftOf = (webhook: Webhook): Draft => ({
   retryOnFailure: webhook.retryOnFailure,
 })
 
-/** As the interface takes it: what was left empty is not sent. */
+/** The request body. Empty fields are not sent. */
 const changesOf = ({ triggers: _, username, password, ...draft }: Draft) => ({
   ...draft,
   ...(username && { username }),
   ...(password && { password }),
 })
 
-/** Ids are letters and digits; the name says enough of them. */
+/** An id of letters and digits, derived from the name. */
 const idOf = (name: string) => {
   const letters = name.replace(/[^A-Za-z0-9]/g, '').slice(0, 30)
-  // crypto.randomUUID is not there on pages without TLS.
-  const [chance = 0] = crypto.getRandomValues(new Uint32Array(1))
-  return `${letters || 'webhook'}${chance.toString(36)}`
+  // Pages without TLS have no crypto.randomUUID.
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return `${letters || 'webhook'}${random.toString(36)}`
 }
 
 export function CreateWebhook() {
@@ -70,7 +70,7 @@ export function CreateWebhook() {
     mutationFn: () => webhooks.create({ id: idOf(draft.name), ...changesOf(draft) }),
     onSuccess: async ({ id }) => {
       if (draft.triggers.length === 0) return
-      // The webhook is there, and its secret in no other place: what goes wrong now is shown beside it.
+      // The webhook exists, and only this dialog can show its secret. So show the error next to the secret.
       await addTriggers.mutateAsync(id).catch(() => undefined)
     },
     onSettled,
@@ -85,16 +85,16 @@ export function CreateWebhook() {
     return (
       <ShownOnce onDone={open}>
         <p>
-          Your server verifies calls with this secret. Copy it now: it is not shown again, but can
-          be changed at any time.
+          Your server uses this secret to verify calls. Copy it now, because you won't be able to
+          see it again. You can create a new secret at any time.
         </p>
         <Copyable label="Secret" value={secret} />
-        {addTriggers.error && <p>It was created, but is called for nothing yet:</p>}
+        {addTriggers.error && <p>The webhook was created, but its triggers couldn't be saved:</p>}
         <Problem error={addTriggers.error} retry={() => addTriggers.mutate(id)} />
       </ShownOnce>
     )
   }
-  return <WebhookForm draft={draft} onChange={setDraft} sends={create} submit="Create webhook" />
+  return <WebhookForm draft={draft} onChange={setDraft} mutation={create} submit="Create webhook" />
 }
 
 export function EditWebhook({ webhook, onDone }: { webhook: Webhook; onDone: () => void }) {
@@ -117,25 +117,25 @@ export function EditWebhook({ webhook, onDone }: { webhook: Webhook; onDone: () 
     },
     onSettled: () => queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') }),
   })
-  return <WebhookForm draft={draft} onChange={setDraft} sends={save} submit="Save" />
+  return <WebhookForm draft={draft} onChange={setDraft} mutation={save} submit="Save" />
 }
 
 function WebhookForm(props: {
   draft: Draft
   onChange: (draft: Draft) => void
-  sends: Sends
+  mutation: FormMutation
   submit: string
 }) {
-  const { draft, onChange, sends, submit } = props
+  const { draft, onChange, mutation, submit } = props
   const set = <K extends keyof Draft>(name: K) => {
     return (value: Draft[K]) => onChange({ ...draft, [name]: value })
   }
   return (
-    <Form sends={sends} submit={submit}>
+    <Form mutation={mutation} submit={submit}>
       <Field label="Name" value={draft.name} onChange={set('name')} maxLength={50} autoFocus />
       <Field
-        label="Address"
-        hint="https:// and a public host. Redirects are not followed."
+        label="URL"
+        hint="An https:// URL on a public host. Redirects aren't followed."
         type="url"
         placeholder="https://example.org/hooks/chat"
         value={draft.webhookURL}
@@ -144,27 +144,28 @@ function WebhookForm(props: {
       />
       <Triggers chosen={draft.triggers} onChange={set('triggers')} />
       <Check
-        label="Try again what failed"
-        hint="For three days, at growing intervals."
+        label="Retry failed deliveries"
+        hint="For three days, at increasing intervals."
         checked={draft.retryOnFailure}
         onChange={set('retryOnFailure')}
       />
       <Check
-        label="Send a user name and password (basic authentication)"
+        label="Use basic authentication"
+        hint="Loquat sends a username and password with each call."
         checked={draft.useBasicAuth}
         onChange={set('useBasicAuth')}
       />
       {draft.useBasicAuth && (
         <div className="pair">
           <Field
-            label="User name"
+            label="Username"
             autoComplete="off"
             value={draft.username}
             onChange={set('username')}
           />
           <Field
             label="Password"
-            hint="Letters and digits. Left empty, it stays as it is."
+            hint="Letters and digits. Leave empty to keep the current password."
             type="password"
             autoComplete="new-password"
             required={false}
@@ -187,7 +188,7 @@ function Triggers(props: { chosen: string[]; onChange: (chosen: string[]) => voi
   })
   return (
     <fieldset className="triggers">
-      <legend>Called for</legend>
+      <legend>Triggers</legend>
       <Problem error={known.error} retry={known.refetch} />
       <div>
         {known.data?.data.map(({ id, description }) => (

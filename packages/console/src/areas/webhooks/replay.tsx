@@ -8,7 +8,7 @@ import { toast } from '../../shared/toasts.tsx'
 
 const eventsText = (count: number) => (count === 1 ? '1 event' : `${count} events`)
 
-/** Sends events of some positions again. */
+/** Sends the events of a range of positions again. */
 export function useReplay(webhookId: string, onDone?: () => void) {
   const appId = useAppId()
   const queries = useQueryClient()
@@ -19,8 +19,8 @@ export function useReplay(webhookId: string, onDone?: () => void) {
       onDone?.()
       toast(
         events === 0
-          ? 'None of these events is one that this webhook is called for'
-          : `${eventsText(events)} will be sent again`,
+          ? 'None of these events match the triggers of this webhook'
+          : `Resending ${eventsText(events)}`,
       )
       await queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks', webhookId) })
     },
@@ -41,16 +41,16 @@ function ReplayForm({ webhookId, onDone }: { webhookId: string; onDone: () => vo
   const [to, setTo] = useState('')
   const range = { from: Number(from), ...(to && { to: Number(to) }) }
   return (
-    <Form sends={{ ...replay, mutate: () => replay.mutate(range) }} submit="Send again">
+    <Form mutation={{ ...replay, mutate: () => replay.mutate(range) }} submit="Replay events">
       <p className="soft">
-        Every event has a position in the log of the app. Those of a range that this webhook is
-        called for are sent again, in order, with the same ids.
+        Every event has a position in the app's event log. All events in the range that match the
+        webhook's triggers are sent again, in order, with the same IDs.
       </p>
       <div className="pair">
         <Field label="From position" type="number" value={from} onChange={setFrom} autoFocus />
         <Field
           label="To position"
-          hint="The same unless given."
+          hint="If empty, only one event is sent."
           type="number"
           required={false}
           value={to}

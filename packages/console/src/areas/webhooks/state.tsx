@@ -5,10 +5,10 @@ import { Status } from '../../shared/status.tsx'
 
 export type Delivery = ListWebhookDeliveriesAnswer['data'][number]
 
-/** While somebody looks: what was delivered meanwhile shows by itself. */
-export const LOOK_AGAIN_MS = 3_000
+/** How often an open page fetches new deliveries. */
+export const REFRESH_MS = 3_000
 
-/** The newest try to deliver anything: how the webhook is. */
+/** The newest delivery attempt, which tells whether the webhook works. */
 export function useLastDelivery(webhookId: string) {
   const appId = useAppId()
   return useQuery({
@@ -17,7 +17,7 @@ export function useLastDelivery(webhookId: string) {
       const { data } = await manage.app(appId).webhooks.listDeliveries(webhookId, { limit: 1 })
       return data[0] ?? null
     },
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: REFRESH_MS,
   }).data
 }
 
@@ -28,7 +28,7 @@ export function WebhookState({ webhook }: { webhook: Pick<Webhook, 'id' | 'enabl
   return <Status tone="good">Active</Status>
 }
 
-/** What came of a try: the status of the answer, or why there was none. */
+/** The result of an attempt: the status of the response, or the reason why there was none. */
 export const Outcome = ({ of }: { of: Delivery }) => (
-  <Status tone={of.success ? 'good' : 'bad'}>{of.status ?? of.error ?? 'No answer'}</Status>
+  <Status tone={of.success ? 'good' : 'bad'}>{of.status ?? of.error ?? 'No response'}</Status>
 )

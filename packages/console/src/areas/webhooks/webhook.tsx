@@ -49,12 +49,12 @@ export function Webhook() {
       actions={<Actions webhook={of} />}
     >
       <Tabs
-        label="Views of the webhook"
+        label="Webhook details"
         open={tab}
         onOpen={(id) => void navigate({ search: { tab: id }, replace: true })}
         tabs={[
           { id: 'deliveries', name: 'Deliveries', content: <Deliveries webhook={of} /> },
-          { id: 'dead-letters', name: 'Given up', content: <DeadLetters webhook={of} /> },
+          { id: 'dead-letters', name: 'Dead letters', content: <DeadLetters webhook={of} /> },
           { id: 'settings', name: 'Settings', content: <Settings webhook={of} /> },
         ]}
       />
@@ -70,7 +70,11 @@ function Actions({ webhook }: { webhook: Record }) {
     mutationFn: () => manage.app(appId).webhooks.update(id, { enabled: !enabled }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') })
-      toast(enabled ? 'Disabled: events wait' : 'Enabled: goes on where it stopped')
+      toast(
+        enabled
+          ? 'Webhook disabled. Events wait until you enable it again.'
+          : 'Webhook enabled. Waiting events are being sent.',
+      )
     },
   })
   return (
@@ -97,27 +101,27 @@ function Settings({ webhook }: { webhook: Record }) {
       <Panel>
         <Facts
           of={{
-            Id: <code>{id}</code>,
-            Address: <code>{webhook.webhookURL}</code>,
-            'Called for': <Tags of={webhook.triggers} />,
-            'Basic authentication': webhook.useBasicAuth ? `as ${webhook.username}` : 'no',
-            'Tries again': webhook.retryOnFailure ? 'yes, for three days' : 'no',
+            ID: <code>{id}</code>,
+            URL: <code>{webhook.webhookURL}</code>,
+            Triggers: <Tags of={webhook.triggers} />,
+            'Basic authentication': webhook.useBasicAuth ? `On, as ${webhook.username}` : 'Off',
+            Retries: webhook.retryOnFailure ? 'On, for three days' : 'Off',
             Created: <Time at={webhook.createdAt} />,
-            Changed: <Time at={webhook.updatedAt} />,
+            Updated: <Time at={webhook.updatedAt} />,
           }}
         />
       </Panel>
       <RotateSecret webhookId={id} />
-      <Panel title="Delete webhook" about="Its deliveries go with it.">
+      <Panel title="Delete webhook" about="Its deliveries are deleted too.">
         <ConfirmByName
           what="Delete webhook"
           name={name}
-          about="Nothing is sent to its address any more."
+          about="Loquat stops calling its URL immediately."
           act={async () => {
             await manage.app(appId).webhooks.delete(id)
             await navigate({ to: '/apps/$appId/webhooks', params: { appId } })
             await queries.invalidateQueries({ queryKey: appKey(appId, 'webhooks') })
-            toast(`Deleted ${name}`)
+            toast(`Deleted webhook ${name}`)
           }}
         />
       </Panel>
@@ -133,20 +137,20 @@ function RotateSecret({ webhookId }: { webhookId: string }) {
   return (
     <Panel
       title="Secret"
-      about="Signs each call. It was shown when it was made; a new one can be made at any time."
+      about="Loquat signs each call with this secret. If you lost it, create a new one."
     >
       <Problem error={rotate.error} />
       {rotate.data ? (
         <>
           <Copyable label="New secret" value={rotate.data.secret} />
           <p className="soft">
-            Shown now and never again. The one before it signs too, until{' '}
-            {day(rotate.data.oldSecretUntil)}.
+            Copy the secret now. You won't be able to see it again. Until{' '}
+            {day(rotate.data.oldSecretUntil)}, calls are signed with the old secret too.
           </p>
         </>
       ) : (
         <Button isDisabled={rotate.isPending} onPress={() => rotate.mutate()}>
-          Make a new secret
+          Create new secret
         </Button>
       )}
     </Panel>

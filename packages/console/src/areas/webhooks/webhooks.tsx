@@ -13,7 +13,7 @@ import { CreateWebhook } from './form.tsx'
 import { useLastDelivery, WebhookState } from './state.tsx'
 import './webhooks.css'
 
-/** There are 25 at most: no list to page through. */
+/** An app has at most 25 webhooks, so one page shows them all. */
 const ALL = { perPage: 100 }
 
 export function Webhooks() {
@@ -39,15 +39,15 @@ export function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      description="Events of this app, sent to your server: signed, in order, and again when they fail."
+      description="Send the events of this app to your server. Calls are signed, sent in order, and retried if they fail."
       actions={create}
     >
       {webhooks.isPending && <Skeleton lines={3} />}
       <Problem error={webhooks.error} retry={webhooks.refetch} />
       {webhooks.isSuccess && rows.length === 0 && (
-        <Empty title="No webhook yet">
-          Create one with the address of your server and the events it is called for. Its secret,
-          shown once, lets your server verify each call.
+        <Empty title="No webhooks yet">
+          Create a webhook with a URL of your server and the events to send. Your server verifies
+          each call with the webhook's secret.
         </Empty>
       )}
       <ul className="stack">
@@ -70,7 +70,7 @@ function WebhookCard({ webhook }: { webhook: Webhook }) {
           {name}
         </Link>
         <WebhookState webhook={webhook} />
-        {triggers.length === 0 && <Status tone="warn">No trigger</Status>}
+        {triggers.length === 0 && <Status tone="warn">No triggers</Status>}
       </div>
       <code className="clip">{webhookURL}</code>
       <p className="soft">
@@ -81,7 +81,7 @@ function WebhookCard({ webhook }: { webhook: Webhook }) {
             <Time at={last.at} />
           </>
         )}
-        {last === null && ' · not called in the last seven days'}
+        {last === null && ' · no calls in the last seven days'}
       </p>
     </li>
   )

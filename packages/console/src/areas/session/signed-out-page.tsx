@@ -2,15 +2,15 @@ import type { ReactNode } from 'react'
 import { Mark } from '../../shared/icons.tsx'
 import { Panel, useDocumentTitle } from '../../shared/page.tsx'
 
-interface GateProps {
+interface SignedOutPageProps {
   title: string
-  /** What stands below the form. */
+  /** Shown below the form. */
   below: ReactNode
   children: ReactNode
 }
 
-/** A page for whoever is not signed in: one form, and no navigation. */
-export function Gate({ title, below, children }: GateProps) {
+/** A page for signed-out operators: a single form, without navigation. */
+export function SignedOutPage({ title, below, children }: SignedOutPageProps) {
   useDocumentTitle(title)
   return (
     <main className="sign-in">

@@ -4,10 +4,11 @@ import { useEffect, useRef } from 'react'
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Reads again what is in sight below a key: at once, then at most once in so many milliseconds, the last time included. One
- * reading follows the other: in a busy app one that was broken off for the next would never end.
+ * Returns a function that refetches the visible queries below a key: immediately, then at most once per `ms`, and once more
+ * after the last call. A refetch always completes before the next one starts: in a busy app, cancelling it for the next
+ * one would mean that none ever completes.
  */
-export function useReread(queryKey: QueryKey, ms: number): () => void {
+export function useRefetch(queryKey: QueryKey, ms: number): () => void {
   const queries = useQueryClient()
   const latest = useRef(queryKey)
   const state = useRef<'idle' | 'reading' | 'again' | 'gone'>('idle')
@@ -24,7 +25,7 @@ export function useReread(queryKey: QueryKey, ms: number): () => void {
     const filters = { queryKey: latest.current }
     const underWay = queries.isFetching(filters) > 0
     await queries.invalidateQueries(filters, { cancelRefetch: false })
-    // What was under way may have begun before that which is to be seen.
+    // A fetch that was already under way may have started before the change that triggered this one.
     if (underWay) await queries.invalidateQueries(filters, { cancelRefetch: false })
   }
   const run = async () => {

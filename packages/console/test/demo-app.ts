@@ -1,4 +1,4 @@
-/** An app as it could be, for pictures: people of a clinic, their groups, and a month of use. */
+/** Creates a realistic app for screenshots: the staff of a clinic, their groups and a month of usage. */
 import { randomBytes } from 'node:crypto'
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { rows } from '../../server/test/log-writers.ts'
@@ -7,7 +7,7 @@ import { until } from '../../server/test/until.ts'
 import type { Ids } from './pages.ts'
 import { startReceiver } from './receiver.ts'
 
-export interface Story {
+export interface DemoApp {
   app: TestApp
   operator: TestOperator
   ids: Ids
@@ -26,12 +26,12 @@ const GROUPS = [
 ] as const
 const LINES = [
   'Good morning! Who has the keys to the second floor?',
-  'I do. I am at the desk until ten.',
-  'The new tablets have come. Could somebody help me to set them up after lunch?',
-  'Sure, I will bring the chargers 👍',
-  'Room 12 asks for a visit at 15:30.',
+  "I do. I'm at the desk until ten.",
+  'The new tablets are here. Could someone help me set them up after lunch?',
+  "Sure, I'll bring the chargers 👍",
+  'Room 12 is asking for a visit at 15:30.',
   'On my way.',
-  'Thank you all. The rounds were done in record time today.',
+  'Thanks, everyone. We finished the rounds in record time today.',
 ]
 
 export const uidOf = (name: string) => `u${PEOPLE.indexOf(name) + 1}`
@@ -64,7 +64,7 @@ async function talk({ call }: TestApp) {
   }
 }
 
-/** Thirty days, with quiet weekends, as the workers would have added them up. */
+/** Thirty days of usage with quiet weekends, stored as the workers would store it. */
 async function addUsage({ no, cell }: TestApp) {
   for (let ago = 30; ago >= 0; ago--) {
     const day = `utc_day(now()) - ${ago}`
@@ -85,12 +85,12 @@ async function addUsage({ no, cell }: TestApp) {
       `insert into usage_days (app_no, day, what, count) values ${values.join(',')}
        on conflict (app_no, day, what) do update set count = excluded.count`,
     )
-    // Most were active the day before; some had never been.
-    const fresh = Math.round(active / 8)
+    // Most users were active the day before. The others are new.
+    const newUsers = Math.round(active / 8)
     await rows(
       cell.db,
       `insert into usage_returns (app_no, day, before, users)
-       values (${no}, ${day}, ${day} - 1, ${active - fresh}), (${no}, ${day}, '-infinity', ${fresh})
+       values (${no}, ${day}, ${day} - 1, ${active - newUsers}), (${no}, ${day}, '-infinity', ${newUsers})
        on conflict do nothing`,
     )
     await rows(
@@ -101,13 +101,13 @@ async function addUsage({ no, cell }: TestApp) {
   }
 }
 
-/** Two webhooks: one that all goes well with, and one whose receiver is busy. */
+/** Two webhooks: one that works, and one whose receiver is down. */
 async function addWebhooks({ client }: TestApp) {
-  const receivers = [
+  const webhooks = [
     { id: 'archive', name: 'Archive', answer: () => ({ status: 200, body: '{"stored":true}' }) },
     { id: 'paging', name: 'Paging', answer: () => ({ status: 503, body: 'Down for maintenance' }) },
   ]
-  for (const { id, name, answer } of receivers) {
+  for (const { id, name, answer } of webhooks) {
     const webhookURL = `${await startReceiver(answer)}/hooks/chat`
     await client.webhooks.create({ id, name, webhookURL })
     await client.webhooks.addTriggers(id, { triggerIds: ['message_sent', 'message_edited'] })
@@ -115,12 +115,12 @@ async function addWebhooks({ client }: TestApp) {
 }
 
 const delivered = ({ client }: TestApp, id: string) =>
-  until('a webhook was called', async () => {
+  until('the webhook was called', async () => {
     const { data } = await client.webhooks.listDeliveries(id)
     return data.length > 0
   })
 
-export async function tellStory(server: TestServer): Promise<Story> {
+export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   const mark = randomBytes(2).toString('hex')
   const operator = await newOperator(server, `rui.${mark}@clinic.example`)
   const colleague = await newOperator(server, `ana.${mark}@clinic.example`)
@@ -144,7 +144,7 @@ export async function tellStory(server: TestServer): Promise<Story> {
   await talk(app)
   await addUsage(app)
   await delivered(app, 'paging')
-  // Its own change is the newest of the audit.
+  // Makes updateApp the newest audit entry.
   await operator.client.apps.update(app.id, { name: 'Clinic chat' })
   const ids = { appId: app.id, uid: 'u1', guid: 'ward-3', webhookId: 'paging' }
   return { app, operator, ids }
