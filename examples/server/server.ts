@@ -1,4 +1,4 @@
-/** A server application: it makes users and a group, writes to them, gives out tokens, and hears of messages. */
+/** An example server: creates users and a group, sends a message, hands out auth tokens and receives webhooks. */
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Loquat, LoquatError, verifyWebhook } from '@loquat/sdk'
@@ -11,14 +11,14 @@ const {
 const PORT = Number(process.env.PORT ?? 4000)
 const loquat = new Loquat({ appId: LOQUAT_APP_ID, apiKey: LOQUAT_API_KEY, baseUrl: LOQUAT_URL })
 
-/** Done once: a second start finds everything there. */
+/** Creates the sample data. A second start finds it already there. */
 async function setUp(): Promise<void> {
   for (const uid of ['amira', 'ben', 'cleo']) {
     await loquat.users.create({ uid, name: uid[0]?.toUpperCase() + uid.slice(1) })
   }
   const members = { participants: ['ben', 'cleo'] }
   await loquat.groups.create({ guid: 'team', name: 'The team', owner: 'amira', members })
-  const data = { text: 'Welcome! Open a second window, and sign in as somebody else.' }
+  const data = { text: 'Welcome! Open a second window and sign in as someone else.' }
   await loquat.messages.send({ receiver: 'team', receiverType: 'group', data })
   const webhookURL = `http://127.0.0.1:${PORT}/webhook`
   await loquat.webhooks.create({ id: 'example', name: 'Example', webhookURL })
@@ -35,10 +35,10 @@ async function answer(request: IncomingMessage): Promise<object> {
   if (pathname === '/webhook') {
     const body = await text(request)
     const { data } = await verifyWebhook({ secret, headers: request.headers, body })
-    console.log('A message was sent:', JSON.stringify(data).slice(0, 200))
+    console.log('Message sent:', JSON.stringify(data).slice(0, 200))
     return { success: true }
   }
-  // Here yours would ask for a password.
+  // Your server would check a password or session here.
   const { authToken } = await loquat.authTokens.create(searchParams.get('uid') ?? '')
   return { appId: LOQUAT_APP_ID, authToken }
 }
@@ -49,4 +49,4 @@ createServer((request, response) => {
     (found) => response.end(JSON.stringify(found)),
     (error: Error) => response.writeHead(400).end(JSON.stringify({ error: error.message })),
   )
-}).listen(PORT, '127.0.0.1', () => console.log(`The server application listens on port ${PORT}.`))
+}).listen(PORT, '127.0.0.1', () => console.log(`The example server is listening on port ${PORT}.`))

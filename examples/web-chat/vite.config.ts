@@ -1,7 +1,7 @@
 import { env } from 'node:process'
 import { defineConfig } from 'vite'
 
-/** One origin for the page, Loquat and the server application: nothing has to be allowed. */
+/** Serves the page, Loquat and the example server from one origin, so that no CORS setup is needed. */
 const loquat = env.LOQUAT_URL ?? 'http://localhost:3000'
 const application = `http://127.0.0.1:${env.PORT ?? 4000}`
 

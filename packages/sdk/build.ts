@@ -1,4 +1,4 @@
-/** The SDK as it is published: plain JavaScript and declarations that need no other package. */
+/** Builds the published SDK: plain JavaScript and declarations without dependencies. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
-/** Makes a folder for `npm pack` and `npm publish`. Inside the repository the sources are used as they are. */
+/** Builds the folder for `npm pack` and `npm publish`. Inside the repository, packages import the sources directly. */
 export function buildSdk(folder = join(HERE, 'dist')): void {
   rmSync(folder, { recursive: true, force: true })
   compileSdk(folder)
@@ -19,20 +19,20 @@ export function buildSdk(folder = join(HERE, 'dist')): void {
   cpSync(join(HERE, '../../LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The code and declarations alone. */
+/** Compiles only the code and declarations. */
 export function compileSdk(folder: string, ...options: string[]): void {
   const args = ['-p', join(HERE, 'tsconfig.build.json'), '--outDir', folder, ...options]
   execFileSync('tsc', args, { stdio: 'inherit' })
   for (const file of globSync(join(folder, '**/*.d.ts'))) nameJavaScript(file)
 }
 
-/** In declarations the compiler leaves the names of the sources, which are not there. */
+/** The compiler leaves `.ts` imports in declarations. Points them to the `.js` files instead. */
 function nameJavaScript(file: string): void {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replaceAll(/(['"])(\.\.?\/[^'"]+)\.ts\1/g, '$1$2.js$1'))
 }
 
-/** Pages of the repository that the README links to go with it. */
+/** Links of the README to docs of the repository. These pages are included in the package. */
 const PAGE = /\]\(\.\.\/\.\.\/docs\/([\w-]+\.md)\)/g
 
 const copy = (page: string, folder: string) =>
@@ -40,7 +40,7 @@ const copy = (page: string, folder: string) =>
 
 const read = (file: string) => readFileSync(join(HERE, file), 'utf8')
 
-/** `./src/index.ts` becomes `./index.js`, with its declarations. */
+/** Turns `./src/index.ts` into `./index.js` and its declarations. */
 function built([entry, source]: [string, unknown]) {
   const file = String(source).replace('./src/', './').replace(/\.ts$/, '')
   return [entry, { types: `${file}.d.ts`, default: `${file}.js` }] as const

@@ -5,9 +5,9 @@ import { RoomView } from './room.tsx'
 import { type Selection, useChat } from './use-chat.ts'
 
 const STATES: Partial<Record<ChatState['connection'], string>> = {
-  connecting: 'Connecting …',
-  offline: 'No connection. What you write is sent later.',
-  refused: 'The server refuses this app. Sign in again.',
+  connecting: 'Connecting…',
+  offline: 'No connection. Your messages will be sent when you’re back online.',
+  refused: 'The server rejected the connection. Sign in again.',
 }
 
 export function Chat({ client, onLeave }: { client: LoquatClient; onLeave: () => void }) {
@@ -45,7 +45,7 @@ export function Chat({ client, onLeave }: { client: LoquatClient; onLeave: () =>
           onThread={(parentId) => setSelection({ ...selection, parentId })}
         />
       ) : (
-        <section className="empty">Choose a conversation.</section>
+        <section className="empty">Select a conversation to start chatting.</section>
       )}
       {selection?.parentId && (
         <RoomView

@@ -9,10 +9,10 @@ interface ListProps {
   onStart: (selection: Selection) => void
 }
 
-/** Conversations, the newest first, and people to begin one with. */
+/** The user's conversations, newest first, and people to start one with. */
 export function List({ client, selection, onOpen, onStart }: ListProps) {
   const { conversations, typing, loaded, more } = useChat(client)
-  const others = useStrangers(client, conversations)
+  const others = useOtherUsers(client, conversations)
   const open = selection && client.idOf(selection.target)
   return (
     <ul className="list">
@@ -27,7 +27,7 @@ export function List({ client, selection, onOpen, onStart }: ListProps) {
             <span className="what">
               <span className="name">{one.conversationWith.name}</span>
               <span className="last">
-                {typing[one.conversationId] ? <em>typing …</em> : lastOf(one)}
+                {typing[one.conversationId] ? <em>typing…</em> : lastOf(one)}
               </span>
             </span>
             {one.unreadMessageCount !== '0' && one.conversationId !== open && (
@@ -43,7 +43,7 @@ export function List({ client, selection, onOpen, onStart }: ListProps) {
             className="quiet"
             onClick={() => void client.loadMoreConversations()}
           >
-            More
+            Load more
           </button>
         </li>
       )}
@@ -64,8 +64,8 @@ export function List({ client, selection, onOpen, onStart }: ListProps) {
   )
 }
 
-/** Users whom there is no conversation with yet. */
-function useStrangers(client: LoquatClient, conversations: readonly Conversation[]): User[] {
+/** Users without a conversation with this user yet. */
+function useOtherUsers(client: LoquatClient, conversations: readonly Conversation[]): User[] {
   const [users, setUsers] = useState<User[]>([])
   useEffect(() => {
     client.api.users.list({ perPage: 50 }).then(

@@ -10,12 +10,12 @@ interface Session {
   authToken: string
 }
 
-/** Of this window alone: another one can be somebody else. */
+/** Stored per window, so that another window can sign in as someone else. */
 const STORED = 'loquat-session'
 
 async function signIn(uid: string): Promise<Session> {
   const answer = await fetch(`/session?uid=${uid}`)
-  if (!answer.ok) throw new Error('Nobody could be signed in. Is the server application running?')
+  if (!answer.ok) throw new Error('Sign-in failed. Is the example server running?')
   return { uid, ...(await answer.json()) }
 }
 
@@ -40,7 +40,7 @@ function SignIn({ onSession }: { onSession: (session: Session) => void }) {
   return (
     <main className="sign-in">
       <h1>Loquat</h1>
-      <p>Who are you?</p>
+      <p>Choose a user to sign in as</p>
       {['amira', 'ben', 'cleo'].map((uid) => (
         <button
           key={uid}

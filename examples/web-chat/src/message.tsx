@@ -33,7 +33,7 @@ export function MessageView({ client, message, onThread, onResend }: MessageProp
         {own && <span className="mark">{markOf(message)}</span>}
         {pending === 'failed' && (
           <button type="button" className="quiet" onClick={onResend}>
-            Send again
+            Retry
           </button>
         )}
         {!pending && !deletedAt && (
@@ -88,7 +88,7 @@ const timeOf = ({ sentAt }: ChatMessage) =>
   new Date(sentAt * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 
 function markOf({ pending, readAt, deliveredAt }: ChatMessage): string {
-  if (pending) return pending === 'failed' ? 'not sent' : 'sending …'
+  if (pending) return pending === 'failed' ? 'not sent' : 'sending…'
   return readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
 }
 

@@ -11,7 +11,7 @@ interface RoomProps {
   onThread?: (parentId: string) => void
 }
 
-/** The messages of a conversation, or of a thread. */
+/** A conversation or thread with its messages. */
 export function RoomView({ client, selection, parentId, onBack, onThread }: RoomProps) {
   const { target, name } = selection
   const { rooms, typing } = useChat(client)
@@ -41,7 +41,7 @@ export function RoomView({ client, selection, parentId, onBack, onThread }: Room
       <div className="messages">
         {room?.more && (
           <button type="button" className="quiet" onClick={() => void client.loadOlder(key)}>
-            Older messages
+            Load older messages
           </button>
         )}
         {room?.messages.map((message) => (
@@ -54,7 +54,7 @@ export function RoomView({ client, selection, parentId, onBack, onThread }: Room
           />
         ))}
         <p className="typing" aria-live="polite">
-          {writers ? `${writers.join(', ')} typing …` : ''}
+          {writers ? `${writers.join(', ')} ${writers.length === 1 ? 'is' : 'are'} typing…` : ''}
         </p>
         <div ref={end} />
       </div>
@@ -63,7 +63,7 @@ export function RoomView({ client, selection, parentId, onBack, onThread }: Room
   )
 }
 
-/** What is shown in a window that is looked at is read. */
+/** Marks messages as read while the window is visible. */
 function useReadMark(client: LoquatClient, { target }: Selection, newest: string | undefined) {
   const { type, id } = target
   useEffect(() => {
@@ -77,7 +77,7 @@ function useReadMark(client: LoquatClient, { target }: Selection, newest: string
   }, [client, type, id, newest])
 }
 
-/** It is told elsewhere: by the message itself, or by the state of the connection. */
+/** The message itself or the connection state shows the error. */
 const ignore = () => undefined
 
 interface ComposerProps {

@@ -1,12 +1,12 @@
 import { type Schema, shapeOf, typeOf } from './types.ts'
 
-/** The named types of the generated file. */
+/** Collects the named types of a generated file. */
 export class Declarations {
   readonly #records = new Map<string, { name: string; schema: Schema }>()
   readonly #others: string[] = []
   readonly #taken = new Set(['Operations', 'Page', 'CallOptions', 'Transport'])
 
-  /** A shape that goes by this name in all answers. Of two names the first stays. */
+  /** Uses this name for the shape in all responses. If a shape gets two names, the first one wins. */
   record(name: string, schema: Schema): void {
     const shape = shapeOf(schema)
     if (this.#records.has(shape)) return
@@ -14,17 +14,17 @@ export class Declarations {
     this.#records.set(shape, { name, schema })
   }
 
-  /** What callers give. */
+  /** Declares the type of an argument. */
   input(name: string, schema: Schema): string {
     return this.#declare(name, typeOf(schema, { input: true }))
   }
 
-  /** The type of an answer. */
+  /** Prints the type of a response. */
   answer(schema: Schema): string {
     return typeOf(schema, { input: false, nameOf: this.#nameOf })
   }
 
-  /** The type of an answer, under a name of its own when it is long. */
+  /** Prints the type of a response. Declares it under the name if it has several lines. */
   namedAnswer(name: string, schema: Schema): string {
     const type = this.answer(schema)
     return type.includes('\n') ? this.#declare(name, type) : type
@@ -47,7 +47,7 @@ export class Declarations {
 
   #take(name: string): void {
     if (this.#taken.has(name))
-      throw new Error(`Two types of the SDK would be called ${name}. Rename one of the operations.`)
+      throw new Error(`Two types of the SDK would be named ${name}. Rename one of the operations.`)
     this.#taken.add(name)
   }
 }

@@ -29,13 +29,13 @@ interface DocumentOperation {
   responses: Record<string, Content>
 }
 
-/** An operation as a method of the SDK needs to know it. */
+/** An operation, as far as its method in the SDK needs it. */
 export interface Operation {
   operationId: string
-  /** Where the method stands: `client.namespace.name()`. */
+  /** The method is called as `client.namespace.name()`. */
   namespace: string
   name: string
-  /** For its comment. */
+  /** For the doc comment. */
   summary: string
   deprecation: string | undefined
   method: string
@@ -88,7 +88,7 @@ function answerOf({ operationId, responses }: DocumentOperation): Schema {
   const [success, ...others] = Object.keys(responses).filter((status) => status.startsWith('2'))
   if (success && others.length === 0) return jsonOf(operationId, responses[success] ?? {})
   throw new Error(
-    `${operationId} has not exactly one answer of success. Declare one, or teach the SDK generator which to take.`,
+    `${operationId} must declare exactly one 2xx response. Declare one, or extend the SDK generator.`,
   )
 }
 
@@ -96,6 +96,6 @@ function jsonOf(operationId: string, { content }: Content): Schema {
   const schema = content?.['application/json']?.schema
   if (schema) return schema
   throw new Error(
-    `${operationId} sends or answers something else than JSON. Teach it to the SDK generator.`,
+    `${operationId} has a request or response that isn't JSON. Extend the SDK generator to support it.`,
   )
 }

@@ -9,23 +9,23 @@ export interface Method {
   namespace: string
   name: string
   code: string
-  /** For the reference: how it is called, what it does, and the request that it makes. */
+  /** For the reference: the signature, what the method does, and the request it sends. */
   signature: string
   summary: string
   request: string
 }
 
-/** A method in its parts. */
+/** The parts of a method. */
 interface Parts {
   name: string
-  /** What its comment says after the summary of the operation. */
+  /** Added to the summary of the operation in the doc comment. */
   note?: string
   parameters: string[]
   returns: string
   body: string
 }
 
-/** The operation itself, and for a list also what reads all its pages, or only counts. */
+/** The methods of an operation. A list also gets methods that iterate over all pages and that only count. */
 export function methodsOf(operation: Operation, declarations: Declarations): Method[] {
   const { operationId, namespace, method, url } = operation
   const { items, count } = answersOf(operation.answer, declarations)
@@ -43,7 +43,7 @@ export function methodsOf(operation: Operation, declarations: Declarations): Met
 
 function print({ summary, deprecation }: Operation, parts: Parts): string {
   const { name, note = '', parameters, returns, body } = parts
-  // Async, so that an id that cannot be sent rejects like all else that can go wrong.
+  // Async, so that an invalid id rejects like every other error instead of throwing.
   const modifier = returns.startsWith('Promise') ? 'async ' : ''
   const deprecated = deprecation ? `\n * @deprecated ${deprecation}` : ''
   return `${comment(`${summary}${note}.${deprecated}`)}${modifier}${name}(${[...parameters, 'options?: CallOptions'].join(', ')}): ${returns} {
@@ -51,7 +51,7 @@ function print({ summary, deprecation }: Operation, parts: Parts): string {
   }\n`
 }
 
-/** A list answers with pages; asked for the `count` it may answer with that alone. */
+/** Reads the response of a list: pages of items and, if the list supports `count`, a number. */
 function answersOf(answer: Schema, declarations: Declarations): { items?: Schema; count?: Schema } {
   const kinds = (answer.anyOf ?? [answer]).map(({ properties = {} }) => properties)
   const page = kinds.find(({ meta }) => meta && declarations.answer(meta) === 'PageMeta')
@@ -60,7 +60,7 @@ function answersOf(answer: Schema, declarations: Declarations): { items?: Schema
   return { items: page.data.items, ...(count?.data && { count: count.data }) }
 }
 
-/** Of all but numbered pages. What can answer with pages or with counts by record is a method for each. */
+/** The methods of operations without numbered pages. An operation that returns pages or counts gets a method for each. */
 function followedMethods(operation: Operation, declarations: Declarations): Parts[] {
   const { operationId, answer, query } = operation
   const [page, counts] = answer.anyOf ?? []
@@ -99,7 +99,7 @@ function single(operation: Operation, declarations: Declarations): Parts {
   }
 }
 
-/** Of a list whose pages say what to ask for next, unless they always do: such a list never ends. */
+/** An iterator over a list whose pages say how to get the next one. A list that always has a next page gets none. */
 function iterator(operation: Operation, declarations: Declarations): Parts[] {
   const { operationId, name, query, answer } = operation
   const { data, meta } = answer.properties ?? {}
@@ -107,28 +107,28 @@ function iterator(operation: Operation, declarations: Declarations): Parts[] {
   if (!data?.items || !next || meta?.required?.includes('next')) return []
   assertList(operation)
   const ids = operation.ids.map(({ name }) => name)
-  const given = [...ids, '{ ...query, ...place }', 'options'].join(', ')
-  // A place that is one value is told by the parameter of the direction.
+  const given = [...ids, '{ ...query, ...page }', 'options'].join(', ')
+  // If the next page is a single value, the parameter for the direction takes it.
   const [parameter] = ['before', 'after'].filter((one) => query?.properties?.[one])
   const single = next.properties ? '' : `, '${parameter}'`
   const item = declarations.namedAnswer(`${capitalized(operationId)}Item`, data.items)
   return [
     {
       name: name.replace('list', 'all'),
-      note: ': every record, read page by page',
+      note: ' (iterates over all pages)',
       parameters: [
         ...idParameters(operation),
         queryParameter(operation, `${capitalized(operationId)}Query`),
       ],
       returns: `AsyncGenerator<${item}, void, undefined>`,
-      body: `everyFollowing((place) => this.${name}(${given})${single})`,
+      body: `everyFollowing((page) => this.${name}(${given})${single})`,
     },
   ]
 }
 
 function assertList({ operationId, name }: Operation): void {
   if (!name.startsWith('list'))
-    throw new Error(`${operationId} answers with pages: give it a name that begins with "list".`)
+    throw new Error(`${operationId} returns pages, so its name must start with "list".`)
 }
 
 function listMethods(
@@ -149,7 +149,7 @@ function listMethods(
 
 const list = (operation: Operation, query: string, item: string): Parts => ({
   name: operation.name,
-  note: ': one page',
+  note: ' (one page)',
   parameters: [...idParameters(operation), queryParameter(operation, query)],
   returns: `Promise<Page<${item}>>`,
   body: `this.#transport.answer(${callOf(operation, ['query'])}, options)`,
@@ -157,22 +157,22 @@ const list = (operation: Operation, query: string, item: string): Parts => ({
 
 function all(operation: Operation, query: string, item: string): Parts {
   const ids = operation.ids.map(({ name }) => name)
-  const given = [...ids, '{ ...query, ...place }', 'options'].join(', ')
+  const given = [...ids, '{ ...query, ...page }', 'options'].join(', ')
   return {
     name: operation.name.replace('list', 'all'),
-    note: ': every record, read page by page',
+    note: ' (iterates over all pages)',
     parameters: [
       ...idParameters(operation),
       queryParameter(operation, `Omit<${query}, 'page' | 'cursor'>`),
     ],
     returns: `AsyncGenerator<${item}, void, undefined>`,
-    body: `everyRecord((place) => this.${operation.name}(${given}))`,
+    body: `everyRecord((page) => this.${operation.name}(${given}))`,
   }
 }
 
 const counting = (operation: Operation, query: string, type: string): Parts => ({
   name: operation.name.replace('list', 'count'),
-  note: ': only how many',
+  note: ' (count only)',
   parameters: [
     ...idParameters(operation),
     queryParameter(operation, `Omit<${query}, 'page' | 'cursor' | 'perPage'>`),
@@ -184,7 +184,7 @@ const counting = (operation: Operation, query: string, type: string): Parts => (
 const idParameters = ({ ids }: Operation) =>
   ids.map(({ name, schema }) => `${name}: ${typeOf(schema, { input: true })}`)
 
-/** Where null is allowed the body can be left out. */
+/** If the body may be null, the parameter is optional. */
 function bodyParameter({ operationId }: Operation, body: Schema, declarations: Declarations) {
   const types = [body.type ?? []].flat()
   const given = types.includes('null') ? { ...body, type: types.filter(isNotNull) } : body
@@ -197,7 +197,7 @@ const isNotNull = (type: string) => type !== 'null'
 const queryParameter = ({ query }: Operation, type: string) =>
   `query${query?.required?.length ? '' : '?'}: ${type}`
 
-/** The name of the type of the query; empty when there is none. */
+/** The name of the query's type. Empty if there is no query. */
 function queryType(
   { operationId, query }: Operation,
   without: string[],

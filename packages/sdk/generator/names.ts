@@ -1,4 +1,4 @@
-/** The names of methods and types, derived from the operationId and tag of an operation. */
+/** Derives the names of methods and types from the operationId and tag of an operation. */
 
 /** `auth_tokens` → `authTokens` */
 export const namespaceOf = (tag: string) =>
@@ -7,9 +7,8 @@ export const namespaceOf = (tag: string) =>
 export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
- * The operationId without the noun that its tag says already: `createUser` of `users` is `create`,
- * `blockUsers` of `blocked_users` is `block`, `transferGroupOwnership` of `groups` is
- * `transferOwnership`.
+ * Drops the noun of the tag from the operationId: `createUser` of `users` becomes `create`, `blockUsers` of `blocked_users`
+ * becomes `block`, and `transferGroupOwnership` of `groups` becomes `transferOwnership`.
  */
 export function methodOf(operationId: string, tag: string): string {
   const words = operationId.split(/(?=[A-Z])/)
@@ -19,7 +18,7 @@ export function methodOf(operationId: string, tag: string): string {
     if (start > 0) return words.toSpliced(start, noun.length - from).join('')
   }
   throw new Error(
-    `${operationId}: no method name can be derived, as the noun of its tag "${tag}" is not in it. ` +
+    `${operationId} must contain the noun of its tag "${tag}", so that a method name can be derived. ` +
       `Name it verb and noun, such as "create${capitalized(singular(namespaceOf(tag)))}", or give it another tag.`,
   )
 }

@@ -1,10 +1,10 @@
-/** Makes docs/sdk.md: all that the SDK exports, from its declarations and from the OpenAPI documents. */
+/** Generates docs/sdk.md, the reference of everything the SDK exports, from its declarations and the OpenAPI documents. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Method } from './methods.ts'
 
 export interface Sources {
-  /** A folder with the declarations of the built SDK. */
+  /** The folder with the declarations of the built SDK. */
   folder: string
   /** The methods of `Loquat` and of `LoquatManagement`. */
   operations: Method[]
@@ -13,25 +13,29 @@ export interface Sources {
 
 export function referencePage(note: string, { folder, operations, management }: Sources): string {
   return [
-    '# The SDK',
+    '# SDK reference',
     note,
-    'All that `@loquat/sdk` exports; its README shows how it is used. Types of bodies, queries and answers are named after their operation, and their fields stand in the reference of the REST interface, at `/v3/docs` of a running service. Error codes: [errors.md](errors.md). Events: [events.md](events.md).',
+    `Everything that \`@loquat/sdk\` exports. To get started, read the README of the package.
+
+The types of request bodies, queries and responses are named after their operation, for example \`ListUsersQuery\`. The
+REST reference at \`/v3/docs\` of a running server describes their fields. Error codes are in [errors.md](errors.md), events in
+[events.md](events.md).`,
     '## `@loquat/sdk`',
     ...exportsOf(folder, 'index.d.ts'),
     '## `@loquat/sdk/client`',
     ...exportsOf(folder, 'client/index.d.ts'),
-    '## Operations of an app',
-    'Methods of `Loquat`, and of `LoquatClient.api`. Each takes `options?: CallOptions` last.',
+    '## App operations',
+    'Methods of `Loquat` and of `LoquatClient.api`. The last parameter of each is `options?: CallOptions`. A `Page<T>` is `{ data: T[]; meta: PageMeta }`.',
     ...methodTables(operations),
-    '## Operations of the management interface',
-    'Methods of `LoquatManagement`. Each takes `options?: CallOptions` last.',
+    '## Management operations',
+    'Methods of `LoquatManagement`. The last parameter of each is `options?: CallOptions`.',
     ...methodTables(management),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-/** What an entry exports by name; what it exports whole are the types of operations. */
+/** The named exports of an entry point. `export *` only exports the types of operations. */
 function exportsOf(folder: string, entry: string): string[] {
   const text = readFileSync(join(folder, entry), 'utf8')
   const lists = text.matchAll(/^export (?:type )?\{([^}]*)\} from ['"](.+)\.js['"];$/gm)
@@ -47,9 +51,9 @@ function section(name: string, declarations: string): string {
   const start = new RegExp(
     `(?:/\\*\\*((?:(?!\\*/)[^])*)\\*/\\n)?export (?:declare )?((?:class|interface|type|const|function) ${name}\\b[^]*)`,
   ).exec(declarations)
-  if (!start) throw new Error(`${name} is exported, but not declared where the entry says.`)
+  if (!start) throw new Error(`${name} is exported, but the file it comes from doesn't declare it.`)
   const [, comment = '', rest = ''] = start
-  // It ends with the first line that is not indented and is whole.
+  // The declaration ends with the first unindented line that ends with a semicolon or is a brace.
   const lines = rest.split('\n')
   const code = lines.slice(0, lines.findIndex((line) => /^(\S.*;|\})$/.test(line)) + 1).join('\n')
   const shown = code.replaceAll(/^ +(#private;|private .*;)\n/gm, '')
@@ -65,7 +69,7 @@ function methodTables(methods: Method[]): string[] {
   return [...Map.groupBy(methods, ({ namespace }) => namespace)].map(([namespace, own]) =>
     [
       `### \`${namespace}\`\n`,
-      '| method | what it does | request |',
+      '| Method | Description | Request |',
       '| --- | --- | --- |',
       ...own.map(
         ({ signature, summary, request }) =>

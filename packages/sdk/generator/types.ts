@@ -14,18 +14,18 @@ export interface Schema {
   patternProperties?: Record<string, object>
 }
 
-/** What types are printed for. */
+/** How to print types. */
 export interface Printing {
-  /** Fields of what callers give may be undefined, which JSON leaves out. */
+  /** Whether the type is an argument. Its optional fields may be undefined, which JSON leaves out. */
   input: boolean
-  /** The name that stands for a shape, if there is one. */
+  /** The name of a shape, if it has one. */
   nameOf?: (shape: string) => string | undefined
 }
 
 export const typeOf = (schema: Schema, printing: Printing): string =>
   printing.nameOf?.(shapeOf(schema)) ?? shapeOf(schema, printing)
 
-/** The type in full; what is inside may go by its name. */
+/** Prints the type itself in full. Types inside it may be printed by name. */
 export function shapeOf(schema: Schema, printing: Printing = { input: false }): string {
   const { type, anyOf, allOf } = schema
   if ('const' in schema) return JSON.stringify(schema.const)
@@ -55,7 +55,7 @@ function simple(schema: Schema, printing: Printing): string {
   }
   if (Object.keys(schema).every((keyword) => keyword === 'description')) return 'unknown'
   throw new Error(
-    `No TypeScript type is known for ${JSON.stringify(schema)}. Teach it to generator/types.ts of the SDK.`,
+    `Unsupported schema: ${JSON.stringify(schema)}. Add support for it to generator/types.ts of the SDK.`,
   )
 }
 

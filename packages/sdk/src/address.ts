@@ -1,17 +1,17 @@
 import type { Region } from './protocol.gen.ts'
 
-/** Where the app is reached: its own host name, or the bare host of an installation. */
+/** The address of the app: its own host name, or the base URL of an installation. */
 export type Address =
   | { region: Region; host: string; baseUrl?: never }
   | { baseUrl: string; region?: never; host?: never }
 
-/** Where requests go, and what each of them carries. */
+/** Where to send requests, and the headers of each request. */
 export interface Target {
   origin: string
   headers: Record<string, string>
 }
 
-/** The origin of all requests. On a bare host the app is named by a header. */
+/** The origin of all requests. Without a host name of its own, the app is named by a header. */
 export function readAddress(appId: string, address: Address): Target {
   if (address.baseUrl !== undefined)
     return { origin: withoutSlash(address.baseUrl), headers: { appid: appId } }
@@ -20,7 +20,7 @@ export function readAddress(appId: string, address: Address): Target {
 
 export const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
-/** Where devices connect. */
+/** The URL that devices connect to. */
 export function realtimeUrl(appId: string, address: Address): string {
   if (address.baseUrl !== undefined) {
     const base = withoutSlash(address.baseUrl).replace(/^http/, 'ws')
@@ -30,16 +30,15 @@ export function realtimeUrl(appId: string, address: Address): string {
 }
 
 /**
- * An id as part of a path. Without the check an empty id or dots would silently lead to another
- * operation: URLs are shortened before they are sent.
+ * Encodes an id as a path segment. Rejects empty ids and dots: `fetch` normalizes URLs, so they would silently call another
+ * operation.
  */
 export function segment(id: string | number): string {
-  if (id === '' || id === '.' || id === '..')
-    throw new TypeError(`"${id}" cannot be an id in the path of a request`)
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" can't be used as an id`)
   return encodeURIComponent(id)
 }
 
-/** `?name=value…`, or nothing. Lists are joined by commas, as the server reads them. */
+/** Builds `?name=value…`, or an empty string. Joins lists with commas, as the server expects. */
 export function searchOf(query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const texts = given.map(
@@ -52,6 +51,8 @@ function textOf(name: string, value: unknown): string {
   if (!Array.isArray(value)) return String(value)
   const split = value.find((item) => String(item).includes(','))
   if (split !== undefined)
-    throw new TypeError(`${name}: "${split}" has a comma, which separates the values of a list`)
+    throw new TypeError(
+      `${name}: "${split}" contains a comma, which separates the values of a list`,
+    )
   return value.join(',')
 }

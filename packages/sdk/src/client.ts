@@ -4,13 +4,13 @@ import { Operations } from './operations.gen.ts'
 import type { EventType } from './protocol.gen.ts'
 import { type CallOptions, type LoquatOptions, type SendOptions, Transport } from './transport.ts'
 
-/** An app's data as an operator reaches it: made by `LoquatManagement.app`. */
+/** The options of a client for an operator. `LoquatManagement.app` creates it. */
 export interface ManagedOptions extends SendOptions {
   target: Target
   onBehalfOf?: string | undefined
 }
 
-/** All operations of one app, by area: `client.users.create({ … })`. */
+/** A client for all operations of one app, grouped by area: `client.users.create({ … })`. */
 export class Loquat extends Operations {
   readonly #options: LoquatOptions | ManagedOptions
 
@@ -19,14 +19,14 @@ export class Loquat extends Operations {
     this.#options = options
   }
 
-  /** The same client in the name of a user. */
+  /** Returns a client that makes the same calls on behalf of a user. */
   onBehalfOf(uid: string): Loquat {
     return new Loquat({ ...this.#options, onBehalfOf: uid })
   }
 
   /**
-   * Every event of the app, in order, from a position on or from the oldest one: waits for those
-   * to come until the signal ends it. Keep the `position` of the last one that you handled.
+   * Iterates over the app's events in order, from the oldest event or after a given position. Waits for new events until
+   * the signal is aborted. Store the `position` of the last event that you handled, and continue after it.
    */
   followEvents<T extends EventType = EventType>(
     query: FollowQuery<T> = {},
@@ -38,8 +38,8 @@ export class Loquat extends Operations {
 
 function targetOf(options: LoquatOptions | ManagedOptions): Target {
   const { onBehalfOf } = options
-  // The server takes a blank header as none: the call would be made in the name of the app.
-  if (onBehalfOf === '') throw new TypeError('onBehalfOf needs a uid')
+  // The server treats an empty header as absent, so the call would be made as the app.
+  if (onBehalfOf === '') throw new TypeError('onBehalfOf needs a UID')
   const viewer: Record<string, string> = onBehalfOf === undefined ? {} : { onbehalfof: onBehalfOf }
   if ('target' in options) {
     const { origin, headers } = options.target

@@ -1,15 +1,15 @@
 import type { ErrorCode } from './protocol.gen.ts'
 
 /**
- * What the client itself finds: no whole answer came, or one that is none of Loquat's, such as a
- * page of a proxy; or the token was refused, and `renewToken` failed.
+ * Errors that the client itself detects: no complete response arrived; the response isn't from Loquat, but for example a
+ * proxy's error page; or the token was rejected and `renewToken` failed.
  */
 export type ClientErrorCode =
   | 'CLIENT_ERR_NO_ANSWER'
   | 'CLIENT_ERR_UNREADABLE_ANSWER'
   | 'CLIENT_ERR_TOKEN_NOT_RENEWED'
 
-/** What else is known of a failure. */
+/** The properties of an error. */
 export interface Failure {
   code: ErrorCode | ClientErrorCode
   message: string
@@ -21,19 +21,19 @@ export interface Failure {
   cause?: unknown
 }
 
-/** Why an operation failed. The code decides; texts may change. */
+/** An error of an operation. Check `code` in your program, because the messages can change. */
 export class LoquatError extends Error {
   override readonly name = 'LoquatError'
   readonly code: ErrorCode | ClientErrorCode
-  /** Of the HTTP answer; undefined when none came. */
+  /** The status of the HTTP response. Undefined if there was no response. */
   readonly status: number | undefined
-  /** For the developer. */
+  /** An explanation for developers. */
   readonly devMessage: string | undefined
-  /** For each field at fault, what is wrong with it. */
+  /** What is wrong with each invalid field. */
   readonly details: Record<string, string[]> | undefined
-  /** Finds the request in the logs of the server. */
+  /** Identifies the request in the server's logs. */
   readonly requestId: string | undefined
-  /** Seconds until the server wants to be asked again. */
+  /** How many seconds to wait before you send the request again. */
   readonly retryAfter: number | undefined
 
   constructor({ message, cause, ...known }: Failure) {

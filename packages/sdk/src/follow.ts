@@ -1,12 +1,12 @@
 import type { EventsMethods, ListEventsQuery } from './operations.gen.ts'
 import type { EventPayload, EventType } from './protocol.gen.ts'
-import { isPassing, pause, pauseBefore } from './retry.ts'
+import { delay, isTemporary, retryDelay } from './retry.ts'
 import type { CallOptions } from './transport.ts'
 
-/** An event of the app's log; its type tells what the payload holds. */
+/** An event of the app's log. Its type determines the payload. */
 export type LoggedEvent<Types extends EventType = EventType> = {
   [T in Types]: {
-    /** 1, 2, 3 … without a hole: to follow on after this event, give it as `after`. */
+    /** 1, 2, 3 … without gaps. To continue after this event, pass it as `after`. */
     position: number
     type: T
     /** When it happened, in Unix seconds. */
@@ -16,17 +16,14 @@ export type LoggedEvent<Types extends EventType = EventType> = {
 }[Types]
 
 export interface FollowQuery<T extends EventType> extends Pick<ListEventsQuery, 'after' | 'limit'> {
-  /** Only events of these types. */
+  /** Return only events of these types. */
   types?: T[]
 }
 
-/** Seconds that a request waits for news. */
+/** How many seconds a request waits for new events. */
 const WAIT = 20
 
-/**
- * Every event, in order, without end: waits for those to come. Failures that pass are waited out,
- * however long they last, and nothing is skipped.
- */
+/** Iterates over events in order and without end. Retries temporary failures forever, and skips no event. */
 export async function* follow<T extends EventType>(
   events: EventsMethods,
   query: FollowQuery<T>,
@@ -35,14 +32,14 @@ export async function* follow<T extends EventType>(
   let { after } = query
   for (let failures = 0; ; ) {
     try {
-      const place = after === undefined ? {} : { after }
-      const { data, meta } = await events.list({ ...query, ...place, wait: WAIT }, options)
+      const from = after === undefined ? {} : { after }
+      const { data, meta } = await events.list({ ...query, ...from, wait: WAIT }, options)
       failures = 0
       yield* data as LoggedEvent<T>[]
       after = meta.next.after
     } catch (error) {
-      if (!isPassing(error)) throw error
-      await pause(pauseBefore(failures++, error.retryAfter), options.signal)
+      if (!isTemporary(error)) throw error
+      await delay(retryDelay(failures++, error.retryAfter), options.signal)
     }
   }
 }

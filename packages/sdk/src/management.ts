@@ -3,16 +3,16 @@ import { Loquat } from './client.ts'
 import { ManagementOperations } from './management.gen.ts'
 import { type SendOptions, Transport } from './transport.ts'
 
-/** Where the management interface is, and who calls it. */
+/** The address of the management API, and the credentials for it. */
 export interface ManagementOptions extends SendOptions {
-  /** `https://manage.<host>`, or `/manage` below any address of the service. */
+  /** `https://manage.<host>`, or `/manage` below any URL of the service. */
   baseUrl: string
-  /** Of programs; a page of the same host has the cookie of its session instead. */
+  /** An operator key. Pages on the same host use their session cookie instead. */
   key?: string | undefined
   secret?: string | undefined
 }
 
-/** Everything that operators do: accounts, apps, and the data of apps. */
+/** A client for operators: accounts, apps, and the data of apps. */
 export class LoquatManagement extends ManagementOperations {
   readonly #options: ManagementOptions
 
@@ -21,7 +21,7 @@ export class LoquatManagement extends ManagementOperations {
     this.#options = options
   }
 
-  /** All operations of one app, as far as the operator's role there goes. */
+  /** Returns a client for one app. The operator's role decides which operations are allowed. */
   app(appId: string): Loquat {
     const { origin, headers } = targetOf(this.#options)
     const target = { origin: `${origin}/apps/${segment(appId)}`, headers }

@@ -1,4 +1,4 @@
-/** What a page tells about the pages after it: the part of the generated `Page` that the iterators read. */
+/** The part of the generated `Page` that the iterators read. */
 interface NumberedPage<T> {
   data: T[]
   meta: {
@@ -7,42 +7,45 @@ interface NumberedPage<T> {
   }
 }
 
-/** What leads from one page to the next. */
-interface Place {
+/** The query parameters that select a page. */
+interface PageParams {
   page?: number
   cursor?: string
 }
 
-/** All records of a list, read page by page as they are asked for. */
+/** Iterates over all records of a list and fetches pages as needed. */
 export async function* everyRecord<T>(
-  read: (place: Place) => Promise<NumberedPage<T>>,
+  read: (params: PageParams) => Promise<NumberedPage<T>>,
 ): AsyncGenerator<T, void, undefined> {
-  let place: Place | undefined = {}
-  while (place) {
-    const page: NumberedPage<T> = await read(place)
+  let params: PageParams | undefined = {}
+  while (params) {
+    const page: NumberedPage<T> = await read(params)
     yield* page.data
-    place = following(place, page)
+    params = nextParams(params, page)
   }
 }
 
-/** The same, where each page says what to ask for next: fields of the query, or the value of one. */
+/** The same for lists whose pages say how to get the next one: query parameters, or the value of a single one. */
 export async function* everyFollowing<T>(
-  read: (place: object) => Promise<{ data: T[]; meta: { next?: object | number } }>,
+  read: (params: object) => Promise<{ data: T[]; meta: { next?: object | number } }>,
   field = '',
 ): AsyncGenerator<T, void, undefined> {
-  let place: object | undefined = {}
-  while (place) {
-    const { data, meta }: Awaited<ReturnType<typeof read>> = await read(place)
+  let params: object | undefined = {}
+  while (params) {
+    const { data, meta }: Awaited<ReturnType<typeof read>> = await read(params)
     yield* data
-    place = typeof meta.next === 'number' ? { [field]: meta.next } : meta.next
+    params = typeof meta.next === 'number' ? { [field]: meta.next } : meta.next
   }
 }
 
 /**
- * A cursor where the list offers one: it neither skips nor repeats when records come and go. A list that begins
- * somewhere inside ends before as many pages as its total makes.
+ * Selects the next page. Prefers the cursor, which neither skips nor repeats records when others are added or removed. A list
+ * that started in the middle has fewer pages than its total suggests.
  */
-function following<T>({ cursor }: Place, { data, meta }: NumberedPage<T>): Place | undefined {
+function nextParams<T>(
+  { cursor }: PageParams,
+  { data, meta }: NumberedPage<T>,
+): PageParams | undefined {
   if (meta.cursor?.next !== undefined) return { cursor: meta.cursor.next }
   if (meta.cursor || data.length === 0) return undefined
   const { current_page: page, total_pages: last } = meta.pagination

@@ -1,40 +1,40 @@
 import { type Address, searchOf, type Target } from './address.ts'
 import { type Failure, LoquatError } from './error.ts'
-import { isPassing, pause, pauseBefore, readRetryAfter, unlessAborted } from './retry.ts'
+import { delay, isTemporary, readRetryAfter, retryDelay, unlessAborted } from './retry.ts'
 
 export const TIMEOUT_MS = 30_000
 
-/** How requests are sent. */
+/** How to send requests. */
 export interface SendOptions {
-  /** How often a request is sent again after a failure that passes; 4 unless given. */
+  /** How many times to retry a request after a temporary failure. Defaults to 4, on devices to 10. */
   maxRetries?: number | undefined
-  /** For how many milliseconds a request is sent again; 60,000 on devices, else without a limit. */
+  /** How many milliseconds to keep retrying. Defaults to 60,000 on devices, elsewhere to no limit. */
   retryForMs?: number | undefined
-  /** Milliseconds for each try, answer included; 30,000 unless given. */
+  /** The timeout of each attempt in milliseconds, including the response body. Defaults to 30,000. */
   timeoutMs?: number | undefined
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
 
-/** Which app, where it is, and how to call it. */
+/** The app, its address, and how to call it. */
 export type LoquatOptions = Address &
   SendOptions & {
     appId: string
-    /** Which operations it may call is a matter of its scope. */
+    /** An API key of the app. Its scope decides which operations it may call. */
     apiKey: string
-    /** The uid of a user in whose name all operations are called. */
+    /** The UID of a user on whose behalf to make all calls. */
     onBehalfOf?: string | undefined
   }
 
-/** What any single call can be given. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call, also between two tries; it then rejects with the reason of the signal. */
+  /** Cancels the call, also while it waits for a retry. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** Of writes; made for each call unless given. Give one to repeat a call in another process. */
+  /** Makes a write safe to repeat. Each call gets a new key by default. Set it to repeat a call in another process. */
   idempotencyKey?: string | undefined
 }
 
-/** A request as an operation describes it. */
+/** A request, as an operation describes it. */
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
@@ -42,7 +42,7 @@ export interface Call {
   body?: unknown
 }
 
-/** Gets other credentials after the headers of a target were refused; false: there are none. */
+/** Gets new credentials after the server rejected these headers. Resolves to false if there are none. */
 type Renew = (refused: Target['headers']) => Promise<boolean>
 
 interface Request {
@@ -50,7 +50,7 @@ interface Request {
   init: RequestInit & { headers: Record<string, string> }
 }
 
-/** Sends requests and reads answers, with as many tries as it takes or may take. */
+/** Sends requests, reads responses, and retries temporary failures. */
 export class Transport {
   readonly #target: Target
   readonly #renew: Renew | undefined
@@ -65,22 +65,22 @@ export class Transport {
     this.#maxRetries = options.maxRetries ?? 4
     this.#retryForMs = options.retryForMs ?? Number.POSITIVE_INFINITY
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
-    // Called as a method of anything but the global object, a browser's fetch throws.
+    // A browser's fetch throws unless it is called as a method of the global object.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init))
   }
 
-  /** The `data` of the answer. */
+  /** Returns the `data` of the response. */
   async data<T>(call: Call, options?: CallOptions): Promise<T> {
     return (await this.answer<{ data: T }>(call, options)).data
   }
 
-  /** The whole answer. */
+  /** Returns the whole response. */
   async answer<T>(call: Call, options: CallOptions = {}): Promise<T> {
     const request = this.#request(call, options)
     const startedAt = Date.now()
     let renew = this.#renew
     for (let retry = 0; ; retry++) {
-      // With each try: a token can be another one by then.
+      // Read the headers for each attempt, because the token may have changed.
       const { headers } = this.#target
       try {
         return (await this.#send(request, headers, options.signal)) as T
@@ -91,24 +91,24 @@ export class Transport {
           continue
         }
         const over = retry >= this.#maxRetries || Date.now() - startedAt > this.#retryForMs
-        if (over || !isPassing(error)) throw error
-        await pause(pauseBefore(retry, error.retryAfter), options.signal)
+        if (over || !isTemporary(error)) throw error
+        await delay(retryDelay(retry, error.retryAfter), options.signal)
       }
     }
   }
 
-  /** Every try sends the same: the key is what makes a repeated write safe. */
+  /** All attempts send the same request. The idempotency key makes repeated writes safe. */
   #request({ method, path, query, body }: Call, { idempotencyKey }: CallOptions): Request {
     const headers: Record<string, string> = {}
     if (body !== undefined) headers['content-type'] = 'application/json'
-    if (method !== 'GET') headers['idempotency-key'] = idempotencyKey ?? newKey()
+    if (method !== 'GET') headers['idempotency-key'] = idempotencyKey ?? randomKey()
     return {
       url: this.#target.origin + path + searchOf(query),
       init: {
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // Followed, a redirect would take the API key to another host.
+        // Following a redirect would send the API key to another host.
         redirect: 'manual',
       },
     }
@@ -119,7 +119,7 @@ export class Transport {
     own: Target['headers'],
     signal?: AbortSignal,
   ): Promise<unknown> {
-    // By hand: React Native has neither AbortSignal.timeout nor AbortSignal.any.
+    // React Native has neither AbortSignal.timeout nor AbortSignal.any.
     const either = new AbortController()
     const abort = () => either.abort(signal?.reason)
     let timedOut = false
@@ -146,11 +146,15 @@ export class Transport {
 const isUnknownToken = (error: unknown) =>
   error instanceof LoquatError && error.code === 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
 
-/** The standard has fetch and the reading of a body reject so; all else is a fault in the program. */
+/** By the standard, `fetch` and reading a body reject with a TypeError. Any other error is a bug in the program. */
 const isNetworkError = (error: unknown) => error instanceof TypeError
 
 const noAnswer = (cause: unknown) =>
-  new LoquatError({ code: 'CLIENT_ERR_NO_ANSWER', message: 'No whole answer came.', cause })
+  new LoquatError({
+    code: 'CLIENT_ERR_NO_ANSWER',
+    message: 'The server sent no complete response.',
+    cause,
+  })
 
 function readAnswer(response: Response, text: string): unknown {
   const body = parse(response, text)
@@ -163,7 +167,7 @@ function readAnswer(response: Response, text: string): unknown {
   })
 }
 
-/** undefined: not JSON. What says it is and cannot be read was cut on its way. */
+/** Returns undefined if the response isn't JSON. JSON that can't be parsed was cut off on its way. */
 function parse({ headers }: Response, text: string): unknown {
   if (!headers.get('content-type')?.startsWith('application/json')) return undefined
   try {
@@ -176,12 +180,12 @@ function parse({ headers }: Response, text: string): unknown {
 function failureOf({ status }: Response, body: unknown): Failure {
   const { error } = (body ?? {}) as { error?: Failure }
   if (error) return error
-  const message = `The answer with status ${status} is none of Loquat. Is the address right?`
+  const message = `The response with status ${status} isn't from Loquat. Check the URL.`
   return { code: 'CLIENT_ERR_UNREADABLE_ANSWER', message }
 }
 
-/** 128 bits of chance. crypto.randomUUID is not there on pages without TLS, crypto not in React Native. */
-export function newKey(): string {
+/** 128 random bits. Pages without TLS have no crypto.randomUUID, and React Native has no crypto. */
+export function randomKey(): string {
   const bytes = new Uint8Array(16)
   if (globalThis.crypto) crypto.getRandomValues(bytes)
   else for (let i = 0; i < bytes.length; i++) bytes[i] = Math.random() * 256

@@ -1,6 +1,6 @@
-/** A call of a webhook: docs/events.md tells which event has which trigger. */
+/** The body of a webhook call, with its id. docs/events.md lists the trigger of each event. */
 export interface WebhookCall {
-  /** The same for all tries of one event: remember it to handle each once. */
+  /** The same for all attempts to deliver an event. Store it to handle each event once. */
   id: string
   trigger: string
   data: Record<string, unknown>
@@ -10,43 +10,46 @@ export interface WebhookCall {
 }
 
 export interface WebhookRequest {
-  /** The webhook's secret, `whsec_…`; while it is being replaced, both. */
+  /** The webhook's secret, `whsec_…`. While you replace it, pass the old and the new one. */
   secret: string | string[]
   headers: Headers | Record<string, string | string[] | undefined>
-  /** The body as it came, not parsed and printed again. */
+  /** The raw body. Don't parse and serialize it before. */
   body: string
-  /** How old a call may be, in seconds; 300 unless given. */
+  /** The maximum age of a call in seconds. Defaults to 300. */
   tolerance?: number
 }
 
-/** Why a call is not to be trusted. */
+/** The call can't be trusted. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
 
-/** The call, if one of the secrets signed it, and lately. Else it rejects with a WebhookError. */
+/** Verifies a webhook call and returns it. Rejects with a `WebhookError` if the signature is wrong or too old. */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookCall> {
   const { secret, headers, body, tolerance = 300 } = request
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
     headerOf(headers, `webhook-${name}`),
   )
   if (!id || !timestamp || !signature)
-    throw new WebhookError('A header of the signature is missing.')
+    throw new WebhookError(
+      'A webhook-id, webhook-timestamp or webhook-signature header is missing.',
+    )
   const age = Math.abs(Date.now() / 1000 - Number(timestamp))
-  if (!(age <= tolerance)) throw new WebhookError('The call is too old, or from the future.')
+  if (!(age <= tolerance))
+    throw new WebhookError('The timestamp of the call is too old or in the future.')
   const given = signature.split(' ').flatMap((part) => bytesOf(part.replace(/^v1,/, '')) ?? [])
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
   for (const one of [secret].flat()) {
     const bytes = bytesOf(one.replace(/^whsec_/, ''))
-    if (!bytes) throw new TypeError('The secret is none of a webhook.')
+    if (!bytes) throw new TypeError('The secret is not a webhook secret.')
     const hmac = { name: 'HMAC', hash: 'SHA-256' }
     const key = await crypto.subtle.importKey('raw', bytes, hmac, false, ['verify'])
-    // In constant time, by the platform.
+    // The platform compares in constant time.
     for (const tried of given) {
       if (await crypto.subtle.verify('HMAC', key, tried, signed)) return { id, ...JSON.parse(body) }
     }
   }
-  throw new WebhookError('No secret made this signature.')
+  throw new WebhookError('The signature does not match any of the secrets.')
 }
 
 function headerOf(headers: WebhookRequest['headers'], name: string): string | undefined {

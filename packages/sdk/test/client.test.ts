@@ -19,21 +19,31 @@ async function newChat(): Promise<TestApp> {
   return app
 }
 
-type Chosen = 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs' | 'presence' | 'fetch'
-type Given = Partial<Pick<ClientOptions, Chosen>>
+type OptionName = 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs' | 'presence' | 'fetch'
+type Options = Partial<Pick<ClientOptions, OptionName>>
 
-/** A started client of a user; it is stopped with the test. */
-async function clientOf(t: TestContext, app: TestApp, uid: string, given: Given = {}) {
+/** Starts a client for a user. It stops with the test. */
+async function clientOf(t: TestContext, app: TestApp, uid: string, options: Options = {}) {
   const { authToken } = await app.client.authTokens.create(uid, { force: true })
-  const baseUrl = given.baseUrl ?? `http://127.0.0.1:${server.service.apiPort}`
+  const baseUrl = options.baseUrl ?? `http://127.0.0.1:${server.service.apiPort}`
   const realtimeUrl =
-    given.baseUrl === undefined
+    options.baseUrl === undefined
       ? `ws://127.0.0.1:${server.service.gatewayPort}/v3/realtime?appId=${app.id}`
       : undefined
-  const client = new LoquatClient({ appId: app.id, uid, authToken, ...given, baseUrl, realtimeUrl })
+  const client = new LoquatClient({
+    appId: app.id,
+    uid,
+    authToken,
+    ...options,
+    baseUrl,
+    realtimeUrl,
+  })
   t.after(() => client.stop())
   client.start()
-  await until('it is online', () => client.state.connection === 'online' && client.state.loaded)
+  await until(
+    'the client is online',
+    () => client.state.connection === 'online' && client.state.loaded,
+  )
   return { client, authToken }
 }
 
@@ -44,20 +54,20 @@ const unreadIn = (client: LoquatClient, id: string) =>
   client.state.conversations.find(({ conversationId }) => conversationId === id)?.unreadMessageCount
 
 suite('a client', () => {
-  test('shows a message at once, and the other receives it', async (t) => {
+  test('shows a sent message immediately, and the other user receives it', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')
     const { client: ben } = await clientOf(t, app, 'ben')
     const room = amira.open(BEN)
     ben.open(AMIRA)
-    const heard: string[] = []
-    ben.on('message.sent', ({ message }) => heard.push(String(message.data.text)))
+    const received: string[] = []
+    ben.on('message.sent', ({ message }) => received.push(String(message.data.text)))
     const sending = amira.send(BEN, { text: 'Hello' })
     assert.equal(amira.state.rooms[room]?.messages[0]?.pending, 'sending')
     const { id } = await sending
-    await until('ben has it', () => textsIn(ben, room)?.length === 1)
+    await until('ben has the message', () => textsIn(ben, room)?.length === 1)
     await until('ben has the conversation', () => unreadIn(ben, room) === '1')
-    assert.deepEqual(heard, ['Hello'])
+    assert.deepEqual(received, ['Hello'])
     await amira.settled()
     assert.deepEqual(
       amira.state.rooms[room]?.messages.map((message) => [message.id, message.pending]),
@@ -66,7 +76,7 @@ suite('a client', () => {
     assert.equal(unreadIn(amira, room), '0')
 
     await ben.markRead(AMIRA)
-    await until('it shows as read', () => amira.state.rooms[room]?.messages[0]?.readAt)
+    await until('the message is read', () => amira.state.rooms[room]?.messages[0]?.readAt)
     await until('nothing is unread', () => unreadIn(ben, room) === '0')
   })
 
@@ -80,15 +90,18 @@ suite('a client', () => {
     const thread = ben.open(TEAM, id)
     await amira.send(TEAM, { text: 'At noon' }, id)
     await until('the reply is in the thread', () => textsIn(ben, thread)?.[0] === 'At noon')
-    await until('and counted', () => ben.state.rooms[room]?.messages.at(-1)?.replyCount === 1)
+    await until(
+      'the reply is counted',
+      () => ben.state.rooms[room]?.messages.at(-1)?.replyCount === 1,
+    )
     await amira.react(id, '🍜')
     const reactions = () => ben.state.rooms[room]?.messages.at(-1)?.data.reactions
-    await until('the reaction shows', () => reactions() !== undefined)
+    await until('the reaction is shown', () => reactions() !== undefined)
     assert.deepEqual(reactions(), [{ reaction: '🍜', count: 1 }])
     await amira.api.messages.update(id, { data: { text: 'Dinner?' } })
-    await until('the edit shows', () => textsIn(ben, room)?.includes('Dinner?'))
+    await until('the edit is shown', () => textsIn(ben, room)?.includes('Dinner?'))
     await amira.api.messages.delete(id, {})
-    await until('it is deleted', () => ben.state.rooms[room]?.messages.at(-1)?.deletedAt)
+    await until('the message is deleted', () => ben.state.rooms[room]?.messages.at(-1)?.deletedAt)
     assert.deepEqual(textsIn(ben, room)?.filter(Boolean), [])
   })
 
@@ -100,30 +113,36 @@ suite('a client', () => {
     const to = { receiver: 'ben', receiverType: 'user' } as const
     const custom = { ...to, category: 'custom', type: 'note', data: { customData: {} } } as const
     await amira.messages.send({ ...to, data: { text: 'Hello' } })
-    await until('it counts', () => unreadIn(ben, room) === '1')
+    await until('the message counts as unread', () => unreadIn(ben, room) === '1')
     await amira.messages.send({ ...custom, updateConversation: false })
-    await until('the quiet one is there', () => ben.state.rooms[room]?.messages.length === 2)
+    await until(
+      'the message that does not count has arrived',
+      () => ben.state.rooms[room]?.messages.length === 2,
+    )
     await ben.settled()
-    const [talk] = ben.state.conversations
-    assert.deepEqual([talk?.unreadMessageCount, talk?.lastMessage?.data.text], ['1', 'Hello'])
+    const [conversation] = ben.state.conversations
+    assert.deepEqual(
+      [conversation?.unreadMessageCount, conversation?.lastMessage?.data.text],
+      ['1', 'Hello'],
+    )
     await amira.messages.send(custom)
-    await until('another counts', () => unreadIn(ben, room) === '2')
+    await until('the other custom message counts', () => unreadIn(ben, room) === '2')
   })
 
-  test('tells who types, until they send', async (t) => {
+  test('shows who is typing until they send', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')
     const { client: ben } = await clientOf(t, app, 'ben')
     const room = ben.idOf(AMIRA)
-    await until('amira types', () => {
+    await until('amira is typing', () => {
       amira.typing(BEN)
       return ben.state.typing[room]?.includes('amira')
     })
     await amira.send(BEN, { text: 'Hello' })
-    await until('nobody types', () => ben.state.typing[room] === undefined)
+    await until('nobody is typing', () => ben.state.typing[room] === undefined)
   })
 
-  test('loses nothing and doubles nothing when its network goes and comes', async (t) => {
+  test('neither loses nor duplicates messages when the network fails', async (t) => {
     const app = await newChat()
     const proxy = await openProxy(t, server.service.apiPort ?? 0)
     const baseUrl = `http://127.0.0.1:${proxy.port}`
@@ -133,12 +152,12 @@ suite('a client', () => {
     ben.open(AMIRA)
     await amira.send(BEN, { text: '0' })
     proxy.cut()
-    await until('it is offline', () => amira.state.connection !== 'online')
+    await until('the client is offline', () => amira.state.connection !== 'online')
     const sending = ['1', '2', '3'].map((text) => amira.send(BEN, { text }))
     await ben.send(AMIRA, { text: 'Are you there?' })
     proxy.mend()
     await Promise.all(sending)
-    await until('both are even', async () => {
+    await until('both clients show the same messages', async () => {
       await Promise.all([amira.settled(), ben.settled()])
       return (
         textsIn(amira, room)?.length === 5 &&
@@ -153,7 +172,7 @@ suite('a client', () => {
     )
   })
 
-  test('says when a message failed, and sends it again as the same one', async (t) => {
+  test('shows that a message failed, and resends it without duplicating it', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')
     const room = amira.open(BEN)
@@ -173,7 +192,7 @@ suite('a client', () => {
     )
   })
 
-  test('is signed out by a revoked token, unless it gets another', async (t) => {
+  test('is signed out when its token is revoked, unless it gets a new one', async (t) => {
     const app = await newChat()
     const { client, authToken } = await clientOf(t, app, 'amira')
     const renewToken = async () =>
@@ -181,61 +200,61 @@ suite('a client', () => {
     const renewing = await clientOf(t, app, 'ben', { renewToken })
     await app.client.authTokens.delete('amira', authToken)
     await app.client.authTokens.delete('ben', renewing.authToken)
-    await until('signed out', () => client.state.connection === 'signedOut')
+    await until('the client is signed out', () => client.state.connection === 'signedOut')
     await assert.rejects(client.send(BEN, { text: 'Hello' }), { status: 401 })
     await renewing.client.send(AMIRA, { text: 'Still here' })
-    await until('it is back', () => renewing.client.state.connection === 'online')
+    await until('the client is back online', () => renewing.client.state.connection === 'online')
   })
 
-  test('knows who is online, also after its connection was away', async (t) => {
+  test('knows who is online, even after the connection was lost', async (t) => {
     const app = await newChat()
     const proxy = await openProxy(t, server.service.apiPort ?? 0)
     const baseUrl = `http://127.0.0.1:${proxy.port}`
     await clientOf(t, app, 'ben')
     await app.client.friends.add('cleo', { accepted: ['ben'] })
     const { client: amira } = await clientOf(t, app, 'amira', { baseUrl, presence: 'all' })
-    await until('ben was there before', () => amira.state.presence.ben === 'online')
+    await until('ben is shown as online', () => amira.state.presence.ben === 'online')
     const { client: cleo } = await clientOf(t, app, 'cleo', { presence: 'friends' })
-    await until('cleo came', () => amira.state.presence.cleo === 'online')
-    await until('cleo’s friend is there', () => cleo.state.presence.ben === 'online')
+    await until('cleo is shown as online', () => amira.state.presence.cleo === 'online')
+    await until('cleo sees that ben is online', () => cleo.state.presence.ben === 'online')
     assert.equal(cleo.state.presence.amira, undefined)
     proxy.cut()
     await until('amira is offline', () => amira.state.connection !== 'online')
     cleo.stop()
-    await until('cleo is gone', async () => {
+    await until('cleo is offline', async () => {
       return (await app.client.users.get('cleo')).status === 'offline'
     })
     proxy.mend()
-    // Without the pause that is left.
+    // Reconnect without waiting for the delay.
     amira.stop()
     amira.start()
-    await until('amira knows', () => amira.state.presence.cleo === 'offline')
+    await until('amira sees that cleo is offline', () => amira.state.presence.cleo === 'offline')
     assert.equal(amira.state.presence.ben, 'online')
   })
 
-  test('is told of receipts in groups, and reads nothing for them', async (t) => {
+  test('receives receipts in groups without fetching anything', async (t) => {
     const app = await newChat()
-    const read: string[] = []
+    const requests: string[] = []
     const fetching: ClientOptions['fetch'] = (url, init) => {
-      if (init.method === 'GET') read.push(url)
+      if (init.method === 'GET') requests.push(url)
       return fetch(url, init)
     }
     const { client: amira } = await clientOf(t, app, 'amira', { fetch: fetching })
     const { client: ben } = await clientOf(t, app, 'ben')
-    const heard: [string, string][] = []
-    amira.on('conversation.read', ({ uid, receiver }) => heard.push([uid, receiver]))
+    const received: [string, string][] = []
+    amira.on('conversation.read', ({ uid, receiver }) => received.push([uid, receiver]))
     await amira.send(TEAM, { text: 'Lunch?' })
-    await until('ben has it', () => unreadIn(ben, 'group_team') === '1')
+    await until('ben has the message', () => unreadIn(ben, 'group_team') === '1')
     await amira.settled()
-    read.length = 0
+    requests.length = 0
     await ben.markRead(TEAM)
-    await until('amira is told', () => heard.length > 0)
+    await until('amira receives the receipt', () => received.length > 0)
     await amira.settled()
-    assert.deepEqual(heard, [['ben', 'team']])
-    assert.deepEqual(read, [])
+    assert.deepEqual(received, [['ben', 'team']])
+    assert.deepEqual(requests, [])
   })
 
-  test('names whom it talks to as the server does, whatever their case', async (t) => {
+  test('accepts ids in any case and uses them in lower case', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')
     const { client: ben } = await clientOf(t, app, 'ben')
@@ -245,23 +264,23 @@ suite('a client', () => {
     assert.deepEqual(amira.state.rooms[room]?.target, BEN)
     await ben.send(AMIRA, { text: 'Hello' })
     await ben.send(TEAM, { text: 'All' })
-    await until('amira has one', () => textsIn(amira, room)?.includes('Hello'))
-    await until('and the other', () => textsIn(amira, team)?.includes('All'))
+    await until('amira has the 1:1 message', () => textsIn(amira, room)?.includes('Hello'))
+    await until('amira has the group message', () => textsIn(amira, team)?.includes('All'))
     const sending = amira.send({ type: 'user', id: 'BEN' }, { text: 'Hi' })
     assert.equal(amira.state.rooms[room]?.messages[1]?.pending, 'sending')
     await sending
-    await until('ben types', () => {
+    await until('ben is typing', () => {
       ben.typing({ type: 'user', id: 'Amira' })
       return amira.state.typing[room]?.includes('ben')
     })
     await amira.markRead({ type: 'user', id: 'Ben' })
-    await until('it shows as read', () => amira.state.rooms[room]?.messages[0]?.readAt)
+    await until('the message is read', () => amira.state.rooms[room]?.messages[0]?.readAt)
     await amira.settled()
     assert.deepEqual(textsIn(amira, room), ['Hello', 'Hi'])
   })
 
   for (const what of ['edited', 'deleted', 'read'] as const) {
-    test(`knows that older messages were ${what} while they were on their way`, async (t) => {
+    test(`shows that older messages were ${what} while they were being loaded`, async (t) => {
       const app = await newChat()
       const { messages } = app.client.onBehalfOf('ben')
       const ids: string[] = []
@@ -270,31 +289,31 @@ suite('a client', () => {
         const sent = await messages.send({ receiver: 'amira', receiverType: 'user', data })
         ids.push((sent as Message).id)
       }
-      const asked = Promise.withResolvers<void>()
+      const requested = Promise.withResolvers<void>()
       const released = Promise.withResolvers<void>()
       const fetching: ClientOptions['fetch'] = async (url, init) => {
         const response = await fetch(url, init)
         if (new URL(url).searchParams.get('id') === ids[10]) {
-          asked.resolve()
+          requested.resolve()
           await released.promise
         }
         return response
       }
       const { client: amira } = await clientOf(t, app, 'amira', { fetch: fetching })
       const room = amira.open(BEN)
-      await until('it is read', () => amira.state.rooms[room]?.loading === false)
+      await until('the room is loaded', () => amira.state.rooms[room]?.loading === false)
       assert.equal(amira.state.rooms[room]?.messages[0]?.id, ids[10])
-      let told = false
+      let notified = false
       amira.on(what === 'read' ? 'conversation.read' : `message.${what}`, () => {
-        told = true
+        notified = true
       })
       const loading = amira.loadOlder(room)
-      await asked.promise
+      await requested.promise
       const [id = ''] = ids
       if (what === 'edited') await messages.update(id, { data: { text: 'edited' } })
       else if (what === 'deleted') await messages.delete(id, { permanent: true })
       else await amira.markRead(BEN)
-      await until('it was told', () => told)
+      await until('the event has arrived', () => notified)
       await amira.settled()
       released.resolve()
       await loading
@@ -314,15 +333,15 @@ suite('a client', () => {
     }
     const { client: amira } = await clientOf(t, app, 'amira')
     const room = amira.open(BEN)
-    await until('it is read', () => amira.state.rooms[room]?.loading === false)
+    await until('the room is loaded', () => amira.state.rooms[room]?.loading === false)
     assert.equal(textsIn(amira, room)?.length, 50)
     await amira.loadOlder(room)
     await amira.loadOlder(room)
     assert.equal(amira.state.rooms[room]?.more, false)
     const before = amira.state.rooms[room]?.messages
-    // A block makes everything be read anew.
+    // Blocking a user makes the client refetch everything.
     await app.client.blockedUsers.block('amira', { blockedUids: ['cleo'] })
-    await until('it was read', () => amira.state.rooms[room]?.messages !== before)
+    await until('the room was refetched', () => amira.state.rooms[room]?.messages !== before)
     await amira.settled()
     assert.deepEqual(
       textsIn(amira, room),

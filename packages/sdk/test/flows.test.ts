@@ -1,4 +1,4 @@
-/** Each area through the SDK, as a server application would use it. */
+/** Each area through the SDK, as a customer's server uses it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
@@ -16,7 +16,7 @@ async function appWithUsers(...uids: string[]): Promise<TestApp> {
 const uidsOf = (users: { uid: string }[]) => users.map(({ uid }) => uid)
 
 suite('flows', () => {
-  test('users: created, changed, found, counted, deactivated, brought back, removed', async () => {
+  test('users: create, update, list, count, deactivate, reactivate, delete', async () => {
     const { users } = (await appWithUsers('cleo')).client
     const amira = await users.create({ uid: 'Amira', name: 'Amira', tags: ['staff'] })
     assert.deepEqual(await users.get('amira'), amira)
@@ -43,7 +43,7 @@ suite('flows', () => {
     assert.deepEqual(await users.count({ withDeactivated: true }), { count: 1 })
   })
 
-  test('users: in the name of another', async () => {
+  test('users: get on behalf of another user', async () => {
     const { client } = await appWithUsers('amira')
     await client.users.create({ uid: 'ben', name: 'Ben', metadata: { '@private': 1, open: 2 } })
     const seen = await client.onBehalfOf('amira').users.get('ben')
@@ -52,7 +52,7 @@ suite('flows', () => {
     assert.equal((await client.users.get('ben')).conversationId, undefined)
   })
 
-  test('roles: created, changed, listed, removed', async () => {
+  test('roles: create, update, list, delete', async () => {
     const { roles } = (await server.newApp()).client
     const coach = await roles.create({ role: 'coach', name: 'Coach', description: 'Leads' })
     assert.deepEqual(await roles.get('coach'), coach)
@@ -66,7 +66,7 @@ suite('flows', () => {
     assert.equal((await roles.delete('coach')).success, true)
   })
 
-  test('auth tokens: issued, stored on a device, listed, revoked', async () => {
+  test('auth tokens: create, update, list, revoke', async () => {
     const app = await appWithUsers('amira')
     const { authTokens } = app.clientWith(app.authKey)
     const { authToken } = await authTokens.create('amira')
@@ -79,7 +79,7 @@ suite('flows', () => {
     assert.deepEqual((await authTokens.list('amira')).data, [])
   })
 
-  test('friends: added, listed, removed', async () => {
+  test('friends: add, list, remove', async () => {
     const { friends } = (await appWithUsers('amira', 'ben', 'cleo')).client
     const { accepted } = await friends.add('amira', { accepted: ['ben', 'cleo', 'amira'] })
     assert.equal(accepted.ben?.success, true)
@@ -89,7 +89,7 @@ suite('flows', () => {
     assert.deepEqual(uidsOf((await friends.list('amira')).data), ['cleo'])
   })
 
-  test('blocked users: blocked, listed, released', async () => {
+  test('blocked users: block, list, unblock', async () => {
     const { blockedUsers } = (await appWithUsers('amira', 'mallory')).client
     const outcomes = await blockedUsers.block('amira', { blockedUids: ['mallory'] })
     assert.equal(outcomes.mallory?.success, true)
@@ -100,7 +100,7 @@ suite('flows', () => {
     assert.deepEqual((await blockedUsers.list('amira')).data, [])
   })
 
-  test('API keys: created, changed, used, removed', async () => {
+  test('API keys: create, update, use, delete', async () => {
     const app = await server.newApp()
     const { apiKeys } = app.client
     const { apiKey } = await apiKeys.create({ name: 'Billing', scope: 'authOnly' })
@@ -115,10 +115,10 @@ suite('flows', () => {
   })
 })
 
-suite('all pages', () => {
+suite('iterators', () => {
   const uids = Array.from({ length: 7 }, (_, n) => `u${n}`)
 
-  test('by cursor: each record once, also when one is removed meanwhile', async () => {
+  test('return each record once, even if one is deleted in between', async () => {
     const { client } = await appWithUsers(...uids)
     const seen = []
     for await (const { uid } of client.users.all({ perPage: 2 })) {
@@ -128,7 +128,7 @@ suite('all pages', () => {
     assert.deepEqual(seen, uids)
   })
 
-  test('messages, replies, reactions and threads: each once, in both directions', async () => {
+  test('return messages, replies, reactions and threads once, in both directions', async () => {
     const { client } = await appWithUsers('amira', 'ben')
     const amira = client.onBehalfOf('amira')
     const send = (text: string) =>
@@ -162,7 +162,7 @@ suite('all pages', () => {
     assert.deepEqual(reactions.map(({ reaction }) => reaction).sort(), ['x', 'y', 'z'])
   })
 
-  test('pages that are told by one value', async () => {
+  test('follow pages that are selected by a single value', async () => {
     const { baseUrl, received } = await play(
       answer(200, { data: [{ id: 9 }, { id: 8 }], meta: { next: 8 } }),
       answer(200, { data: [{ id: 7 }], meta: {} }),
@@ -176,7 +176,7 @@ suite('all pages', () => {
     )
   })
 
-  test('a cursor goes before the page number, and where cursors end the list ends', async () => {
+  test('prefer the cursor to the page number, and end when there is no next cursor', async () => {
     const pagination = { total: 9, count: 1, per_page: 1, current_page: 1, total_pages: 9 }
     const { baseUrl, received } = await play(
       answer(200, { data: [{ uid: 'a' }], meta: { pagination, cursor: { next: 'x y' } } }),
@@ -192,7 +192,7 @@ suite('all pages', () => {
     )
   })
 
-  test('by page number where the list offers no cursor', async () => {
+  test('use the page number if the list has no cursor', async () => {
     const { client } = await appWithUsers('amira', ...uids)
     await client.friends.add('amira', { accepted: uids })
     const friends = await Array.fromAsync(client.friends.all('amira', { perPage: 3 }))
@@ -202,7 +202,7 @@ suite('all pages', () => {
     assert.deepEqual(await Array.fromAsync(client.blockedUsers.all('amira')), [])
   })
 
-  test('no page is read before it is needed', async () => {
+  test('fetch no page before it is needed', async () => {
     const { client } = await appWithUsers(...uids)
     const users = client.users.all({ perPage: 7 })
     await client.users.delete('u0')
@@ -212,10 +212,10 @@ suite('all pages', () => {
   })
 })
 
-suite('failures', () => {
-  test('tell all that the server says', async () => {
+suite('errors', () => {
+  test('contain everything that the server reports', async () => {
     const { client } = await server.newApp()
-    // @ts-expect-error: a number is no name
+    // @ts-expect-error: a name must be a string
     const refused = client.users.create({ uid: 'a b', name: 1 })
     await assert.rejects(refused, (error: Error & Record<string, unknown>) => {
       assert.equal(error.name, 'LoquatError')
@@ -228,7 +228,7 @@ suite('failures', () => {
     })
   })
 
-  test('an id that would lead to another operation is not sent', async () => {
+  test('reject ids that would call another operation', async () => {
     const { client } = await appWithUsers('amira')
     for (const id of ['', '.', '..']) {
       await assert.rejects(client.authTokens.delete('amira', id), TypeError)
@@ -239,7 +239,7 @@ suite('failures', () => {
     assert.throws(() => client.onBehalfOf(''), TypeError)
   })
 
-  test('a value with a comma cannot be one of a list in a query', async () => {
+  test('reject values with a comma in lists of a query', async () => {
     const { client } = await server.newApp()
     await assert.rejects(client.users.list({ tags: ['a,b'] }), TypeError)
   })

@@ -13,7 +13,7 @@ const page = (after: number, ...positions: number[]) =>
   })
 
 suite('followEvents', () => {
-  test('every event in order, those to come too, until the signal ends it', async () => {
+  test('returns past and new events in order until the signal is aborted', async () => {
     const app = await server.newApp()
     await app.client.users.create({ uid: 'u0', name: 'u0' })
     const end = new AbortController()
@@ -33,7 +33,7 @@ suite('followEvents', () => {
     )
   })
 
-  test('goes on where it was after failures that pass, and ends with one that does not', async () => {
+  test('continues after temporary failures and ends with a permanent one', async () => {
     const { baseUrl, received } = await play(
       page(2, 1, 2),
       cutConnection,
@@ -52,7 +52,9 @@ suite('followEvents', () => {
     })()
     await assert.rejects(following, { code: 'ERR_POSITION_TOO_OLD' })
     assert.deepEqual(seen, [1, 2, 3, 4])
-    const asked = received.map(({ url }) => new URL(url ?? '', baseUrl).searchParams.get('after'))
-    assert.deepEqual(asked, [null, '2', '2', '2', '7', '7', '7'])
+    const requested = received.map(({ url }) =>
+      new URL(url ?? '', baseUrl).searchParams.get('after'),
+    )
+    assert.deepEqual(requested, [null, '2', '2', '2', '7', '7', '7'])
   })
 })

@@ -18,7 +18,7 @@ suite('names', () => {
     ['addCategory', 'categories', 'categories.add'],
   ]
   for (const [operationId, tag, method] of names) {
-    test(`${operationId} of ${tag} is ${method}`, () => {
+    test(`${operationId} with tag ${tag} becomes ${method}`, () => {
       assert.equal(`${namespaceOf(tag)}.${methodOf(operationId, tag)}`, method)
     })
   }
@@ -28,7 +28,7 @@ suite('names', () => {
     ['createPerson', 'users'],
     ['users', 'users'],
   ] as const) {
-    test(`${operationId} of ${tag} fails with what to do`, () => {
+    test(`${operationId} with tag ${tag} fails and says what to do`, () => {
       assert.throws(() => methodOf(operationId, tag), /Name it verb and noun, such as "create/)
     })
   }
@@ -54,18 +54,21 @@ suite('types', () => {
     test(JSON.stringify(schema), () => assert.equal(typeOf(schema, { input: false }), type))
   }
 
-  test('what callers give may be undefined', () => {
+  test('optional arguments may be undefined', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
     assert.equal(typeOf(schema, { input: true }), '{\n"a"?: string | undefined\n}')
   })
 
-  test('an unknown kind of schema fails with what to do', () => {
+  test('an unsupported schema fails and says what to do', () => {
     const unknown = { not: { type: 'string' } } as Schema
-    assert.throws(() => typeOf(unknown, { input: false }), /Teach it to generator\/types.ts/)
+    assert.throws(
+      () => typeOf(unknown, { input: false }),
+      /Add support for it to generator\/types.ts/,
+    )
   })
 })
 
-suite('the file', () => {
+suite('the generated file', () => {
   const object = (properties: Record<string, Schema>): Schema => ({ type: 'object', properties })
   const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
   const meta = object({ pagination: object({ total: { type: 'integer' } }) })
@@ -84,7 +87,7 @@ suite('the file', () => {
     return operationsFile({ paths }, { PageMeta: meta })
   }
 
-  test('one record has one name, also inside others that come first', () => {
+  test('uses one name for a record, even inside records that come before it', () => {
     const group = object({ owner: user })
     const text = generate({
       getGroup: { tag: 'groups', answer: object({ data: group }) },
@@ -96,13 +99,13 @@ suite('the file', () => {
     assert.match(text, /async find\(options\?: CallOptions\): Promise<Group>/)
   })
 
-  test('an answer with more than data is given whole', () => {
+  test('returns the whole response if it has more than data', () => {
     const answer = object({ data: user, next: { type: 'string' } })
     const text = generate({ readUser: { tag: 'users', answer } })
     assert.match(text, /Promise<ReadUserAnswer> \{\n\s+return this.#transport.answer/)
   })
 
-  test('what goes away says so', () => {
+  test('marks deprecated operations', () => {
     const more = { deprecated: true, description: 'Use another.' }
     const text = generate({ getUser: { tag: 'users', answer: object({ data: user }), more } })
     assert.match(text, /@deprecated Use another\./)
@@ -112,33 +115,33 @@ suite('the file', () => {
   const page = object({ data: { type: 'array', items: user }, meta })
   const faults: [string, Parameters<typeof generate>[0], RegExp][] = [
     [
-      'two operations of one name',
+      'two operations with the same name',
       { deleteUser: { tag: 'users', answer: data }, deleteUsers: { tag: 'users', answer: data } },
-      /^Error: deleteUser and deleteUsers would both be users\.delete\. Give one/,
+      /^Error: deleteUser and deleteUsers would both become users\.delete\. Give one/,
     ],
     [
-      'an operation that takes the name of an iterator',
+      'an operation with the name of an iterator',
       { listUsers: { tag: 'users', answer: page }, allUsers: { tag: 'users', answer: data } },
-      /listUsers and allUsers would both be users\.all\./,
+      /listUsers and allUsers would both become users\.all\./,
     ],
     [
-      'pages under another name than list',
+      'an operation that returns pages but is not named list',
       { searchUsers: { tag: 'users', answer: page } },
-      /searchUsers answers with pages: give it a name that begins with "list"/,
+      /searchUsers returns pages, so its name must start with "list"/,
     ],
     [
-      'two types of one name',
+      'two types with the same name',
       { getPage: { tag: 'pages', answer: data } },
-      /Two types of the SDK would be called Page\. Rename/,
+      /Two types of the SDK would be named Page\. Rename/,
     ],
     [
-      'an answer that is not JSON',
+      'a response that is not JSON',
       { getUser: { tag: 'users', answer: data, more: { responses: { 200: {} } } } },
-      /getUser sends or answers something else than JSON\. Teach it/,
+      /getUser has a request or response that isn't JSON\. Extend/,
     ],
   ]
   for (const [what, operations, sentence] of faults) {
-    test(`${what}: fails with what to do`, () =>
+    test(`fails and says what to do: ${what}`, () =>
       assert.throws(() => generate(operations), sentence))
   }
 })

@@ -1,4 +1,4 @@
-/** A real HTTP server that answers each request as a test says, faults included. */
+/** A real HTTP server that responds to each request as the test says, including faults. */
 import {
   createServer,
   type IncomingMessage,
@@ -8,13 +8,13 @@ import {
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 
-/** What came, as the server read it. */
+/** A request that the server received. */
 export interface Received {
   method: string | undefined
   url: string | undefined
   headers: IncomingMessage['headers']
   body: string
-  /** Milliseconds on the clock of `performance.now()`. */
+  /** When it arrived, by `performance.now()`. */
   at: number
 }
 
@@ -25,7 +25,7 @@ export interface Script {
   received: Received[]
 }
 
-/** Plays the steps one request after another; the last one for all that follow. */
+/** Handles each request with the next step. The last step also handles all requests after it. */
 export function play(...steps: [Step, ...Step[]]): Promise<Script> {
   const received: Received[] = []
   return listen((request, response) => {
@@ -43,7 +43,7 @@ export function play(...steps: [Step, ...Step[]]): Promise<Script> {
   }).then((baseUrl) => ({ baseUrl, received }))
 }
 
-/** The address of a server that ends with the test file. */
+/** Starts a server that stops with the test file, and returns its URL. */
 async function listen(handle: RequestListener): Promise<string> {
   const server = createServer(handle)
   after(() => {
@@ -64,13 +64,13 @@ export const answer =
 export const refuse = (status: number, code: string, headers: Record<string, string> = {}) =>
   answer(status, { error: { code, message: 'Refused.' } }, headers)
 
-/** Closes the connection instead of an answer. */
+/** Closes the connection without a response. */
 export const cutConnection: Step = (_request, response) => response.destroy()
 
-/** Never answers. */
+/** Never responds. */
 export const hang: Step = () => undefined
 
-/** Closes the connection in the middle of the body; with a length announced, in chunks, or neither. */
+/** Closes the connection in the middle of the body, which has a length, is chunked, or neither. */
 export const cutBody =
   (framing: 'length' | 'chunks' | 'close'): Step =>
   (_request, response) => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
-test('the SDK names nothing but itself, not even for types', () => {
+test('the SDK imports nothing from outside, not even types', () => {
   const loaded = globSync('**/*.ts', { cwd: SRC }).flatMap((file) => {
     const statements = readFileSync(`${SRC}/${file}`, 'utf8').matchAll(
       /^(import|export)\b[^;]*?\bfrom '([^']+)'/gm,

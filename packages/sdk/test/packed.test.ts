@@ -1,4 +1,4 @@
-/** The SDK as it is published, in a project of its own: nothing of this repository is near. */
+/** The SDK as it is published, installed into a separate project outside of this repository. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ let tarball: string
 let packed: string[]
 
 const run = promisify(execFile)
-/** A run of npm inside of another would take over its settings. */
+/** Without these variables, npm doesn't inherit the settings of the npm that runs the tests. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
 )
@@ -43,7 +43,7 @@ before(async () => {
   packed = files.map(({ path }: { path: string }) => path)
   await rm(folder, { recursive: true })
   await write('package.json', JSON.stringify({ name: 'a-project', private: true, type: 'module' }))
-  // Without a network: there is nothing else to fetch.
+  // Works offline, because the package has no dependencies.
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], {
     cwd: project,
     env,
@@ -55,14 +55,14 @@ after(() => rm(project, { recursive: true, force: true }))
 const write = (file: string, text: string) => writeFile(join(project, file), text)
 const ours = (file: string) => readFile(new URL(file, import.meta.url), 'utf8')
 
-/** The environment of a program that calls an app of its own. */
+/** The environment of a program that calls a new app. */
 async function newEnv() {
   const { id, apiKey } = await server.newApp()
   const url = `http://127.0.0.1:${server.service.apiPort}`
   return { ...env, LOQUAT_APP_ID: id, LOQUAT_API_KEY: apiKey, LOQUAT_URL: url }
 }
 
-/** What a bundler makes of a program in the project. */
+/** Bundles a program in the project. */
 async function bundled(program: string, format: 'es' | 'iife' = 'es'): Promise<string> {
   await write('entry.js', program)
   const built = await build({
@@ -81,7 +81,7 @@ async function bundled(program: string, format: 'es' | 'iife' = 'es'): Promise<s
 }
 
 suite('the packed SDK', () => {
-  test('holds code, declarations and pages, and needs no other package', async () => {
+  test('contains code, declarations and docs, and has no dependencies', async () => {
     const others = packed.filter((file) => !/\.(js|d\.ts)$/.test(file)).sort()
     const pages = ['docs/errors.md', 'docs/events.md', 'docs/sdk.md']
     assert.deepEqual(others, ['LICENSE', 'README.md', ...pages, 'package.json'])
@@ -93,13 +93,13 @@ suite('the packed SDK', () => {
     assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/@loquat/sdk'])
   })
 
-  test('is a package as all tools expect it', async () => {
+  test('passes publint', async () => {
     const bytes = Uint8Array.from(await readFile(tarball)).buffer
     const { messages } = await publint({ pack: { tarball: bytes }, level: 'suggestion' })
     assert.deepEqual(messages, [])
   })
 
-  test('runs in Node as it is: the samples of its README, both entry points', async () => {
+  test('runs the samples of its README in Node', async () => {
     await write('readme.ts', await ours('readme.ts'))
     const { stdout } = await run(process.execPath, ['readme.ts'], {
       cwd: project,
@@ -110,7 +110,7 @@ suite('the packed SDK', () => {
     assert.equal(lines.at(-1), '1')
   })
 
-  test('can be required', async () => {
+  test('can be loaded with require', async () => {
     const program = `console.log(typeof require('@loquat/sdk').Loquat, typeof require('@loquat/sdk/client').LoquatClient)`
     await write('program.cjs', program)
     const { stdout } = await run(process.execPath, ['program.cjs'], { cwd: project, env })
@@ -127,7 +127,7 @@ suite('the packed SDK', () => {
     ['node16', ['page.ts'], { module: 'node16', ...browser }],
   ]
   for (const [moduleResolution, files, options] of compilers) {
-    test(`its types hold: ${moduleResolution}, ${files}, ${JSON.stringify(options)}`, async () => {
+    test(`has types that compile: ${moduleResolution}, ${files}, ${JSON.stringify(options)}`, async () => {
       await write('readme.ts', await ours('readme.ts'))
       await write('types.ts', (await ours('types.ts')).replaceAll('../src/index.ts', '@loquat/sdk'))
       await write('page.ts', PAGE)
@@ -141,7 +141,7 @@ suite('the packed SDK', () => {
     })
   }
 
-  test('the client alone is smaller than 15 KB, compressed, and has nothing of the server’s', async () => {
+  test('has a client smaller than 15 KB compressed, without code for servers', async () => {
     const code = await bundled(`export { LoquatClient } from '@loquat/sdk/client'`)
     const bytes = gzipSync(code).length
     console.log(`client: ${bytes} bytes compressed`)
@@ -151,13 +151,13 @@ suite('the packed SDK', () => {
     assert.match(await bundled(`export { Loquat } from '@loquat/sdk'`), /onbehalfof/)
   })
 
-  test('a program takes only what it uses', async () => {
+  test('lets bundlers drop unused code', async () => {
     const code = await bundled(`export { verifyWebhook } from '@loquat/sdk'`)
     assert.match(code, /whsec_/)
     assert.ok(code.length < 3_000, `${code.length} bytes`)
   })
 
-  test('the client needs no more than React Native has', async () => {
+  test('has a client that needs only what React Native provides', async () => {
     const app = await server.newApp()
     for (const uid of ['amira', 'ben']) await app.client.users.create({ uid, name: uid })
     const { authToken } = await app.client.authTokens.create('amira')
@@ -171,7 +171,10 @@ suite('the packed SDK', () => {
     const chat = new program.LoquatClient({ appId: app.id, uid: 'amira', authToken, baseUrl })
     try {
       chat.start()
-      await until('it is online', () => chat.state.connection === 'online' && chat.state.loaded)
+      await until(
+        'the client is online',
+        () => chat.state.connection === 'online' && chat.state.loaded,
+      )
       const room = chat.open({ type: 'user', id: 'ben' })
       await chat.send({ type: 'user', id: 'ben' }, { text: 'Hello' })
       assert.equal(chat.state.rooms[room]?.messages[0]?.data.text, 'Hello')
@@ -181,7 +184,7 @@ suite('the packed SDK', () => {
   })
 })
 
-/** What a page could do, compiled without anything of Node. */
+/** Code of a web page, compiled without the types of Node. */
 const PAGE = `import { type ChatState, LoquatClient, LoquatError } from '@loquat/sdk/client'
 import { Loquat, type Message } from '@loquat/sdk'
 
@@ -191,7 +194,7 @@ export const texts: unknown[] = state.rooms.room?.messages.map(({ data }) => dat
 chat.on('message.sent', ({ message }) => console.log(message.sender satisfies string))
 // @ts-expect-error: there is no such event
 chat.on('message.eaten', () => {})
-// @ts-expect-error: a state is not the caller's to change
+// @ts-expect-error: the state is read-only
 state.conversations.push()
 export const code = (error: LoquatError) => error.code === 'ERR_BLOCKED_SENDER'
 export const all = (client: Loquat): AsyncGenerator<Message> => client.messages.allUser('ben')

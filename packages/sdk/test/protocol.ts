@@ -1,11 +1,10 @@
 /**
- * The plain types of the SDK say what packages/protocol says. Nothing here runs: `npm run check` fails
- * when one is not the other.
+ * Checks that the SDK's plain types equal those of packages/protocol. Nothing here runs: `npm run check` fails if they differ.
  */
 import type * as protocol from '@loquat/protocol'
 import type { ErrorCode, EventPayload, EventType, Region } from '../src/index.ts'
 
-interface Given {
+interface Sdk {
   code: ErrorCode
   region: Region
   payloads: { [T in EventType]: EventPayload<T> }
@@ -17,5 +16,5 @@ interface Protocol {
   payloads: { [T in protocol.EventType]: protocol.EventPayload<T> }
 }
 
-export const fromProtocol = (theirs: Protocol): Given => theirs
-export const toProtocol = (ours: Given): Protocol => ours
+export const fromProtocol = (theirs: Protocol): Sdk => theirs
+export const toProtocol = (ours: Sdk): Protocol => ours

@@ -4,20 +4,21 @@ import type { TestContext } from 'node:test'
 
 export interface Network {
   port: number
-  /** Ends all connections, and takes no more. */
+  /** Closes all connections and rejects new ones. */
   cut(): void
+  /** Accepts connections again. */
   mend(): void
   close(): void
 }
 
-/** The same, for one test. */
+/** Opens a network that closes with the test. */
 export async function openProxy(t: TestContext, port: number): Promise<Network> {
   const network = await openNetwork(port)
   t.after(() => network.close())
   return network
 }
 
-/** A network between a client and a port, which can go away. */
+/** A TCP proxy in front of a port that can simulate a lost network. */
 export async function openNetwork(port: number): Promise<Network> {
   const sockets = new Set<Socket>()
   let whole = true
@@ -45,7 +46,7 @@ export async function openNetwork(port: number): Promise<Network> {
   }
 }
 
-/** What one says goes to the other; both end together, and are among `sockets` until then. */
+/** Connects two sockets in both directions. They close together, and stay in `sockets` until then. */
 export function join(near: Socket, far: Socket, sockets: Set<Socket>): void {
   for (const [socket, other] of [
     [near, far],

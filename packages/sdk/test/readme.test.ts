@@ -7,14 +7,14 @@ const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-test('the samples of the README, one after another, are the program readme.ts', () => {
+test('the samples of the README make up the program readme.ts', () => {
   const samples = read('../README.md').matchAll(/^```ts\n(.*?)^```$/gms)
   const program = [...samples].map(([, code]) => code).join('\n')
-  // What they make and don't use.
+  // readme.ts also exports the values that the samples don't use.
   assert.equal(`${program}\nexport { authToken, ben, count, data, meta }\n`, read('readme.ts'))
 })
 
-test('which runs, and gets what it asks for', async (t) => {
+test('readme.ts runs and gets the expected results', async (t) => {
   const app = await server.newApp()
   process.env.LOQUAT_APP_ID = app.id
   process.env.LOQUAT_API_KEY = app.apiKey

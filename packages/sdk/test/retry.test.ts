@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
 import { useServer } from '../../server/test/kit.ts'
 import { Loquat, LoquatError, LoquatManagement, type LoquatOptions } from '../src/index.ts'
-import { pauseBefore, pauseBeforeReturn, readRetryAfter } from '../src/retry.ts'
+import { readRetryAfter, reconnectDelay, retryDelay } from '../src/retry.ts'
 import {
   answer,
   cutBody,
@@ -23,26 +23,26 @@ const amira = { uid: 'amira', name: 'Amira' }
 const done = answer(200, { data: amira })
 const busy = refuse(503, 'ERR_MISSION_FAILED')
 
-/** For what would else wait for something that never comes. */
+/** Fails the test if it hangs. */
 const within = { timeout: 30_000 }
 
-type Given = Partial<Pick<LoquatOptions, 'maxRetries' | 'timeoutMs' | 'fetch'>>
+type Options = Partial<Pick<LoquatOptions, 'maxRetries' | 'timeoutMs' | 'fetch'>>
 
-const clientOf = ({ baseUrl }: Pick<Script, 'baseUrl'>, options: Given = {}) =>
+const clientOf = ({ baseUrl }: Pick<Script, 'baseUrl'>, options: Options = {}) =>
   new Loquat({ appId: 'app', apiKey: 'key', baseUrl, ...options })
 
-suite('a request is sent again', () => {
+suite('a request is retried', () => {
   const faults: [string, Step][] = [
     ['429', refuse(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '0' })],
     ['503', busy],
-    ['502 of a proxy', answer(502, 'Bad gateway', { 'content-type': 'text/html' })],
-    ['a connection that is cut', cutConnection],
-    ['a body shorter than announced', cutBody('length')],
-    ['a body that ends between two chunks', cutBody('chunks')],
-    ['half a JSON text', cutBody('close')],
+    ['a proxy’s 502', answer(502, 'Bad gateway', { 'content-type': 'text/html' })],
+    ['a closed connection', cutConnection],
+    ['a body shorter than its content-length', cutBody('length')],
+    ['a chunked body that ends early', cutBody('chunks')],
+    ['incomplete JSON', cutBody('close')],
   ]
   for (const [what, fault] of faults) {
-    test(`after ${what}: the same key and body, and the answer counts`, async () => {
+    test(`after ${what}, with the same key and body`, async () => {
       const script = await play(fault, fault, done)
       assert.deepEqual(await clientOf(script).users.create(amira), amira)
       assert.equal(script.received.length, 3)
@@ -53,37 +53,37 @@ suite('a request is sent again', () => {
     })
   }
 
-  test('after no answer in time', within, async () => {
+  test('after a timeout', within, async () => {
     const script = await play(hang, done)
     const user = await clientOf(script, { timeoutMs: 500 }).users.get('amira')
     assert.deepEqual(user, amira)
     assert.ok(script.received.length >= 2)
   })
 
-  test('not before the server said', async () => {
+  test('no earlier than Retry-After says', async () => {
     const script = await play(refuse(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '1' }), done)
     await clientOf(script).users.get('amira')
     const [first, second] = script.received
     assert.ok(second && first && second.at - first.at >= 1000)
   })
 
-  test('as often as allowed: then the last failure is told', async () => {
+  test('maxRetries times, then rejects with the last error', async () => {
     const script = await play(busy)
     const failed = clientOf(script, { maxRetries: 2 }).users.get('amira')
     await assert.rejects(failed, { code: 'ERR_MISSION_FAILED', status: 503 })
     assert.equal(script.received.length, 3)
   })
 
-  test('for as long as allowed, also by an operator', async () => {
+  test('until retryForMs has passed, also for operators', async () => {
     const script = await play(busy, done)
     const { origin } = new URL(script.baseUrl)
-    // Less than nothing: the first failure may come within a millisecond.
+    // Negative, because the first failure may come within a millisecond.
     const manage = new LoquatManagement({ baseUrl: `${origin}/manage`, retryForMs: -1 })
     await assert.rejects(manage.app('app').users.get('amira'), { code: 'ERR_MISSION_FAILED' })
     assert.equal(script.received.length, 1)
   })
 
-  test('and a write whose answer was lost happened once', async () => {
+  test('and a write whose response was lost happens only once', async () => {
     const app = await server.newApp()
     const script = await play(
       async (request, response) => {
@@ -106,30 +106,30 @@ suite('a request is sent again', () => {
   })
 })
 
-suite('a request is sent once', () => {
+suite('a request is not retried', () => {
   for (const [status, code] of [
     [400, 'ERR_BAD_REQUEST'],
     [404, 'ERR_UID_NOT_FOUND'],
     [409, 'ERR_UID_ALREADY_EXISTS'],
     [500, 'ERR_EXCEPTION'],
   ] as const) {
-    test(`when it is refused with ${status}`, async () => {
+    test(`after status ${status}`, async () => {
       const script = await play(refuse(status, code), done)
       await assert.rejects(clientOf(script).users.create(amira), { code, status })
       assert.equal(script.received.length, 1)
     })
   }
 
-  test('when the server wants to be left alone for over a minute', async () => {
+  test('if Retry-After is more than a minute', async () => {
     const later = { 'retry-after': '61' }
     const script = await play(refuse(503, 'ERR_MISSION_FAILED', later), done)
     await assert.rejects(clientOf(script).users.get('amira'), { status: 503, retryAfter: 61 })
     assert.equal(script.received.length, 1)
   })
 
-  test('when a fetch of the caller’s own has a fault', async () => {
+  test('if a custom fetch throws', async () => {
     let calls = 0
-    const fault = new RangeError('a fault')
+    const fault = new RangeError('a bug')
     const fetch = () => {
       calls++
       return Promise.reject(fault)
@@ -141,7 +141,7 @@ suite('a request is sent once', () => {
 })
 
 suite('an abort', () => {
-  test('ends a request under way, and its connection', within, async () => {
+  test('ends a pending request and its connection', within, async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     const script = await play((_request, response) => arrived.resolve(response))
     const abort = new AbortController()
@@ -155,11 +155,11 @@ suite('an abort', () => {
     assert.equal(script.received.length, 1)
   })
 
-  test('ends the pause before the next try', within, async () => {
+  test('ends the delay before the next attempt', within, async () => {
     const abort = new AbortController()
     const later = { 'retry-after': '60' }
     const script = await play(refuse(429, 'ERR_TOO_MANY_REQUESTS', later))
-    // Aborts once the answer was read and all that follows at once has happened.
+    // Aborts after the response was read and the client has started to wait.
     const fetch: LoquatOptions['fetch'] = async (url, init) => {
       const response = await globalThis.fetch(url, init)
       const text = await response.text()
@@ -175,7 +175,7 @@ suite('an abort', () => {
     assert.equal(script.received.length, 1)
   })
 
-  test('before the call: nothing is sent', async () => {
+  test('before the call sends nothing', async () => {
     const script = await play(done)
     const signal = AbortSignal.abort(new Error('no longer wanted'))
     const call = clientOf(script).users.get('amira', { signal })
@@ -184,8 +184,8 @@ suite('an abort', () => {
   })
 })
 
-suite('what is sent', () => {
-  test('key, app and user; writes have a key of their own or the caller’s, reads none', async () => {
+suite('a request', () => {
+  test('has API key, app and user; writes also have an idempotency key', async () => {
     const script = await play(done)
     const client = clientOf(script)
     await client.onBehalfOf('ben').users.get('amira')
@@ -201,7 +201,7 @@ suite('what is sent', () => {
     assert.equal(writes[0]?.onbehalfof, undefined)
   })
 
-  test('to the host of the app, which then needs no header', async () => {
+  test('to the app’s own host needs no app header', async () => {
     const sent: [string, RequestInit][] = []
     const fetch: LoquatOptions['fetch'] = async (...given) => {
       sent.push(given)
@@ -215,8 +215,8 @@ suite('what is sent', () => {
   })
 })
 
-suite('answers that are none', () => {
-  test('a page of something else', async () => {
+suite('unusable responses', () => {
+  test('an HTML page', async () => {
     const page = answer(200, '<html>', { 'content-type': 'text/html' })
     const script = await play(page)
     await assert.rejects(clientOf(script).users.get('amira'), {
@@ -225,14 +225,14 @@ suite('answers that are none', () => {
     })
   })
 
-  test('a redirect is not followed: the key stays where it belongs', async () => {
+  test('a redirect is not followed, so that the API key does not leak', async () => {
     const other = await play(done)
     const script = await play(answer(307, {}, { location: `${other.baseUrl}/v3/users/amira` }))
     await assert.rejects(clientOf(script).users.get('amira'), { status: 307 })
     assert.equal(other.received.length, 0)
   })
 
-  test('nobody there: the cause tells why', async () => {
+  test('a connection error is the cause of the error', async () => {
     const failed = clientOf({ baseUrl: 'http://127.0.0.1:1' }, { maxRetries: 1 }).users.get('amira')
     await assert.rejects(failed, (error) => {
       assert.ok(error instanceof LoquatError)
@@ -244,26 +244,26 @@ suite('answers that are none', () => {
   })
 })
 
-suite('pauses', () => {
-  test('double up to a limit; half is chance, and what the server asks for comes on top', () => {
+suite('delays', () => {
+  test('double up to a limit, are half random, and add to Retry-After', () => {
     assert.deepEqual(
-      [0, 1, 2, 3, 20].map((retry) => pauseBefore(retry, 0, 1)),
+      [0, 1, 2, 3, 20].map((retry) => retryDelay(retry, 0, 1)),
       [200, 400, 800, 1600, 10_000],
     )
-    assert.equal(pauseBefore(2, 0, 0), 400)
-    assert.equal(pauseBefore(0, 30, 0), 30_100)
+    assert.equal(retryDelay(2, 0, 0), 400)
+    assert.equal(retryDelay(0, 30, 0), 30_100)
   })
 
-  test('before a connection they are those of docs/realtime.md', () => {
+  test('before reconnecting follow docs/realtime.md', () => {
     assert.deepEqual(
-      [0, 1, 2, 3, 4, 5, 1_000].map((failures) => pauseBeforeReturn(failures, 1)),
+      [0, 1, 2, 3, 4, 5, 1_000].map((failures) => reconnectDelay(failures, 1)),
       [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000],
     )
-    assert.equal(pauseBeforeReturn(0, 0), 500)
-    assert.equal(pauseBeforeReturn(9, 0), 15_000)
+    assert.equal(reconnectDelay(0, 0), 500)
+    assert.equal(reconnectDelay(9, 0), 15_000)
   })
 
-  test('Retry-After is a number of seconds, or a date', () => {
+  test('Retry-After can be a number of seconds or a date', () => {
     const now = Date.parse('2026-01-01T00:00:00Z')
     assert.equal(readRetryAfter('17', now), 17)
     assert.equal(readRetryAfter('Thu, 01 Jan 2026 00:00:20 GMT', now), 20)

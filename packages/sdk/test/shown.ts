@@ -1,6 +1,6 @@
 import type { ChatState } from '../src/client/index.ts'
 
-/** All that a user could see of a client's state. */
+/** The part of a client's state that a user can see. */
 export function shown({ conversations, rooms }: ChatState) {
   return {
     conversations: conversations.map((one) => ({

@@ -1,4 +1,4 @@
-/** Whatever happens, and however often the network goes: in the end the store is what a reload shows. */
+/** After any sequence of events and network failures, the store must equal what a fresh client loads. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
@@ -32,23 +32,26 @@ interface World {
   app: TestApp
   client: LoquatClient
   proxy: Network
-  /** Messages, and where the client finds them. */
+  /** The messages sent so far, and the conversation of each as the client sees it. */
   sent: { id: string; sender: string; target: Target }[]
   sends: Promise<unknown>[]
 }
 
-/** Where user `by` finds what the client has there: of two, the other one writes to the client's user. */
-function placeFor(by: string, at: number): Target {
+/** The target for user `by`. In a 1:1 conversation, the other users write to the client's user. */
+function targetFor(by: string, at: number): Target {
   const target = TARGETS[at % TARGETS.length] as Target
   if (target.type === 'group' || by === 'amira') return target
   return { type: 'user', id: 'amira' }
 }
 
-/** Refusals are part of it: what cannot be done changes nothing. */
-async function take({ app, client, proxy, sent, sends }: World, { do: what, by: nth, at }: Step) {
+/** Runs a step. The server may reject it, which must change nothing. */
+async function runStep(
+  { app, client, proxy, sent, sends }: World,
+  { do: what, by: nth, at }: Step,
+) {
   const by = UIDS[nth] as (typeof UIDS)[number]
-  const target = placeFor(by, at)
-  /** The same, as the client's user finds it. */
+  const target = targetFor(by, at)
+  /** The same conversation, as the client's user sees it. */
   const seen: Target = target.id === 'amira' ? { type: 'user', id: by } : target
   const path = `/v3/${target.type}s/${target.id}`
   const call = (method: string, url: string, body?: object, actor: string = by) =>
@@ -106,12 +109,14 @@ async function start(t: TestContext, app: TestApp, baseUrl: string) {
   const client = new LoquatClient({ appId: app.id, uid: 'amira', authToken, baseUrl })
   t.after(() => client.stop())
   client.start()
-  await until('it is loaded', () => client.state.loaded)
+  await until('the client is loaded', () => client.state.loaded)
   for (const target of TARGETS) client.open(target)
   return client
 }
 
-test('the store equals a fresh reload after any history', { timeout: 600_000 }, async (t) => {
+test('the store equals a fresh client after any sequence of events', {
+  timeout: 600_000,
+}, async (t) => {
   const port = server.service.apiPort ?? 0
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 5, maxLength: 40 }),
@@ -123,7 +128,7 @@ test('the store equals a fresh reload after any history', { timeout: 600_000 }, 
       const proxy = await openProxy(t, port)
       const client = await start(t, app, `http://127.0.0.1:${proxy.port}`)
       const world: World = { app, client, proxy, sent: [], sends: [] }
-      for (const one of steps) await take(world, one)
+      for (const one of steps) await runStep(world, one)
       proxy.mend()
       await Promise.all(world.sends)
       await app.call('DELETE', '/v3/users/amira/blockedusers', {
@@ -139,10 +144,10 @@ test('the store equals a fresh reload after any history', { timeout: 600_000 }, 
         const [own, other] = both()
         return client.state.connection === 'online' && JSON.stringify(own) === JSON.stringify(other)
       }
-      await until('both show the same', equal).catch(() => {
+      await until('both clients show the same', equal).catch(() => {
         const [own, other] = both()
         assert.deepEqual(own, other)
-        throw new Error('it did not come back')
+        throw new Error('the client did not come back online')
       })
       client.stop()
       fresh.stop()

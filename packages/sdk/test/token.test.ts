@@ -1,4 +1,4 @@
-/** A token that is refused, and what `renewToken` can do about it. */
+/** Rejected tokens and the `renewToken` hook. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
@@ -7,32 +7,32 @@ import { type ClientOptions, type ConnectionState, LoquatClient } from '../src/c
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
-/** For what would else wait for something that never comes. */
+/** Fails the test if it hangs. */
 const within = { timeout: 120_000 }
 
 type Renew = NonNullable<ClientOptions['renewToken']>
-type Given = Pick<ClientOptions, 'timeoutMs' | 'fetch'>
+type Options = Pick<ClientOptions, 'timeoutMs' | 'fetch'>
 
 const never: Renew = () => new Promise(() => {})
 
 interface World {
   app: TestApp
   client: LoquatClient
-  /** All states of the connection, one after the other. */
+  /** All states of the connection, in order. */
   states: ConnectionState[]
   newToken(): Promise<string>
   revoke(): Promise<unknown>
 }
 
-/** A client of amira's that is online. */
-async function newWorld(t: TestContext, renewToken: Renew, given: Given = {}): Promise<World> {
+/** An app with an online client for amira. */
+async function newWorld(t: TestContext, renewToken: Renew, options: Options = {}): Promise<World> {
   const app = await server.newApp()
   await app.client.users.create({ uid: 'amira', name: 'Amira' })
   const { authTokens } = app.client
   const newToken = async () => (await authTokens.create('amira', { force: true })).authToken
   const { apiPort, gatewayPort } = server.service
   const client = new LoquatClient({
-    ...{ appId: app.id, uid: 'amira', authToken: await newToken(), renewToken, ...given },
+    ...{ appId: app.id, uid: 'amira', authToken: await newToken(), renewToken, ...options },
     baseUrl: `http://127.0.0.1:${apiPort}`,
     realtimeUrl: `ws://127.0.0.1:${gatewayPort}/v3/realtime?appId=${app.id}`,
   })
@@ -42,13 +42,16 @@ async function newWorld(t: TestContext, renewToken: Renew, given: Given = {}): P
     if (client.state.connection !== states.at(-1)) states.push(client.state.connection)
   })
   client.start()
-  await until('it is online', () => client.state.connection === 'online' && client.state.loaded)
+  await until(
+    'the client is online',
+    () => client.state.connection === 'online' && client.state.loaded,
+  )
   return { app, client, states, newToken, revoke: () => authTokens.flush('amira') }
 }
 
-suite('a refused token', () => {
-  const fault = new Error('The application is away.')
-  const faults: [string, Renew, Given][] = [
+suite('a rejected token', () => {
+  const fault = new Error('The customer’s server is down.')
+  const faults: [string, Renew, Options][] = [
     ['rejects', () => Promise.reject(fault), {}],
     [
       'throws',
@@ -59,53 +62,60 @@ suite('a refused token', () => {
     ],
     ['never settles', never, { timeoutMs: 2_000 }],
   ]
-  for (const [what, fail, given] of faults) {
-    test(`a hook that ${what} is called again, and nobody is signed out`, within, async (t) => {
-      let next: string | undefined
-      let calls = 0
-      // Not even a promise, which a program without types can do.
-      const renewToken = () => {
-        calls++
-        return next === undefined ? fail() : (next as unknown as Promise<string>)
-      }
-      const { client, states, newToken, revoke } = await newWorld(t, renewToken, given)
-      await revoke()
-      await assert.rejects(client.api.users.get('amira'), (error: Error & { code?: string }) => {
-        assert.equal(error.code, 'CLIENT_ERR_TOKEN_NOT_RENEWED')
-        if (fail !== never) assert.equal(error.cause, fault)
-        return true
-      })
-      await until('the connection asked too', () => calls > 1 && states.includes('offline'))
-      const away = states.length
-      next = await newToken()
-      await until('it is back', () => states.slice(away).includes('online'))
-      assert.equal((await client.api.users.get('amira')).uid, 'amira')
-      assert.ok(!states.includes('signedOut'), String(states))
-    })
+  for (const [what, fail, options] of faults) {
+    test(
+      `leads to another call of a hook that ${what}, and does not sign the user out`,
+      within,
+      async (t) => {
+        let next: string | undefined
+        let calls = 0
+        // Returns a string instead of a promise, as an untyped program may do.
+        const renewToken = () => {
+          calls++
+          return next === undefined ? fail() : (next as unknown as Promise<string>)
+        }
+        const { client, states, newToken, revoke } = await newWorld(t, renewToken, options)
+        await revoke()
+        await assert.rejects(client.api.users.get('amira'), (error: Error & { code?: string }) => {
+          assert.equal(error.code, 'CLIENT_ERR_TOKEN_NOT_RENEWED')
+          if (fail !== never) assert.equal(error.cause, fault)
+          return true
+        })
+        await until(
+          'the connection called the hook too',
+          () => calls > 1 && states.includes('offline'),
+        )
+        const before = states.length
+        next = await newToken()
+        await until('the client is back online', () => states.slice(before).includes('online'))
+        assert.equal((await client.api.users.get('amira')).uid, 'amira')
+        assert.ok(!states.includes('signedOut'), String(states))
+      },
+    )
   }
 
-  test('is renewed once for all who were refused with it', within, async (t) => {
+  test('is renewed only once for all requests that used it', within, async (t) => {
     const released = Promise.withResolvers<void>()
     let refused = 0
-    // All but the first are told only after the token was renewed.
+    // All requests but the first get their 401 only after the token was renewed.
     const fetching: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init)
       if (response.status === 401 && refused++ > 0) await released.promise
       return response
     }
-    const asked = Promise.withResolvers<void>()
+    const requested = Promise.withResolvers<void>()
     let calls = 0
     const renewToken = async () => {
       calls++
-      await asked.promise
+      await requested.promise
       return newToken()
     }
     const { client, states, newToken, revoke } = await newWorld(t, renewToken, { fetch: fetching })
     await revoke()
     const reads = Array.from({ length: 10 }, () => client.api.users.get('amira'))
-    asked.resolve()
+    requested.resolve()
     await Promise.race(reads)
-    await until('the others are refused', () => refused >= 10)
+    await until('the other requests are rejected', () => refused >= 10)
     released.resolve()
     await Promise.all(reads)
     await until('the connection is back', () => states.lastIndexOf('online') > 2)
@@ -113,36 +123,36 @@ suite('a refused token', () => {
     assert.equal(calls, 1)
   })
 
-  test('a call that waits for another one can be aborted', within, async (t) => {
-    const asked = Promise.withResolvers<void>()
+  test('can be aborted while a call waits for a new one', within, async (t) => {
+    const requested = Promise.withResolvers<void>()
     const renewed = Promise.withResolvers<undefined>()
     const renewToken = () => {
-      asked.resolve()
+      requested.resolve()
       return renewed.promise
     }
     const { client, revoke } = await newWorld(t, renewToken, { timeoutMs: 600_000 })
     await revoke()
     const abort = new AbortController()
     const call = client.api.users.get('amira', { signal: abort.signal })
-    await asked.promise
+    await requested.promise
     const reason = new Error('no longer wanted')
     abort.abort(reason)
     await assert.rejects(call, reason)
     assert.notEqual(client.state.connection, 'signedOut')
     renewed.resolve(undefined)
-    await until('without another one it is signed out', () => {
+    await until('the client is signed out without a new token', () => {
       return client.state.connection === 'signedOut'
     })
   })
 
-  test('messages in line fail with the first, as the same ones', within, async (t) => {
+  test('fails all queued messages, which can be resent without duplicates', within, async (t) => {
     let next: string | undefined
-    const renewToken = () => (next ? Promise.resolve(next) : Promise.reject(new Error('away')))
+    const renewToken = () => (next ? Promise.resolve(next) : Promise.reject(new Error('down')))
     const { app, client, newToken, revoke } = await newWorld(t, renewToken)
     await app.client.users.create({ uid: 'ben', name: 'Ben' })
     const ben = { type: 'user', id: 'ben' } as const
     const room = client.open(ben)
-    await until('it is read', () => client.state.rooms[room]?.loading === false)
+    await until('the room is loaded', () => client.state.rooms[room]?.loading === false)
     await revoke()
     const sends = ['1', '2', '3'].map((text) => client.send(ben, { text }))
     const ended = await Promise.allSettled(sends)

@@ -1,7 +1,4 @@
-/**
- * What the types must refuse. Nothing here runs: `npm run check` fails when a line that should be an
- * error is none.
- */
+/** Code that the types must reject. Nothing here runs: `npm run check` fails if an expected error is missing. */
 import { type ErrorCode, Loquat, type LoquatError, type Page, type User } from '../src/index.ts'
 
 export function addresses() {
@@ -27,11 +24,11 @@ export async function requests(client: Loquat) {
   await client.friends.add({ accepted: ['ben'] })
   // @ts-expect-error: no such direction
   await client.blockedUsers.list('amira', { direction: 'sideways' })
-  // @ts-expect-error: the position is not the caller’s to choose
+  // @ts-expect-error: the iterator chooses the page
   client.users.all({ page: 2 })
-  // @ts-expect-error: users.count does that
+  // @ts-expect-error: use users.count instead
   await client.users.list({ count: true })
-  // @ts-expect-error: required by the operation, though all its fields are optional
+  // @ts-expect-error: the body is required, though all its fields are optional
   await client.users.update('amira')
   // @ts-expect-error: only some fields can be cleared
   await client.roles.update('coach', { unset: ['name'] })
@@ -47,7 +44,7 @@ export async function answers(client: Loquat) {
   const user: User = created
   // @ts-expect-error: may be absent
   const tags: string[] = user.tags
-  // @ts-expect-error: tokens are told at creation only
+  // @ts-expect-error: only creating a user returns a token
   user.authToken
   // @ts-expect-error: no such code
   const isKnown = (error: LoquatError) => error.code === 'ERR_NONE'

@@ -1,4 +1,4 @@
-/** examples/ in a real browser: two windows, a network that goes, a token that is revoked. */
+/** The examples in a real browser: two windows, a lost network, a revoked token. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const server = useServer({
   env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' },
 })
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-/** Where pictures go, if anybody wants some. */
+/** The folder for screenshots. Without it, none are taken. */
 const SHOTS = process.env.LOQUAT_SCREENSHOTS
 
 let app: TestApp
@@ -55,7 +55,7 @@ const shoot = async (page: Page, name: string) => {
   if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png` })
 }
 
-suite('the example', () => {
+suite('the web chat example', () => {
   before(async () => {
     app = await server.newApp()
     network = await openNetwork(server.service.apiPort ?? 0)
@@ -72,7 +72,7 @@ suite('the example', () => {
       logged += text
     })
     application.stderr?.pipe(process.stderr)
-    await until('the server application listens', () => logged.includes('listens'))
+    await until('the example server is listening', () => logged.includes('listening'))
     const target = `http://127.0.0.1:${network.port}`
     web = await createServer({
       configFile: false,
@@ -99,7 +99,7 @@ suite('the example', () => {
     }
   })
 
-  test('two windows chat: live, typing, read, threads, reactions', async () => {
+  test('syncs two windows: messages, typing, receipts, threads and reactions', async () => {
     const amira = await windowOf('Amira')
     const ben = await windowOf('Ben', { width: 360, dark: true })
     await shoot(ben, 'list-360-dark')
@@ -132,11 +132,11 @@ suite('the example', () => {
     await shoot(ben, 'room-360-dark')
     await ben.getByRole('button', { name: '1 reply' }).click()
     await ben.locator('.bubble', { hasText: 'In a thread' }).waitFor()
-    await until('the server application heard of it', () => logged.includes('A message was sent'))
+    await until('the example server received the webhook', () => logged.includes('Message sent'))
     for (const page of [amira, ben]) await page.context().close()
   })
 
-  test('a network that is cut for ten seconds: nothing is lost, nothing is there twice', async () => {
+  test('neither loses nor duplicates messages when the network is down for ten seconds', async () => {
     const amira = await windowOf('Amira', { dark: true })
     await amira.getByRole('button', { name: /The team/ }).click()
     await say(amira, 'before')
@@ -146,7 +146,7 @@ suite('the example', () => {
     await say(amira, 'meanwhile')
     const body = { receiver: 'team', receiverType: 'group', data: { text: 'from ben' } }
     await app.call('POST', '/v3/messages', { body, headers: { onbehalfof: 'ben' } })
-    await new Promise((resolve) => setTimeout(resolve, 10_000)) // the time itself is what is tested
+    await new Promise((resolve) => setTimeout(resolve, 10_000)) // the duration itself is what this tests
     await shoot(amira, 'offline-1440-dark')
     network.mend()
     await amira.locator('.bubble', { hasText: 'from ben' }).waitFor()
@@ -160,11 +160,11 @@ suite('the example', () => {
     await amira.context().close()
   })
 
-  test('a revoked token signs out', async () => {
+  test('signs out when the token is revoked', async () => {
     const cleo = await windowOf('Cleo', { width: 360 })
     await shoot(cleo, 'list-360-light')
     await app.client.authTokens.flush('cleo')
-    await cleo.getByText('Who are you?').waitFor()
+    await cleo.getByText('Choose a user to sign in as').waitFor()
     await cleo.context().close()
   })
 })

@@ -1,33 +1,33 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
 import { type Message, Operations, type User } from '../operations.gen.ts'
 import type { EventPayload, EventType } from '../protocol.gen.ts'
-import { newKey, type SendOptions, Transport } from '../transport.ts'
+import { randomKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
-import { tell } from './held.ts'
+import { Outbox } from './outbox.ts'
 import { Presence, type Watched } from './presence.ts'
-import { Reads } from './reads.ts'
-import { Sends } from './sends.ts'
-import { type ChatMessage, type ChatState, lowered, type Target } from './state.ts'
+import { Reader } from './reader.ts'
+import { type ChatMessage, type ChatState, inLowerCase, type Target } from './state.ts'
+import { callListener } from './state-holder.ts'
 import { Store, threadKey } from './store.ts'
 import { Token, type TokenOptions } from './token.ts'
 import { Typing } from './typing.ts'
 
-/** Who signs in, and where. */
+/** The user to sign in, and the address of the app. */
 export type ClientOptions = Address &
   SendOptions &
   TokenOptions & {
     appId: string
-    /** Whose token it is. */
+    /** The user that the token belongs to. */
     uid: string
-    /** Whose presence is told in `state.presence`; nobody's unless given. */
+    /** Whose presence to follow in `state.presence`. Defaults to nobody's. */
     presence?: Watched | undefined
-    /** Where the gateway is, unless at the same address. */
+    /** The URL of the gateway, if it isn't at the app's address. */
     realtimeUrl?: string | undefined
-    /** Instead of the global one. */
+    /** Replaces the global `WebSocket`. */
     WebSocket?: (new (url: string) => Socket) | undefined
   }
 
-/** What a message says: a text, or any content that POST /messages takes. */
+/** The content of a new message: a text, or anything that `POST /messages` accepts. */
 export interface Draft {
   text?: string
   category?: string
@@ -36,7 +36,7 @@ export interface Draft {
   tags?: string[]
 }
 
-/** What is told live, beside the events of docs/events.md. */
+/** Ephemeral events, which are not in docs/events.md. */
 interface LiveFrames {
   'typing.start': { sender: User; receiverType: 'user' | 'group'; receiver: string }
   'typing.end': LiveFrames['typing.start']
@@ -50,23 +50,23 @@ type LiveBody<T extends LiveType> = T extends keyof LiveFrames
     ? EventPayload<T>
     : never
 
-/** Elsewhere nobody tells when the network is back. */
+/** Only browsers report when the network is back. */
 const browser = globalThis as Partial<EventTarget>
 
-/** The id of the frame that asks for presence, which is repeated in its answer. */
+/** The id of the frame that subscribes to presence. The reply repeats it. */
 const SUBSCRIBED = 'presence'
 const TYPING_EVERY_MS = 2_000
-/** Longer than most tunnels. */
+/** Long enough for most tunnels. */
 const RETRY_FOR_MS = 60_000
-/** As many as fit in there. */
+/** As many as fit into that time. */
 const RETRIES = 10
 
 /**
- * The chat of one user, kept as the server has it: conversations, messages of those that are open, who
- * types and who is there. `state` is a new object with each change, `subscribe` tells of them.
+ * The chat of one user, kept in sync with the server: conversations, the messages of open ones, who is typing and who is
+ * online. Every change replaces `state` with a new object and calls the listeners passed to `subscribe`.
  */
 export class LoquatClient {
-  /** The operations that users may call, as on the server. */
+  /** The operations that users may call. */
   readonly api: Operations
   readonly uid: string
   readonly #store: Store
@@ -75,9 +75,9 @@ export class LoquatClient {
   readonly #presence: Presence
   readonly #options: ClientOptions
   readonly #listeners = new Map<string, Set<(body: never) => void>>()
-  readonly #sends: Sends
+  readonly #outbox: Outbox
   readonly #typedAt = new Map<string, number>()
-  readonly #hurry = () => this.#connection.hurry()
+  readonly #reconnectNow = () => this.#connection.reconnectNow()
 
   constructor(options: ClientOptions) {
     this.#options = options
@@ -95,8 +95,8 @@ export class LoquatClient {
     const patient = { ...options, maxRetries, retryForMs }
     this.api = new Operations(new Transport(target, patient, renew))
     const reading = new Operations(new Transport(target, { ...options, maxRetries: 1 }, renew))
-    this.#store = new Store(this.uid, new Reads(reading))
-    this.#sends = new Sends(this.api.messages, (room, message) => this.#store.note(room, message))
+    this.#store = new Store(this.uid, new Reader(reading))
+    this.#outbox = new Outbox(this.api.messages, (room, message) => this.#store.note(room, message))
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
     this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({
@@ -110,80 +110,84 @@ export class LoquatClient {
     })
   }
 
-  /** Everything that is known now. */
+  /** The current state. */
   get state(): ChatState {
     return this.#store.state
   }
 
-  /** Calls back after each change, until the returned function is called. */
+  /** Calls the listener after each change. Returns a function that unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => this.#store.subscribe(listener)
 
-  /** Calls back with each event of a type, until the returned function is called. */
+  /** Calls the listener with each event of a type. Returns a function that unsubscribes. */
   on<T extends LiveType>(type: T, listener: (body: LiveBody<T>) => void): () => void {
     const all = this.#listeners.get(type) ?? new Set()
     this.#listeners.set(type, all.add(listener))
     return () => void all.delete(listener)
   }
 
-  /** Connects, reads the conversations, and stays connected. */
+  /** Connects, fetches the conversations and stays connected. */
   start(): void {
-    browser.addEventListener?.('online', this.#hurry)
-    this.#store.fresh.start()
+    browser.addEventListener?.('online', this.#reconnectNow)
+    this.#store.refresher.start()
     this.#connection.start()
   }
 
+  /** Disconnects. Call `start` to connect again. */
   stop(): void {
-    browser.removeEventListener?.('online', this.#hurry)
+    browser.removeEventListener?.('online', this.#reconnectNow)
     this.#connection.stop()
-    this.#store.fresh.stop()
+    this.#store.refresher.stop()
     this.#typing.clear()
   }
 
-  /** Resolves once nothing is left to read. */
+  /** Resolves when all data is up to date, or after `stop`. */
   settled(): Promise<void> {
-    return this.#store.fresh.settled()
+    return this.#store.refresher.settled()
   }
 
-  /** The name of a conversation in `state.rooms` and `state.typing`. */
+  /** The key of a conversation in `state.rooms` and `state.typing`. */
   idOf(target: Target): string {
     return this.#store.idOf(target)
   }
 
+  /** Loads the next page of `state.conversations`. */
   loadMoreConversations(): Promise<void> {
-    return this.#store.fresh.loadMore()
+    return this.#store.refresher.loadMore()
   }
 
-  /** Shows the messages of a conversation, or of the thread of one, in `state.rooms`; returns their name. */
+  /** Opens a conversation, or a thread in it: its messages appear in `state.rooms`. Returns the key there. */
   open(target: Target, parentId?: string): string {
     const key = this.#keyOf(target, parentId)
-    this.#store.open(key, lowered(target), parentId)
+    this.#store.open(key, inLowerCase(target), parentId)
     return key
   }
 
+  /** Removes a conversation or thread from `state.rooms`. */
   close(room: string): void {
     this.#store.close(room)
   }
 
+  /** Loads the next page of older messages. */
   loadOlder(room: string): Promise<void> {
     return this.#store.loadOlder(room)
   }
 
   /**
-   * Sends a message. It is shown at once; messages of a conversation arrive in the order in which they
-   * were sent. Rejects when it is refused, or nobody answers for long: it then stays, as failed.
+   * Sends a message. It appears in the state immediately. Messages of a conversation arrive in the order in which they were
+   * sent. Rejects if the server rejects the message or doesn't respond. The message then stays in the state as failed.
    */
   send(target: Target, draft: Draft, parentId?: string): Promise<Message> {
     return this.#send(this.#pending(target, draft, parentId))
   }
 
-  /** Sends a failed message again. It is the same one: if it did arrive, it is there once. */
+  /** Sends a failed message again. If the first attempt did arrive, the message is not duplicated. */
   resend(message: ChatMessage): Promise<Message> {
     return this.#send({ ...message, pending: 'sending' })
   }
 
-  /** Marks a conversation as read, up to its newest message or a given one. */
+  /** Marks a conversation as read up to its newest message, or up to the given one. */
   async markRead(target: Target, messageId?: string): Promise<void> {
-    const { type, id } = lowered(target)
+    const { type, id } = inLowerCase(target)
     const body = messageId === undefined ? {} : { messageId }
     const { conversations } = this.api
     await (type === 'user'
@@ -191,7 +195,7 @@ export class LoquatClient {
       : conversations.markGroupRead(id, body))
   }
 
-  /** Adds a reaction, or takes it back. */
+  /** Adds a reaction, or removes it. */
   async react(messageId: string, reaction: string, added = true): Promise<void> {
     const { messages } = this.api
     await (added
@@ -199,9 +203,9 @@ export class LoquatClient {
       : messages.removeReaction(messageId, reaction))
   }
 
-  /** Tells the others that the user types, or no longer does: call it with each key. */
+  /** Shows the other users that this user is typing, or has stopped. Call it on every keystroke. */
   typing(target: Target, now = true): void {
-    const { type, id } = lowered(target)
+    const { type, id } = inLowerCase(target)
     const key = this.idOf(target)
     const last = this.#typedAt.get(key)
     if (now ? last !== undefined && Date.now() - last < TYPING_EVERY_MS : last === undefined) return
@@ -217,7 +221,7 @@ export class LoquatClient {
 
   #pending(target: Target, draft: Draft, parentId: string | undefined): ChatMessage {
     const { text, data = {}, ...content } = draft
-    const muid = newKey()
+    const muid = randomKey()
     const at = Math.floor(Date.now() / 1000)
     return {
       category: 'message',
@@ -229,7 +233,7 @@ export class LoquatClient {
       conversationId: this.idOf(target),
       sender: this.uid,
       receiverType: target.type,
-      receiver: lowered(target).id,
+      receiver: inLowerCase(target).id,
       sentAt: at,
       updatedAt: at,
       ...(parentId !== undefined && { parentId }),
@@ -240,7 +244,7 @@ export class LoquatClient {
   #send(message: ChatMessage): Promise<Message> {
     const { receiverType: type, receiver: id, parentId } = message
     this.typing({ type, id }, false)
-    return this.#sends.send(this.#keyOf({ type, id }, parentId), message)
+    return this.#outbox.send(this.#keyOf({ type, id }, parentId), message)
   }
 
   #onState(connection: ConnectionState, closeCode?: number): void {
@@ -248,17 +252,17 @@ export class LoquatClient {
     this.#store.set({ connection, closeCode })
     const { presence } = this.#options
     if (connection === 'online') {
-      this.#store.fresh.start()
+      this.#store.refresher.start()
       if (presence) this.#connection.send('presence.subscribe', { users: presence }, SUBSCRIBED)
     }
-    if (connection === 'signedOut' || connection === 'refused') this.#store.fresh.stop()
-    // Without a gateway there is still something to show.
+    if (connection === 'signedOut' || connection === 'refused') this.#store.refresher.stop()
+    // Without a connection, at least fetch the current data.
     if (connection === 'offline' && !this.#store.state.loaded) this.#store.reload()
   }
 
   #onFrame(frame: Frame): void {
     const { type, body } = frame
-    // Several of groups, in one frame.
+    // One frame with the receipts of several members of groups.
     if (type === 'conversation.receipts') {
       for (const one of body.receipts) this.#onFrame(one)
       return
@@ -266,16 +270,17 @@ export class LoquatClient {
     const { presence } = this.#options
     if (type === 'session.ok' && frame.id === SUBSCRIBED && presence) {
       void this.#presence.subscribed(presence)
-    } else if (type === 'presence.changed') this.#presence.hear(body.users)
+    } else if (type === 'presence.changed') this.#presence.apply(body.users)
     else if (type === 'typing.start' || type === 'typing.end') {
       const { sender, receiverType, receiver } = body
       const other = receiverType === 'group' ? receiver : sender.uid
-      this.#typing.hear(frame, this.idOf({ type: receiverType, id: other }))
+      this.#typing.apply(frame, this.idOf({ type: receiverType, id: other }))
     } else {
       if (type === 'message.sent')
         this.#typing.end(body.message.conversationId, body.message.sender)
-      this.#store.hear(frame)
+      this.#store.apply(frame)
     }
-    for (const listener of this.#listeners.get(type) ?? []) tell(() => listener(body as never))
+    for (const listener of this.#listeners.get(type) ?? [])
+      callListener(() => listener(body as never))
   }
 }

@@ -1,9 +1,9 @@
-import { pauseBeforeReturn } from '../retry.ts'
+import { reconnectDelay } from '../retry.ts'
 
 /**
- * `offline`: it comes back by itself. `signedOut`: the token is refused, and there is no other. `refused`: the gateway
- * does not take it as it is, for what `closeCode` says: a wrong app or address (4404), a frame that is none (4400) or
- * too large (1009).
+ * `offline`: the client reconnects on its own. `signedOut`: the token was rejected, and there is no new one. `refused`: the
+ * gateway closed the connection for good. `closeCode` says why: a wrong app or address (4404), or a frame that is invalid
+ * (4400) or too large (1009).
  */
 export type ConnectionState =
   | 'stopped'
@@ -13,19 +13,19 @@ export type ConnectionState =
   | 'signedOut'
   | 'refused'
 
-/** A frame of the gateway: docs/realtime.md. */
+/** A frame from the gateway. See docs/realtime.md. */
 export interface Frame {
   type: string
   id?: string
   position?: number
-  // biome-ignore lint/suspicious/noExplicitAny: the type says what it holds
+  // biome-ignore lint/suspicious/noExplicitAny: the type determines the body
   body?: any
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the events of each platform are types of its own
+// biome-ignore lint/suspicious/noExplicitAny: each platform has its own event types
 type Listener = ((event: any) => void) | null
 
-/** What is used of a WebSocket: that of the platform has it, and that of packages such as `ws`. */
+/** The part of a WebSocket that the client uses. The platform's own and packages such as `ws` provide it. */
 export interface Socket {
   readonly readyState: number
   onopen: Listener
@@ -36,45 +36,45 @@ export interface Socket {
   close(): void
 }
 
-/** What the connection needs to know of whoever uses it. */
+/** The settings and callbacks of a connection. */
 export interface ConnectionOptions {
   url: string
   token(): string
-  /** Whether there is another token; rejects when that is not known now. */
+  /** Gets a new token. Resolves to false if there is none, and rejects if that can't be decided now. */
   renew(refused: string): Promise<boolean>
   onState(state: ConnectionState, closeCode?: number): void
-  /** What happened, in order and once. */
+  /** Called for each event, once and in order. */
   onFrame(frame: Frame): void
-  /** What happened before is not known: everything has to be read anew. */
+  /** Called when events may have been missed, so that all data must be fetched again. */
   onGap(): void
-  /** Instead of the global one. */
+  /** Replaces the global `WebSocket`. */
   WebSocket?: (new (url: string) => Socket) | undefined
 }
 
 const PING_MS = 25_000
 const SILENCE_MS = 60_000
-/** A connection that lasted this long did not fail. */
+/** A connection that lasted this long resets the delay before the next one. */
 const STEADY_MS = 30_000
 const UNAUTHORIZED = 4401
-/** Faults of ours that come from the WebSocket protocol itself. */
+/** Close codes of the WebSocket protocol that blame this client. */
 const FAULTS = [1002, 1003, 1007, 1008, 1009]
 
 const mayReturn = (code: number) => !(code >= 4400 && code < 4500) && !FAULTS.includes(code)
 
-/** One connection to the gateway, made again whenever it ends, from the last position on. */
+/** A connection to the gateway. Reconnects whenever it ends, and continues after the last position. */
 export class Connection {
   readonly #options: ConnectionOptions
   #socket: Socket | undefined
   #position: number | undefined
-  /** The token of this connection. */
+  /** The token that this connection used. */
   #token = ''
-  /** Since when it is online. */
+  /** When this connection came online. */
   #onlineAt: number | undefined
-  /** How many in a row did not last. */
+  /** The number of failed connections in a row. */
   #failures = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #beat: ReturnType<typeof setInterval> | undefined
-  #heardAt = 0
+  #receivedAt = 0
   #sentAt = 0
   #running = false
 
@@ -93,20 +93,20 @@ export class Connection {
     this.#end('stopped')
   }
 
-  /** There is no token to come back with. */
+  /** Ends the connection for good, because there is no valid token. */
   signOut(): void {
     this.#end('signedOut')
   }
 
-  /** Sends a frame, if there is a connection now: none of them is worth waiting for. */
+  /** Sends a frame if connected. Otherwise drops it, because no frame is worth sending later. */
   send(type: string, body: object = {}, id?: string): void {
     if (this.#socket?.readyState !== 1) return
     this.#sentAt = Date.now()
     this.#socket.send(JSON.stringify({ type, id, body }))
   }
 
-  /** Without the pause that is left, such as when the device is back in a network. */
-  hurry(): void {
+  /** Reconnects without waiting, for example when the device is back online. */
+  reconnectNow(): void {
     if (!this.#running || this.#socket) return
     this.#failures = 0
     this.#open()
@@ -117,7 +117,7 @@ export class Connection {
     this.#options.onState('connecting')
     const socket: Socket = new (this.#options.WebSocket ?? WebSocket)(this.#options.url)
     this.#socket = socket
-    this.#heardAt = Date.now()
+    this.#receivedAt = Date.now()
     this.#beat = setInterval(() => this.#check(), 5_000)
     socket.onopen = () => {
       const position = this.#position
@@ -126,17 +126,17 @@ export class Connection {
       this.send('auth', { authToken: this.#token, ...known })
     }
     socket.onmessage = ({ data }: { data: unknown }) => {
-      if (socket === this.#socket) this.#hear(JSON.parse(String(data)))
+      if (socket === this.#socket) this.#receive(JSON.parse(String(data)))
     }
     socket.onclose = ({ code }: { code: number }) => {
       if (socket === this.#socket) void this.#closed(code)
     }
-    // It closes too. Without a listener the package `ws` would end the process.
+    // The close event follows. Without a listener, the package `ws` would crash the process.
     socket.onerror = () => {}
   }
 
-  #hear(frame: Frame): void {
-    this.#heardAt = Date.now()
+  #receive(frame: Frame): void {
+    this.#receivedAt = Date.now()
     const { type, position, body } = frame
     if (type === 'session.ready' || type === 'session.reload') {
       const resumed = type === 'session.ready' && body.resumed === true
@@ -153,10 +153,10 @@ export class Connection {
     this.#options.onFrame(frame)
   }
 
-  /** A connection can be dead without having ended. */
+  /** Detects connections that died without closing, and sends pings. */
   #check(): void {
     const now = Date.now()
-    if (now - this.#heardAt > SILENCE_MS) void this.#closed(0)
+    if (now - this.#receivedAt > SILENCE_MS) void this.#closed(0)
     else if (now - this.#sentAt > PING_MS) this.send('ping')
   }
 
@@ -167,13 +167,13 @@ export class Connection {
     if (!this.#running) return
     this.#options.onState('offline')
     const { renew } = this.#options
-    // As long as nobody can say whether there is another token, the next connection asks again.
+    // If it can't be decided whether there is a new token, reconnect: the gateway will reject the old one again.
     const returns =
       code === UNAUTHORIZED ? await renew(this.#token).catch(() => true) : mayReturn(code)
     if (!this.#running || this.#socket) return
     if (!returns) return code === UNAUTHORIZED ? this.signOut() : this.#end('refused', code)
     clearTimeout(this.#retry)
-    this.#retry = setTimeout(() => this.#open(), pauseBeforeReturn(this.#failures++))
+    this.#retry = setTimeout(() => this.#open(), reconnectDelay(this.#failures++))
   }
 
   #end(state: ConnectionState, closeCode?: number): void {

@@ -3,21 +3,21 @@ import type { Operations, User } from '../operations.gen.ts'
 type Status = 'online' | 'offline'
 type Statuses = Readonly<Record<string, Status>>
 
-/** Whose presence is told: of all users that the own one may see, or of friends. */
+/** Whose presence to follow: all users that this user may see, or only friends. */
 export type Watched = 'all' | 'friends'
 
-/** Of more users online than this only changes are known. */
+/** If more users than this are online, only changes are known for the rest. */
 const MOST = 1_000
 const PAGE = 100
 
-/** Who is there. Changes are told while a connection lasts: who is online then has to be read. */
+/** Tracks who is online. A connection only reports changes, so each new connection fetches the online users first. */
 export class Presence {
   readonly #api: Pick<Operations, 'users' | 'friends'>
   readonly #uid: string
   readonly #changed: (presence: Statuses) => void
   #known: Statuses = {}
-  /** What was told since the last connection subscribed. */
-  #told: Record<string, Status> = {}
+  /** The changes received since the last connection subscribed. */
+  #changes: Record<string, Status> = {}
 
   constructor(
     api: Pick<Operations, 'users' | 'friends'>,
@@ -29,23 +29,23 @@ export class Presence {
     this.#changed = changed
   }
 
-  hear(users: { uid: string; status: Status }[]): void {
-    for (const { uid, status } of users) this.#told[uid] = status
-    this.#set({ ...this.#known, ...this.#told })
+  apply(users: { uid: string; status: Status }[]): void {
+    for (const { uid, status } of users) this.#changes[uid] = status
+    this.#set({ ...this.#known, ...this.#changes })
   }
 
-  /** Changes come from now on. Whoever was online and is not found has left meanwhile. */
+  /** Called when the connection starts to report changes. Users who were online before and aren't now have left. */
   async subscribed(watched: Watched): Promise<void> {
-    const told: Record<string, Status> = {}
-    this.#told = told
+    const changes: Record<string, Status> = {}
+    this.#changes = changes
     const online = await this.#online(watched).catch(() => undefined)
-    // The next connection reads it again.
-    if (!online || told !== this.#told) return
-    // Of those beyond a list that was cut, nothing is known.
+    // A newer connection has started, and fetches the users itself.
+    if (!online || changes !== this.#changes) return
+    // If the list was cut off, nothing is known about users who aren't on it.
     const known = online.length < MOST ? Object.keys(this.#known) : []
     const gone = known.map((uid) => [uid, 'offline'] as const)
     const here = online.map(({ uid }) => [uid, 'online'] as const)
-    this.#set({ ...Object.fromEntries([...gone, ...here]), ...told })
+    this.#set({ ...Object.fromEntries([...gone, ...here]), ...changes })
   }
 
   async #online(watched: Watched): Promise<User[]> {

@@ -5,50 +5,51 @@ import type { ConnectionState } from './connection.ts'
 /** A user's view of a conversation. */
 export type Conversation = UserConversation
 
-/** Whom a conversation is with. */
+/** The counterpart of a conversation. */
 export interface Target {
   type: 'user' | 'group'
   /** UID or GUID. */
   id: string
 }
 
-/** As the server names it: ids are the same whatever their case. */
-export const lowered = ({ type, id }: Target): Target => ({ type, id: id.toLowerCase() })
+/** Ids are not case-sensitive. The server uses lower case. */
+export const inLowerCase = ({ type, id }: Target): Target => ({ type, id: id.toLowerCase() })
 
-/** A message, or one on its way: it has no id of the server yet. */
+/** A message. While it is being sent, its id is only temporary. */
 export interface ChatMessage extends Message {
-  /** `sending`: no answer yet. `failed`: it was refused, or nobody answered for long. */
+  /** `sending`: waiting for the server. `failed`: the server rejected the message or didn't respond. */
   pending?: 'sending' | 'failed'
-  /** Why it failed. */
+  /** Why sending failed. */
   error?: LoquatError
 }
 
-/** Messages that are shown: of a conversation, or of a thread in it. The oldest first. */
+/** An open conversation or thread with its messages, oldest first. */
 export interface Room {
   target: Target
-  /** The message whose thread it is. */
+  /** The parent message, if this is a thread. */
   parentId?: string
   messages: readonly ChatMessage[]
-  /** Whether there are older ones. */
+  /** Whether there are older messages to load. */
   more: boolean
   loading: boolean
 }
 
-/** All that is known. Every change makes a new one: what did not change stays the same object. */
+/** The state of a chat. Every change creates a new object, but keeps the objects inside that did not change. */
 export interface ChatState {
   connection: ConnectionState
-  /** With `refused`: the code that it was closed with. */
+  /** If `connection` is `refused`: the WebSocket close code. */
   closeCode: number | undefined
-  /** The newest first. */
+  /** The user's conversations, newest first. */
   conversations: readonly Conversation[]
-  /** Whether the list was read once. */
+  /** Whether the conversations have been fetched at least once. */
   loaded: boolean
-  /** Whether there are older ones. */
+  /** Whether there are older conversations to load. */
   more: boolean
+  /** Open conversations and threads. */
   rooms: Readonly<Record<string, Room>>
-  /** By conversation: who types now. */
+  /** The UIDs of users who are typing, by conversation. */
   typing: Readonly<Record<string, readonly string[]>>
-  /** By uid, as far as it was told. */
+  /** The presence of users, by UID, as far as it is known. */
   presence: Readonly<Record<string, 'online' | 'offline'>>
 }
 
@@ -63,7 +64,7 @@ export const initialState: ChatState = {
   presence: {},
 }
 
-/** As the server orders them: by whole seconds, then by whom they are with. */
+/** The order of the server: by time in whole seconds, then by counterpart. */
 const inOrder = (one: Conversation, other: Conversation) =>
   other.updatedAt - one.updatedAt ||
   compare(withId(one), withId(other)) ||
@@ -74,12 +75,13 @@ const compare = (one: string, other: string) => (one < other ? -1 : one > other 
 export const withId = ({ conversationWith: other }: Conversation) =>
   'guid' in other ? other.guid : other.uid
 
+/** The counterpart of a conversation. */
 export const targetOf = (conversation: Conversation): Target => ({
   type: conversation.conversationType,
   id: withId(conversation),
 })
 
-/** The list with a conversation as it is now, or without it. */
+/** Replaces a conversation in the list, or removes it. */
 export function withConversation(
   list: readonly Conversation[],
   id: string,
@@ -91,31 +93,28 @@ export function withConversation(
 
 const numberOf = ({ id }: ChatMessage) => Number(id)
 
-/** In the order of the server; what is on its way comes last, as it was written. */
+/** Sorts messages as the server does. Messages being sent come last, in the order in which they were written. */
 export function ordered(messages: ChatMessage[]): ChatMessage[] {
   const stored = messages.filter(({ pending }) => !pending)
   stored.sort((one, other) => numberOf(one) - numberOf(other))
   return [...stored, ...messages.filter(({ pending }) => pending)]
 }
 
-/** The same message on its way. */
+/** Whether `pending` is the same message while it is being sent. */
 export const isOwn = ({ pending, muid }: ChatMessage, message: Message) =>
   pending !== undefined && muid !== undefined && muid === message.muid
 
-/**
- * With a message as it was sent, in place of the one that was on its way. If it is there already it
- * stays as it is: what was read since is newer.
- */
+/** Adds a sent message in place of its pending copy. Keeps an existing one, because it was fetched later and is newer. */
 export function withMessage(messages: readonly ChatMessage[], message: Message): ChatMessage[] {
   const others = messages.filter((one) => !isOwn(one, message))
   if (others.some(({ id }) => id === message.id)) return others
   return ordered([...others, message])
 }
 
-/** The oldest message of a room that the server has. */
+/** The oldest message of a room that is stored on the server. */
 export const oldestOf = ({ messages }: Room) => messages.find(({ pending }) => !pending)
 
-/** A room as it was read, with what was told meanwhile, and what is still on its way. */
+/** Merges fetched messages with those that arrived during the fetch and those still being sent. */
 export function roomAfter(
   read: { messages: Message[]; more: boolean },
   before: Room,
@@ -130,8 +129,8 @@ export function roomAfter(
   return { messages: ordered([...read.messages, ...others]), more: read.more }
 }
 
-/** With a message as it is now; undefined: it is gone. */
-export function withRead(
+/** Replaces a message with its fetched version, or removes it if that is undefined. */
+export function withFetched(
   messages: readonly ChatMessage[],
   id: string,
   message: Message | undefined,
@@ -140,12 +139,12 @@ export function withRead(
   return messages.flatMap((one) => (one.id === id ? (message ?? []) : one))
 }
 
-/** What tells of edits and deletions shows in the message itself. */
+/** Action messages about edits and deletions are hidden, because the message itself shows the change. */
 export const isShown = ({ category, type }: Message) =>
   !(category === 'action' && type === 'message')
 
-/** A mark in a conversation between two, on a message that it covers: one that the other sent, up to a place. */
-export function marked(
+/** Applies a receipt of a 1:1 conversation to a message. It covers the other user's messages up to `messageId`. */
+export function withReceipt(
   message: ChatMessage,
   what: 'delivered' | 'read',
   { uid, messageId, at }: { uid: string; messageId: string; at: number },

@@ -1,16 +1,14 @@
 import type { Message } from '../operations.gen.ts'
 import type { Frame } from './connection.ts'
-import { Freshness } from './freshness.ts'
-import { Held } from './held.ts'
-import type { Reads } from './reads.ts'
+import type { Reader } from './reader.ts'
+import { Refresher } from './refresher.ts'
 import {
   type ChatMessage,
   type ChatState,
   type Conversation,
+  inLowerCase,
   isOwn,
   isShown,
-  lowered,
-  marked,
   oldestOf,
   ordered,
   type Room,
@@ -18,60 +16,62 @@ import {
   targetOf,
   withConversation,
   withMessage,
+  withReceipt,
 } from './state.ts'
+import { StateHolder } from './state-holder.ts'
 
 /**
- * Conversations and messages, kept as the server has them. A new message is added as it is told; what
- * else happened names a conversation or a message that is then read anew.
+ * Keeps conversations and messages in sync with the server. New messages are taken from their events. All other events only
+ * mark a conversation or message as stale, which is then fetched again.
  */
 export class Store {
-  readonly fresh: Freshness
-  readonly #held = new Held()
+  readonly refresher: Refresher
+  readonly #holder = new StateHolder()
   readonly #me: string
-  readonly #reads: Reads
-  /** How often something was missed; and how often until a message of ours was first sent, by its muid. */
+  readonly #reader: Reader
+  /** Counts gaps in the events. For each own message being sent, the count when sending started, by muid. */
   #gaps = 0
-  readonly #gapsBefore = new Map<string, number>()
+  readonly #gapsAtStart = new Map<string, number>()
 
-  /** For each page of older messages on its way, what was told since it was asked for. */
+  /** For each page of older messages being loaded, the events received since the request. */
   readonly #meanwhile = new Set<Frame[]>()
 
-  constructor(me: string, reads: Reads) {
+  constructor(me: string, reader: Reader) {
     this.#me = me
-    this.#reads = reads
-    this.fresh = new Freshness(this.#held, reads)
+    this.#reader = reader
+    this.refresher = new Refresher(this.#holder, reader)
   }
 
   get state(): ChatState {
-    return this.#held.state
+    return this.#holder.state
   }
 
   subscribe(listener: () => void): () => void {
-    return this.#held.subscribe(listener)
+    return this.#holder.subscribe(listener)
   }
 
   set(changes: Partial<ChatState>): void {
-    this.#held.set(changes)
+    this.#holder.set(changes)
   }
 
   idOf(target: Target): string {
-    const { type, id } = lowered(target)
+    const { type, id } = inLowerCase(target)
     return type === 'group' ? `group_${id}` : [this.#me, id].sort().join('_user_')
   }
 
-  /** What happened is not known: everything that is shown is read anew. */
+  /** Events were missed, so fetch everything in the state again. */
   reload(): void {
     this.#gaps++
-    this.fresh.all()
+    this.refresher.all()
   }
 
-  /** Shows the messages of a conversation, or of a thread. */
+  /** Opens a conversation or thread. */
   open(key: string, target: Target, parentId?: string): void {
     if (this.state.rooms[key]) return
     const thread = parentId !== undefined && { parentId }
     const room: Room = { target, ...thread, messages: [], more: false, loading: true }
     this.set({ rooms: { ...this.state.rooms, [key]: room } })
-    this.fresh.room(key, 0)
+    this.refresher.room(key, 0)
   }
 
   close(key: string): void {
@@ -83,88 +83,88 @@ export class Store {
     const room = this.state.rooms[key]
     const oldest = room && oldestOf(room)
     if (!room?.more || room.loading || !oldest) return
-    this.#held.change(key, () => ({ loading: true }))
-    const told: Frame[] = []
+    this.#holder.change(key, () => ({ loading: true }))
+    const events: Frame[] = []
     const gaps = this.#gaps
-    this.#meanwhile.add(told)
+    this.#meanwhile.add(events)
     try {
-      const { messages, more } = await this.#reads.messages(room, { before: oldest.id })
-      this.#held.change(key, (now) =>
-        // Else the room was read anew meanwhile.
+      const { messages, more } = await this.#reader.messages(room, { before: oldest.id })
+      this.#holder.change(key, (now) =>
+        // Otherwise the room was refetched in the meantime.
         oldestOf(now)?.id === oldest.id ? { messages: [...messages, ...now.messages], more } : {},
       )
     } finally {
-      this.#meanwhile.delete(told)
-      this.#held.change(key, () => ({ loading: false }))
+      this.#meanwhile.delete(events)
+      this.#holder.change(key, () => ({ loading: false }))
     }
-    // The page may be older than that, and was not there to take it in.
-    for (const frame of told) this.hear(frame)
-    if (gaps !== this.#gaps) this.fresh.room(key)
+    // The loaded page may be older than these events, which could not be applied to it.
+    for (const frame of events) this.apply(frame)
+    if (gaps !== this.#gaps) this.refresher.room(key)
   }
 
-  /** A message of ours on its way, or what became of it. */
+  /** Shows one of the user's own messages while it is being sent, and its outcome. */
   note(key: string, message: ChatMessage): void {
     const { muid = '', pending } = message
-    if (pending && !this.#gapsBefore.has(muid)) this.#gapsBefore.set(muid, this.#gaps)
-    this.#held.change(key, ({ messages }) => {
+    if (pending && !this.#gapsAtStart.has(muid)) this.#gapsAtStart.set(muid, this.#gaps)
+    this.#holder.change(key, ({ messages }) => {
       const isThere = messages.some((one) => isOwn(one, message))
-      // Once it was told or read, that counts: it can be gone again by now.
+      // If the event or a fetch came first, keep what it said: the message may even be deleted by now.
       if (!pending) return isThere ? { messages: withMessage(messages, message) } : {}
       const arrived = messages.some((one) => !one.pending && one.muid === muid)
       const others = messages.filter((one) => !isOwn(one, message))
       return arrived ? {} : { messages: ordered([...others, message]) }
     })
     if (pending) return
-    // What became of it since may be among what was missed.
-    if (this.#gapsBefore.get(muid) !== this.#gaps) this.fresh.message(message.id)
-    this.#gapsBefore.delete(muid)
+    // A missed event may have changed the message since.
+    if (this.#gapsAtStart.get(muid) !== this.#gaps) this.refresher.message(message.id)
+    this.#gapsAtStart.delete(muid)
   }
 
-  /** Takes an event in. */
-  hear(frame: Frame): void {
+  /** Applies an event. */
+  apply(frame: Frame): void {
     const { type, body } = frame
-    // New messages change no older ones, other than by a reply.
+    // A new message changes older ones only if it is a reply.
     if (type !== 'message.sent' || body.message.parentId !== undefined) {
-      for (const told of this.#meanwhile) told.push(frame)
+      for (const events of this.#meanwhile) events.push(frame)
     }
-    if (type.startsWith('message.')) this.#hearMessage(type, body)
-    else if (type.startsWith('conversation.')) this.#hearMark(type, body)
-    else if (type.startsWith('group.')) this.#hearGroup(type, body)
-    else if (type === 'user.blocked' || type === 'user.unblocked') this.fresh.all()
-    else if (type === 'app.conversations.pinned') this.fresh.all()
+    if (type.startsWith('message.')) this.#applyMessage(type, body)
+    else if (type.startsWith('conversation.')) this.#applyConversation(type, body)
+    else if (type.startsWith('group.')) this.#applyGroup(type, body)
+    else if (type === 'user.blocked' || type === 'user.unblocked') this.refresher.all()
+    else if (type === 'app.conversations.pinned') this.refresher.all()
   }
 
-  #hearMessage(type: string, body: Frame['body']): void {
+  #applyMessage(type: string, body: Frame['body']): void {
     if (type === 'message.sent') this.#add(body.message)
     else if (type === 'message.edited' || type === 'message.deleted') {
       const message: Message = body.message.data.entities.on.entity
       this.#changed(message.id, message.parentId)
-      this.#staleTalk(message)
-      // With a message its thread can go.
+      this.#markConversationStale(message)
+      // The thread may be deleted along with the message.
       const thread = threadKey(message.id)
-      if (type === 'message.deleted' && this.state.rooms[thread]) this.fresh.room(thread)
+      if (type === 'message.deleted' && this.state.rooms[thread]) this.refresher.room(thread)
     } else if (type.startsWith('message.reaction.')) {
       this.#changed(body.reaction.messageId, body.parentMessageId)
     } else if (body.messageId !== undefined) this.#changed(body.messageId)
     else if (body.message !== undefined) this.#changed(body.message.id, body.message.parentId)
   }
 
-  /** The message that it replies to shows it as its last reply. */
+  /** Refetches a message and its parent, which may show it as the last reply. */
   #changed(id: string, parentId?: string): void {
-    this.fresh.message(id)
-    if (parentId !== undefined) this.fresh.message(parentId)
+    this.refresher.message(id)
+    if (parentId !== undefined) this.refresher.message(parentId)
   }
 
   #add(message: Message): void {
     const { parentId, conversationId: id } = message
     this.#show(parentId === undefined ? id : threadKey(parentId), message)
-    if (parentId !== undefined) this.fresh.message(parentId)
+    if (parentId !== undefined) this.refresher.message(parentId)
     const known = this.#known(id)
     const mentions = (message.data.mentions ?? {}) as object
-    // Whether a custom message moves the conversation and counts, its sender and the app decide.
+    // The sender and the app's settings decide whether a custom message updates the conversation and counts as unread.
     const isCustom = message.category === 'custom'
     const plain = known && parentId === undefined && !isCustom && !(this.#me in mentions)
-    if (!plain || this.fresh.isReading(id)) this.#staleTalk(message)
+    if (!plain || this.refresher.isFetching(id)) this.#markConversationStale(message)
     if (!plain || Number(message.id) <= Number(known.lastMessage?.id ?? 0)) return
     const unread = Number(known.unreadMessageCount) + (message.sender === this.#me ? 0 : 1)
     const conversation: Conversation = {
@@ -176,34 +176,34 @@ export class Store {
     this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
   }
 
-  /** While a room is read for the first time, what comes is merged when that is done. */
+  /** Shows a message in a room. During the first fetch of the room, it is merged when the fetch completes. */
   #show(key: string, message: Message): void {
     if (!isShown(message)) return
-    this.#held.change(key, ({ messages }) => ({ messages: withMessage(messages, message) }))
+    this.#holder.change(key, ({ messages }) => ({ messages: withMessage(messages, message) }))
   }
 
-  #hearMark(type: string, body: Frame['body']): void {
+  #applyConversation(type: string, body: Frame['body']): void {
     const { conversationId: id, uid, receiverType } = body
     const what = type.slice('conversation.'.length)
     const isReceipt = what === 'delivered' || what === 'read'
-    // Messages of groups do not show who received and read them.
-    if (isReceipt && receiverType === 'user') this.#mark(id, what, body)
+    // Messages in groups don't show receipts.
+    if (isReceipt && receiverType === 'user') this.#applyReceipt(id, what, body)
     if (isReceipt && uid !== this.#me) return
-    // Cleared messages are gone from every room; the conversation shows again with the next one.
-    if (what === 'cleared' || what === 'unread') this.#staleRooms(id)
+    // Clearing removes the messages from all rooms. The conversation reappears with the next message.
+    if (what === 'cleared' || what === 'unread') this.#markRoomsStale(id)
     const known = this.#known(id)
-    if (known) this.fresh.talk(id, targetOf(known))
-    // One that is not known may be on its way.
-    else this.fresh.list()
+    if (known) this.refresher.conversation(id, targetOf(known))
+    // An unknown conversation may be part of a response that is still on its way.
+    else this.refresher.list()
   }
 
-  /** One of two received or read what the other sent. */
-  #mark(id: string, what: 'delivered' | 'read', body: Frame['body']): void {
-    const mark = (message: ChatMessage) => marked(message, what, body)
+  /** Applies a receipt in a 1:1 conversation. */
+  #applyReceipt(id: string, what: 'delivered' | 'read', body: Frame['body']): void {
+    const mark = (message: ChatMessage) => withReceipt(message, what, body)
     for (const key of this.#roomsOf(id)) {
-      this.#held.change(key, ({ messages }) => ({ messages: messages.map(mark) }))
-      // An answer on its way may be older than the mark.
-      if (this.fresh.isBusy || this.state.rooms[key]?.loading) this.fresh.room(key)
+      this.#holder.change(key, ({ messages }) => ({ messages: messages.map(mark) }))
+      // A response on its way may be older than this receipt.
+      if (this.refresher.isBusy || this.state.rooms[key]?.loading) this.refresher.room(key)
     }
     const known = this.#known(id)
     if (known?.lastMessage) {
@@ -211,37 +211,39 @@ export class Store {
       this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
     }
     const other = body.uid === this.#me ? body.receiver : body.uid
-    if (this.fresh.isReading(id)) this.fresh.talk(id, { type: 'user', id: other })
+    if (this.refresher.isFetching(id)) this.refresher.conversation(id, { type: 'user', id: other })
   }
 
-  #hearGroup(type: string, { group, members = {}, message }: Frame['body']): void {
+  #applyGroup(type: string, { group, members = {}, message }: Frame['body']): void {
     const id = `group_${group.guid}`
     if (message) this.#show(id, message)
-    // Whoever comes or goes sees all of it from then on, or nothing.
-    if (type === 'group.deleted' || this.#me in members) this.#staleRooms(id)
-    this.fresh.talk(id, { type: 'group', id: group.guid })
+    // A user who joins now sees all messages, and one who left sees none.
+    if (type === 'group.deleted' || this.#me in members) this.#markRoomsStale(id)
+    this.refresher.conversation(id, { type: 'group', id: group.guid })
   }
 
   #known(id: string): Conversation | undefined {
     return this.state.conversations.find(({ conversationId }) => conversationId === id)
   }
 
-  /** The room of a conversation, and those of its threads. */
+  /** The keys of a conversation's room and of its threads. */
   #roomsOf(id: string): string[] {
     const { rooms } = this.state
     return Object.keys(rooms).filter((key) => rooms[key] && this.idOf(rooms[key].target) === id)
   }
 
-  #staleRooms(id: string): void {
-    for (const key of this.#roomsOf(id)) this.fresh.room(key)
+  #markRoomsStale(id: string): void {
+    for (const key of this.#roomsOf(id)) this.refresher.room(key)
   }
 
-  #staleTalk(message: Pick<Message, 'conversationId' | 'receiverType' | 'receiver' | 'sender'>) {
+  #markConversationStale(
+    message: Pick<Message, 'conversationId' | 'receiverType' | 'receiver' | 'sender'>,
+  ) {
     const { conversationId, receiverType: type, receiver, sender } = message
     const id = type === 'user' && receiver === this.#me ? sender : receiver
-    this.fresh.talk(conversationId, { type, id })
+    this.refresher.conversation(conversationId, { type, id })
   }
 }
 
-/** The room of a thread. */
+/** The key of a thread's room. */
 export const threadKey = (parentId: string) => `thread_${parentId}`

@@ -1,18 +1,18 @@
 import { LoquatError } from '../error.ts'
 import { type SendOptions, TIMEOUT_MS } from '../transport.ts'
 
-/** A token, and where another one comes from. */
+/** The auth token, and how to get a new one. */
 export interface TokenOptions extends Pick<SendOptions, 'timeoutMs'> {
-  /** An auth token of the user; a server application issues it. */
+  /** The user's auth token. Your server creates it. */
   authToken: string
   /**
-   * Called when the token is refused; gives another one, or undefined where there is none: the client is
-   * then signed out. When it rejects, or takes longer than `timeoutMs`, it is called again later.
+   * Called when the server rejects the token. Return a new token, or undefined to sign the user out. If it rejects or takes
+   * longer than `timeoutMs`, the client calls it again later.
    */
   renewToken?: (() => Promise<string | undefined>) | undefined
 }
 
-/** The token of the user, until another one takes its place. */
+/** The user's current token. */
 export class Token {
   current: string
   readonly #options: TokenOptions
@@ -26,8 +26,8 @@ export class Token {
   }
 
   /**
-   * Whether there is another token than one that was refused: it is asked for once for all who were
-   * refused with the same. Rejects when nobody can say so now.
+   * Gets a new token after one was rejected, with a single call of the hook for all requests that used the rejected one.
+   * Resolves to false if there is none, and rejects if the hook fails.
    */
   renew(refused: string): Promise<boolean> {
     if (this.current !== refused) return Promise.resolve(true)
@@ -44,17 +44,20 @@ export class Token {
     return Boolean(token)
   }
 
-  /** The hook is not ours: it can throw, give no promise, or one that never settles. */
+  /** Calls the hook, which may throw, return no promise, or return one that never settles. */
   async #ask(): Promise<string | undefined> {
     const { renewToken, timeoutMs = TIMEOUT_MS } = this.#options
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`No token came in ${timeoutMs} ms.`)), timeoutMs)
+      timer = setTimeout(
+        () => reject(new Error(`renewToken did not return a token within ${timeoutMs} ms.`)),
+        timeoutMs,
+      )
     })
     try {
       return await Promise.race([renewToken?.(), late])
     } catch (cause) {
-      const message = 'The token is refused, and renewToken failed.'
+      const message = 'The server rejected the token, and renewToken failed.'
       throw new LoquatError({ code: 'CLIENT_ERR_TOKEN_NOT_RENEWED', message, cause })
     } finally {
       clearTimeout(timer)

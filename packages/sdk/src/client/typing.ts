@@ -2,7 +2,7 @@ import type { Frame } from './connection.ts'
 
 const ENDS_MS = 5_000
 
-/** Who types where, until they end it or are silent. */
+/** Tracks who is typing in which conversation, until they stop or fall silent. */
 export class Typing {
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
   readonly #typing = new Map<string, Set<string>>()
@@ -12,7 +12,7 @@ export class Typing {
     this.#changed = changed
   }
 
-  hear({ type, body }: Frame, conversationId: string): void {
+  apply({ type, body }: Frame, conversationId: string): void {
     const { uid } = body.sender
     if (type === 'typing.end') this.end(conversationId, uid)
     else this.#start(conversationId, uid)
@@ -27,26 +27,26 @@ export class Typing {
     )
     const all = this.#typing.get(conversationId) ?? new Set()
     this.#typing.set(conversationId, all.add(uid))
-    this.#tell()
+    this.#callListener()
   }
 
   end(conversationId: string, uid: string): void {
     const key = `${conversationId} ${uid}`
     clearTimeout(this.#timers.get(key))
     this.#timers.delete(key)
-    if (this.#typing.get(conversationId)?.delete(uid)) this.#tell()
+    if (this.#typing.get(conversationId)?.delete(uid)) this.#callListener()
   }
 
-  /** Nobody is known to type while nothing is heard. */
+  /** Forgets everyone, because nothing is known without a connection. */
   clear(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
     if (this.#typing.size === 0) return
     this.#typing.clear()
-    this.#tell()
+    this.#callListener()
   }
 
-  #tell(): void {
+  #callListener(): void {
     const typing: Record<string, string[]> = {}
     for (const [id, uids] of this.#typing) if (uids.size > 0) typing[id] = [...uids]
     this.#changed(typing)

@@ -1,24 +1,24 @@
 import { LoquatError } from '../error.ts'
 import type { Message, MessagesMethods, SendMessageBody } from '../operations.gen.ts'
-import { isPassing } from '../retry.ts'
+import { isTemporary } from '../retry.ts'
 import type { ChatMessage } from './state.ts'
 
-/** Nobody answers, or there is no token now: others can fare no better. */
+/** Whether the error affects all messages: the server doesn't respond, or there is no valid token. */
 const isShared = (error: unknown) =>
-  isPassing(error) ||
+  isTemporary(error) ||
   (error instanceof LoquatError && error.code === 'CLIENT_ERR_TOKEN_NOT_RENEWED')
 
-/** Shows a message of ours on its way, or what became of it. */
+/** Shows one of the user's messages while it is being sent, and its outcome. */
 type Note = (room: string, message: ChatMessage) => void
 
 /**
- * Messages on their way: those of a room go out one after the other, each with its own `muid` and key
- * in all tries, so that it arrives once.
+ * Sends messages. Those of a room go out one after another. All attempts for a message use the same `muid` and idempotency
+ * key, so that it is stored only once.
  */
-export class Sends {
+export class Outbox {
   readonly #messages: Pick<MessagesMethods, 'send'>
   readonly #note: Note
-  /** By room: the last one in line. It resolves to why it failed, if others can fare no better. */
+  /** The last queued message of each room. Resolves to its error if that error affects the messages behind it. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(messages: Pick<MessagesMethods, 'send'>, note: Note) {
@@ -40,7 +40,7 @@ export class Sends {
     return sent
   }
 
-  /** Where nobody answered for long, those in line fail too: each would wait as long, after the other. */
+  /** If the server didn't respond to the message before, fails too, so that queued messages don't each wait for a timeout. */
   async #post(room: string, message: ChatMessage, failure: unknown): Promise<Message> {
     const { receiver, receiverType, category, type, data, tags, muid = '', parentId } = message
     const body: SendMessageBody = {

@@ -3,7 +3,7 @@ import type { Message, Operations } from '../operations.gen.ts'
 import { type Conversation, isShown, type Room, type Target } from './state.ts'
 
 const PAGE = 50
-/** Whoever went further back than this begins anew. */
+/** If a room shows more messages than this, refetching it keeps only the newest. */
 const MOST = 500
 
 export interface ConversationPage {
@@ -11,16 +11,16 @@ export interface ConversationPage {
   next: string | undefined
 }
 
-/** A part of a room: the newest messages, or … */
+/** Which messages of a room to fetch. Defaults to the newest. */
 interface Part {
-  /** … those before this one, … */
+  /** Only messages before this one. */
   before?: string | undefined
-  /** … and at least as far back as this one was. */
+  /** At least as far back as this message. */
   downTo?: string | undefined
 }
 
-/** What the store reads. Undefined: it is not there, or not for this user. */
-export class Reads {
+/** The store's requests. They return undefined for what doesn't exist, or what the user may not see. */
+export class Reader {
   readonly #api: Pick<Operations, 'conversations' | 'messages' | 'threads'>
 
   constructor(api: Pick<Operations, 'conversations' | 'messages' | 'threads'>) {
@@ -35,23 +35,23 @@ export class Reads {
 
   conversation({ type, id }: Target): Promise<Conversation | undefined> {
     const { conversations } = this.#api
-    return ifThere(type === 'user' ? conversations.getUser(id) : conversations.getGroup(id))
+    return ifFound(type === 'user' ? conversations.getUser(id) : conversations.getGroup(id))
   }
 
   message(id: string): Promise<Message | undefined> {
-    return ifThere(this.#api.messages.get(id))
+    return ifFound(this.#api.messages.get(id))
   }
 
-  /** Messages of a room, the oldest first. */
+  /** Messages of a room, oldest first. */
   async messages({ target, parentId }: Room, { before, downTo }: Part = {}) {
     const found: Message[] = []
     const reaches = () => downTo === undefined || Number(found[0]?.id) <= Number(downTo)
     const { messages, threads } = this.#api
-    let place: object | undefined = before === undefined ? {} : { id: before }
-    // What is not shown could fill a page.
-    while (place && (found.length < PAGE / 2 || (found.length < MOST && !reaches()))) {
-      const query: object = { limit: PAGE, affix: 'prepend', ...place }
-      const page = await ifThere(
+    let next: object | undefined = before === undefined ? {} : { id: before }
+    // A page may consist mostly of messages that aren't shown.
+    while (next && (found.length < PAGE / 2 || (found.length < MOST && !reaches()))) {
+      const query: object = { limit: PAGE, affix: 'prepend', ...next }
+      const page = await ifFound(
         parentId !== undefined
           ? threads.listReplies(parentId, query)
           : target.type === 'user'
@@ -59,18 +59,18 @@ export class Reads {
             : messages.listGroup(target.id, { ...query, hideReplies: true }),
       )
       found.unshift(...(page?.data ?? []).filter(isShown))
-      place = page?.meta.next
+      next = page?.meta.next
     }
-    return { messages: found, more: place !== undefined }
+    return { messages: found, more: next !== undefined }
   }
 }
 
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+async function ifFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await reading
+    return await request
   } catch (error) {
     const { status = 0 } = error instanceof LoquatError ? error : {}
-    // What is refused for good must not keep the rest from being read.
+    // A permanent error must not block the other requests.
     if (status >= 400 && status < 500 && status !== 401 && status !== 429) return undefined
     throw error
   }

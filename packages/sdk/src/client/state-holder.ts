@@ -1,7 +1,7 @@
 import { type ChatState, initialState, type Room } from './state.ts'
 
-/** The state, and who is told of its changes. */
-export class Held {
+/** Holds the state and notifies listeners when it changes. */
+export class StateHolder {
   state: ChatState = initialState
   readonly #listeners = new Set<() => void>()
 
@@ -12,7 +12,7 @@ export class Held {
 
   set(changes: Partial<ChatState>): void {
     this.state = { ...this.state, ...changes }
-    for (const listener of this.#listeners) tell(listener)
+    for (const listener of this.#listeners) callListener(listener)
   }
 
   /** Changes a room, if it is open. */
@@ -23,8 +23,8 @@ export class Held {
   }
 }
 
-/** A listener that throws must not keep the rest of an event from being taken in. */
-export function tell(listener: () => void): void {
+/** Calls a listener. Reports its error later, so that it doesn't interrupt the handling of an event. */
+export function callListener(listener: () => void): void {
   try {
     listener()
   } catch (error) {

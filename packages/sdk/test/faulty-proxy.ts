@@ -1,4 +1,4 @@
-/** What stands before a service: it passes requests on, and fails as real ones do. */
+/** A proxy in front of a server that injects faults as they occur in real networks. */
 import { once } from 'node:events'
 import {
   createServer,
@@ -11,44 +11,44 @@ import { buffer } from 'node:stream/consumers'
 import { join } from './proxy.ts'
 
 export const FAULTS = [
-  /** 429, with a time to come back. */
+  /** 429 with `Retry-After`. */
   'busy',
-  /** 503, as a page of a proxy. */
+  /** 503 as an HTML page, as proxies send it. */
   'down',
-  /** The connection ends before the service hears of it, … */
+  /** The connection closes before the request reaches the server. */
   'lostRequest',
-  /** … or after it has answered, … */
+  /** The connection closes after the server has handled the request. */
   'lostAnswer',
-  /** … or in the middle of the answer. */
+  /** The connection closes in the middle of the response. */
   'cutAnswer',
-  /** The answer does not come: the client gives up first. */
+  /** No response: the client times out. */
   'slow',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
-export interface Front {
+export interface FaultyProxy {
   port: number
-  /** Where the service is now. */
+  /** The port of the server. */
   target: number
-  /** How many faults were met. */
-  readonly met: number
-  /** The next requests fail, each in one of these ways. */
+  /** How many faults have occurred. */
+  readonly faultCount: number
+  /** Makes the next requests fail, one fault each. */
   fail(...faults: Fault[]): void
-  /** Nothing fails from now on. */
+  /** Stops injecting faults. */
   heal(): void
-  /** Ends the connections of devices. */
+  /** Closes the WebSocket connections of devices. */
   drop(): void
   close(): void
 }
 
-export async function openFront(target: number): Promise<Front> {
+export async function openFaultyProxy(target: number): Promise<FaultyProxy> {
   const sockets = new Set<Socket>()
   let faults: Fault[] = []
-  let met = 0
+  let faultCount = 0
   const server = createServer((request, response) => {
     const fault = faults.shift()
-    if (fault) met++
-    // Whoever asked may be gone.
+    if (fault) faultCount++
+    // The client may have closed the connection.
     void answer(request, response, front.target, fault).catch(() => response.destroy())
   })
   server.on('upgrade', (request, near: Socket, head) => {
@@ -62,11 +62,11 @@ export async function openFront(target: number): Promise<Front> {
   const drop = () => {
     for (const socket of sockets) socket.destroy()
   }
-  const front: Front = {
+  const front: FaultyProxy = {
     port: (server.address() as AddressInfo).port,
     target,
-    get met() {
-      return met
+    get faultCount() {
+      return faultCount
     },
     fail: (...more) => void faults.push(...more),
     heal: () => {
@@ -107,7 +107,7 @@ async function answer(
   }
   const { status, headers, body } = await forward(request, port, sent)
   if (fault === 'lostAnswer') return void response.destroy()
-  // The connection stays open until the other side ends it.
+  // Keep the connection open until the client closes it.
   if (fault === 'slow') return
   response.writeHead(status, headers)
   if (fault !== 'cutAnswer') return void response.end(body)
@@ -115,9 +115,9 @@ async function answer(
 }
 
 async function forward({ method, url, headers }: IncomingMessage, port: number, sent: Buffer) {
-  const passing = requestOf({ host: '127.0.0.1', port, method, path: url, headers })
-  passing.end(sent)
-  const [answer] = (await once(passing, 'response')) as [IncomingMessage]
+  const forwarded = requestOf({ host: '127.0.0.1', port, method, path: url, headers })
+  forwarded.end(sent)
+  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage]
   const { 'transfer-encoding': _, ...own } = answer.headers
   const body = await buffer(answer)
   return {
