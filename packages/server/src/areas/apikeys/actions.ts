@@ -20,7 +20,7 @@ import type { ApiKey, ApiKeyChanges, NewApiKey } from './schema.ts'
 
 const KEYS_PER_APP = 25
 
-/** The record that callers see. */
+/** The record in answers. */
 export function toApiKey(secrets: Secrets, row: ApiKeyRow): ApiKey {
   return {
     apiKey: secrets.open(row.key_sealed),
@@ -30,7 +30,7 @@ export function toApiKey(secrets: Secrets, row: ApiKeyRow): ApiKey {
   }
 }
 
-/** Makes a key and stores it as its keyed hash and its sealed value. */
+/** Creates an API key and stores its keyed hash and its sealed value. */
 export async function addApiKey(
   tx: Tx,
   secrets: Secrets,
@@ -92,7 +92,7 @@ export function deleteApiKey(deps: Deps, actor: Actor, apiKey: string) {
   })
 }
 
-/** The hash of a key that the actor may change: any but its own. */
+/** The hash of an API key that the actor may change: any but its own. */
 function otherKey({ secrets }: Deps, { credential }: Actor, apiKey: string): Buffer {
   const hash = secrets.hash(apiKey)
   if (hash.equals(credential)) throw fail('ERR_APIKEY_NO_SELF_ACTION')

@@ -6,7 +6,7 @@ export type ApiKeyRow = Pick<CellRows['api_keys'], 'key_sealed' | 'name' | 'crea
   scope: KeyScope
 }
 
-/** Creators of keys of one app come one after the other: the count below is then exact. */
+/** Serialises the creation of an app's API keys, so that the count below is exact. */
 export const lockKeys = query<{ appNo: number }>(
   'apikeys.lock',
   'select from apps where app_no = :appNo for no key update',
@@ -27,7 +27,7 @@ export const insertApiKey = query<
    returning key_sealed, name, scope, created_at`,
 )
 
-/** Newest first. An app has at most 25, so all are read and paged together. */
+/** Newest first. An app has at most 25, so all are read and paged in memory. */
 export const listApiKeys = query<
   { appNo: number; scope: string | null; searchKey: string | null },
   ApiKeyRow

@@ -20,7 +20,7 @@ export interface NewApp {
   region: Region
 }
 
-/** What an operator hands to the people who will call the app. */
+/** What an operator hands to the app's developers. */
 export interface CreatedApp {
   appId: string
   region: Region
@@ -29,7 +29,7 @@ export interface CreatedApp {
   authKey: string
 }
 
-/** Where an app is called. */
+/** The base URL of an app. */
 export function baseUrl(publicUrl: string, appId: string, region: Region): string {
   const url = new URL(publicUrl)
   url.host = `${appId}.api-${region}.${url.host}`
@@ -37,13 +37,13 @@ export function baseUrl(publicUrl: string, appId: string, region: Region): strin
   return url.href
 }
 
-/** No cell takes new apps in the region. */
+/** No cell in the region accepts new apps. */
 export class NoCell extends Error {}
 
-/** The cells of the region are for other processes. */
+/** Other processes serve the region's cells. */
 export class NotServed extends UserError {}
 
-/** An app whose rows stand in its cell, not yet in service. */
+/** An app whose cell has its rows, but which isn't in service yet. */
 export interface PlacedApp {
   appNo: number
   appId: string
@@ -52,8 +52,8 @@ export interface PlacedApp {
 }
 
 /**
- * Two databases, no common transaction: the directory gives the number and keeps the app out of
- * service until its rows stand in the cell. What a crash leaves behind is purged after an hour.
+ * Two databases, no common transaction: the directory assigns the number and keeps the app out of
+ * service until the cell has its rows. A job purges what a crash leaves behind after an hour.
  */
 export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<PlacedApp> {
   const { directory, secrets } = deps
@@ -77,7 +77,7 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
   return { appNo, appId, ...keys }
 }
 
-/** Creates an app by command: of nobody, or of an operator. */
+/** Creates an app by a command, with or without an owner. */
 export async function createApp(
   deps: Deps,
   { name, region }: NewApp,

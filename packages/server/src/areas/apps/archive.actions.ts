@@ -5,7 +5,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { setArchived } from './archive.queries.ts'
 
 /**
- * Makes a cell follow the directory: takes an app out of service, or back into it. Every process
+ * Makes a cell follow the directory: takes an app out of service or back into it. Every process
  * knows within a second.
  */
 export function followArchive(

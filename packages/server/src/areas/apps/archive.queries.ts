@@ -1,6 +1,6 @@
 import { directoryQuery, query } from '../../platform/db/query.ts'
 
-/** Apps of a cell that are not in service, a thousand at a time. */
+/** Apps of a cell that aren't in service, a thousand at a time. */
 export const listRestingApps = directoryQuery<
   { cellId: string; after: number },
   { app_no: number; app_id: string; due: boolean; archived: boolean }
@@ -13,13 +13,13 @@ export const listRestingApps = directoryQuery<
    order by app_no limit 1000`,
 )
 
-/** Of these, those that the directory has in service. */
+/** The apps among these that are in service according to the directory. */
 export const listActiveOf = directoryQuery<{ appNos: number[] }, { app_no: number }>(
   'apps.listActiveOf',
   `select app_no from apps where app_no = any(:appNos::int[]) and state = 'active'`,
 )
 
-/** From here on it cannot be restored. No row: it was, meanwhile. */
+/** After this the app can't be restored. No row if it was restored meanwhile. */
 export const beginPurge = directoryQuery<{ appNo: number }, { app_no: number }>(
   'apps.beginPurge',
   `update apps set state = 'purging' where app_no = :appNo and (
@@ -28,13 +28,13 @@ export const beginPurge = directoryQuery<{ appNo: number }, { app_no: number }>(
    returning app_no`,
 )
 
-/** With its collaborators and invitations. */
+/** Together with its collaborators and invitations. */
 export const removePlacement = directoryQuery<{ appNo: number }, { app_id: string }>(
   'apps.removePlacement',
   `delete from apps where app_no = :appNo and state = 'purging' returning app_id`,
 )
 
-/** Those of these apps that are still served. */
+/** The apps among these that are still served. */
 export const listUnarchived = query<{ appNos: number[] }, { app_no: number; app_id: string }>(
   'apps.listUnarchived',
   `select app_no, app_id from apps where app_no = any(:appNos::int[]) and archived_at is null`,
@@ -45,7 +45,7 @@ export const listArchived = query<Record<string, never>, { app_no: number; app_i
   'select app_no, app_id from apps where archived_at is not null order by app_no',
 )
 
-/** No row: it is so already. */
+/** No row if nothing changes. */
 export const setArchived = query<{ appNo: number; archived: boolean }, { app_no: number }>(
   'apps.setArchived',
   `update apps set archived_at = case when :archived then now() end

@@ -34,7 +34,7 @@ export const toCollaborator = (row: CollaboratorRow): Collaborator => ({
   createdAt: Math.floor(row.created_at.getTime() / 1000),
 })
 
-/** Adds, changes and removes; each address says what came of it. */
+/** Adds, changes and removes collaborators; returns the result for each address. */
 export function changeCollaborators(
   deps: Deps,
   request: FastifyRequest,
@@ -59,7 +59,7 @@ export function changeCollaborators(
   })
 }
 
-/** The team of an app while it is changed. */
+/** The team of an app while it is being changed. */
 class Team {
   readonly #deps: Deps
   readonly #tx: Tx
@@ -74,7 +74,7 @@ class Team {
     this.#caller = caller
   }
 
-  /** Who is what, for the audit. */
+  /** Roles by address, for the audit log. */
   async read(): Promise<Record<string, string>> {
     this.#members = await listCollaborators.many(this.#tx, { appNo: this.#app.no })
     return Object.fromEntries(this.#members.map(({ email, role }) => [email, role]))
@@ -130,7 +130,7 @@ class Team {
     return { success: true, message: 'Removed.' }
   }
 
-  /** The collaborator with this address, if there is one that the caller may change. */
+  /** The collaborator with this address, if the caller may change them. */
   #check(email: string): CollaboratorRow | undefined {
     if (email === this.#caller.email) throw fail('ERR_SELF_ACTION_DENIED')
     const known = this.#members.find((member) => member.email === email)

@@ -9,13 +9,15 @@ export type CollaboratorRow = {
   created_at: Date
 }
 
-/** Changes of one app's team come one after the other. */
+/** Serialises changes of an app's team. */
 export const lockTeam = directoryQuery<{ appNo: number }>(
   'collaborators.lock',
   'select from apps where app_no = :appNo for no key update',
 )
 
-/** The owner first, then as they came; those who were invited have no account yet. At most 25. */
+/**
+ * The owner first, then in the order of joining; invited people have no account yet. At most 25.
+ */
 export const listCollaborators = directoryQuery<{ appNo: number }, CollaboratorRow>(
   'collaborators.list',
   `select operator_no, name, email, role, created_at from (
@@ -44,7 +46,7 @@ export const removeCollaborator = directoryQuery<{ appNo: number; operatorNo: nu
    where app_no = :appNo and operator_no = :operatorNo and role <> 'owner'`,
 )
 
-/** A second invitation takes the place of the first, whose token then works no more. */
+/** A second invitation replaces the first, whose token stops working. */
 export const upsertInvitation = directoryQuery<{
   appNo: number
   email: string

@@ -18,7 +18,7 @@ import {
 import { activatePlacement, insertOwner } from './queries.ts'
 import type { CreatedApp, ManagedApp, NewApp } from './schema.ts'
 
-/** Until then an app can be restored. */
+/** The grace period in which an app can be restored. */
 const GRACE_DAYS = 30
 
 const REGIONS = {
@@ -55,8 +55,8 @@ export function toManagedApp({ config }: Pick<Deps, 'config'>, row: ManagedAppRo
 }
 
 /**
- * The app is made first, out of service; the transaction that decides whether there may be one more,
- * and whether this is a retry, puts it into service. Where it does not, the app is purged later.
+ * The app is created first, out of service. The transaction that checks the limit, and whether this
+ * is a retry, then puts it into service. If it doesn't, the app is purged later.
  */
 export async function createManagedApp(
   deps: Deps,
@@ -119,7 +119,7 @@ export function editManagedApp(
   })
 }
 
-/** Takes an app out of service. All of it goes after the grace, unless it is restored. */
+/** Takes an app out of service. It is purged after the grace period, unless it is restored. */
 export async function deleteManagedApp(deps: Deps, request: FastifyRequest) {
   const { operator, managedApp: app } = request
   const answer = await operatorWrite(deps, request, async (tx) => {
@@ -147,8 +147,8 @@ export async function restoreManagedApp(deps: Deps, request: FastifyRequest): Pr
 }
 
 /**
- * The directory has decided, and is asked what is so now: the answer to a retry tells of the past. Where the cell
- * is out of reach, or served elsewhere, its worker follows.
+ * Asks the directory for the current state, because the answer to a retry describes the past. If
+ * the cell is unreachable or served elsewhere, its worker follows later.
  */
 async function follow(deps: Deps, app: { no: number; id: string }): Promise<void> {
   const { directory } = deps

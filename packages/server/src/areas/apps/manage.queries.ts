@@ -16,7 +16,7 @@ export type ManagedAppRow = {
   owner_email: string | null
 }
 
-/** The apps of an operator, each with its owner: a look-up of each kind for every app. */
+/** An operator's apps, each with its owner. */
 const OWN = `
    from collaborators c join apps a using (app_no) join cells using (cell_id)
    left join collaborators oc on oc.app_no = c.app_no and oc.role = 'owner'
@@ -29,7 +29,7 @@ const COLUMNS = `c.app_no, app_id, a.name, a.state, region, a.created_at, purge_
 const MATCHES = `(:searchKey::text is null or app_id = lower(:searchKey)
      or strpos(lower(a.name), lower(:searchKey)) > 0)`
 
-/** Newest first. Looks at the operator's own apps alone. */
+/** Newest first. Reads only the operator's own apps. */
 export const listManagedApps = directoryQuery<
   { operatorNo: number; searchKey: string | null; before: number; limit: number },
   ManagedAppRow
@@ -64,7 +64,7 @@ export const getManagedApp = directoryQuery<{ operatorNo: number; appNo: number 
   `select ${COLUMNS} ${OWN} and c.app_no = :appNo`,
 )
 
-/** Those that count against what an operator can own; the lock makes it exact. */
+/** The apps that count towards the operator's limit; the lock makes the number exact. */
 export const lockOwner = directoryQuery<{ operatorNo: number }>(
   'apps.lockOwner',
   'select from operators where operator_no = :operatorNo for no key update',
@@ -82,7 +82,10 @@ export const renameApp = directoryQuery<{ appNo: number; name: string }, { befor
    returning old.name as before`,
 )
 
-/** Where an app is, and whether it is marked for removal; nothing while it is being made or removed. */
+/**
+ * An app's cell, and whether it is scheduled for deletion; nothing while it is being created or
+ * purged.
+ */
 export const findArchived = directoryQuery<
   { appNo: number },
   { cell_id: string; archived: boolean }
@@ -92,7 +95,7 @@ export const findArchived = directoryQuery<
    where app_no = :appNo and state in ('active', 'archived')`,
 )
 
-/** No row: it is marked already. */
+/** No row if it is already scheduled for deletion. */
 export const archiveApp = directoryQuery<{ appNo: number; days: number }, { purge_at: Date }>(
   'apps.archive',
   `update apps set state = 'archived', archived_at = now(),
@@ -101,7 +104,7 @@ export const archiveApp = directoryQuery<{ appNo: number; days: number }, { purg
    returning purge_at`,
 )
 
-/** No row: it is not marked, or too late. */
+/** No row if it isn't scheduled for deletion, or it is too late. */
 export const restoreApp = directoryQuery<{ appNo: number }, { app_no: number }>(
   'apps.restore',
   `update apps set state = 'active', archived_at = null, purge_at = null

@@ -1,7 +1,7 @@
 import type { DirectoryRows } from '../../../db/rows.gen.ts'
 import { directoryQuery, query } from '../../platform/db/query.ts'
 
-/** The cell of the region that takes new apps and has the fewest. */
+/** The cell of the region that accepts new apps and has the fewest. */
 export const findCellForApp = directoryQuery<
   { region: string },
   Pick<DirectoryRows['apps'], 'cell_id'>

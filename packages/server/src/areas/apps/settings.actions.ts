@@ -17,7 +17,10 @@ import { badRequest } from '../../platform/http/fail.ts'
 import { changeOf, type SettingChanges, setSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 
-/** The settings are in the cell: an app that is not served here, or marked for removal, has none. */
+/**
+ * Settings are stored in the cell, so an app that isn't served here, or is scheduled for deletion,
+ * has none.
+ */
 async function appOf({ directory }: Deps, { managedApp: { id, archived } }: FastifyRequest) {
   if (archived) throw unknownApp(id)
   return servedApp(await directory.find(id), id, undefined)
@@ -28,13 +31,13 @@ const inForce = (explicit: Settings) =>
     Object.keys(settings).map((name) => [name, settingOf(explicit, name as SettingName)]),
   )
 
-/** All settings with the values in force. */
+/** All settings with their effective values. */
 export async function readSettings(deps: Deps, request: FastifyRequest) {
   const { no: appNo, cell } = await appOf(deps, request)
   return inForce((await getSettings.one(cell.db, { appNo })).settings)
 }
 
-/** Sets those that are settings, each for itself. */
+/** Sets the known settings, each on its own. */
 export async function changeSettings(
   deps: Deps,
   request: FastifyRequest,
@@ -53,7 +56,7 @@ export async function changeSettings(
   })
 }
 
-/** Puts settings back to their defaults: all of them, or none where one is unknown. */
+/** Resets settings to their defaults: all of them, or none if one is unknown. */
 export async function resetSettings(deps: Deps, request: FastifyRequest, names: string[]) {
   const unknown = names.filter((name) => !isSettingName(name))
   if (unknown.length > 0) {

@@ -6,10 +6,10 @@ import type { AppAuditQuery, AuditEntry } from './schema.ts'
 
 type Row = Omit<DirectoryRows['audit'], 'app_no'> & { status: number | null }
 
-/** Whose entries: those of an app, or those of an operator. */
+/** The entries of an app, or of an operator. */
 export type Whose = { appNo: number } | { operatorNo: number }
 
-/** Newest first, by an index that begins with the app or the operator and ends with the id. */
+/** Newest first, by an index that starts with the app or the operator and ends with the id. */
 export async function listAudit(db: Executor, whose: Whose, query: AppAuditQuery) {
   const { limit, before, action, operator, from, to } = query
   const conditions = [

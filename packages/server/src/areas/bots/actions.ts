@@ -23,7 +23,7 @@ export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRe
   })
 }
 
-/** Deactivates a bot, or removes it for good. */
+/** Deactivates a bot, or deletes it permanently. */
 export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: boolean) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
@@ -33,12 +33,12 @@ export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: bool
   })
 }
 
-/** The actor as whom a bot acts. */
+/** The actor that stands for a bot. */
 export async function asBot(actor: Actor, uid: string): Promise<Actor> {
   const bot = await findBot.maybeOne(actor.app.cell.db, { appNo: actor.app.no, uid })
   if (!bot || bot.deactivated_at) throw fail('ERR_BOT_NOT_FOUND', { uid })
   const { app, settings, credential, retry } = actor
-  // The key calls, so refusals say what stands in the way; no other scope gets here.
+  // The caller has an API key, so errors may name the reason; no other scope gets here.
   const onBehalf = { kind: 'appOnBehalf', scope: 'fullAccess', uid } as const
   return { app, settings, credential, ...(retry && { retry }), ...onBehalf }
 }

@@ -1,7 +1,10 @@
 import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import { query } from '../../platform/db/query.ts'
 
-/** By uid, with those that are deactivated. An app has at most 25, so all are read and paged together. */
+/**
+ * Sorted by uid, deactivated bots included. An app has at most 25, so all are read and paged in
+ * memory.
+ */
 export const listBots = query<{ appNo: number }, UserRow>(
   'bots.list',
   `select ${USER_COLUMNS} from users
@@ -14,7 +17,7 @@ export const findBot = query<{ appNo: number; uid: string }, { deactivated_at: D
    where app_no = :appNo and uid = :uid and bot and removed_at is null`,
 )
 
-/** Creators of bots of one app come one after the other: their number is then exact. */
+/** Serialises the creation of an app's bots, so that their number is exact. */
 export const lockBots = query<{ appNo: number }>(
   'bots.lock',
   'select from apps where app_no = :appNo for no key update',

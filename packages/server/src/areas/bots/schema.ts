@@ -5,7 +5,7 @@ import { NewUser } from '../users/schema.ts'
 
 const { withAuthToken: _withAuthToken, ...fields } = NewUser.properties
 
-/** A bot is a user that the app speaks for: it has no tokens. */
+/** A bot is a user for whom the app sends messages; it has no auth tokens. */
 export const NewBot = Type.Object({
   ...fields,
   uid: Type.String({ ...fields.uid, maxLength: 49 }),

@@ -19,12 +19,12 @@ import {
   updateTags,
 } from './queries.ts'
 
-/** What goes in the action's own transaction; more is left to the sweep. */
+/** Rows removed in the action's own transaction; the sweep removes the rest. */
 const SWEEP_AT_ONCE = 1_000
 
-/** A conversation of the actor: with a user, or of a group. */
+/** A conversation of the actor: 1:1 or group. */
 export interface Place {
-  /** Whose view it is. */
+  /** The owner of the view. */
   uid: string
   kind: ConversationKind
   withId: string
@@ -33,13 +33,13 @@ export interface Place {
 export const idOf = ({ uid, kind, withId }: Place) =>
   kind === 'group' ? `group_${withId}` : directId(uid, withId)
 
-/** What events tell of a view: by a printed id alone it is open whose it is. */
+/** What events say about a view: a printed id alone doesn't say whose view it is. */
 export const whichOf = (place: Place) => ({
   ...{ uid: place.uid, conversationId: idOf(place) },
   ...{ receiverType: place.kind, receiver: place.withId },
 })
 
-/** Fails when there is no such user or group at all; a deactivated user keeps its conversations. */
+/** Fails if there is no such user or group; a deactivated user keeps their conversations. */
 export async function checkCounterpart(actor: Actor, { kind, withId }: Place): Promise<void> {
   const { no: appNo, cell } = actor.app
   const uids = kind === 'user' ? [withId] : []
@@ -60,7 +60,7 @@ const DONE: Record<MarkKind, string> = {
   unread: 'Messages marked as unread.',
 }
 
-/** Moves the mark of the place's owner. What changes nothing is told as success, and announced nowhere. */
+/** Moves the owner's mark. A call that changes nothing succeeds and announces nothing. */
 export function mark(
   deps: Deps,
   actor: Actor,
@@ -94,13 +94,13 @@ async function announceMark(
     ...(senders && { senders }),
   }
   const key = `conversation:${conversation}`
-  // What tells nobody else anything is told to the user's own devices alone.
+  // A mark that gives others no receipt only concerns the user's own devices.
   const type =
     what === 'unread' || receipt ? (`conversation.${what}` as const) : 'conversation.mark.moved'
   await announce(tx, { appNo, type, key, payload })
 }
 
-/** Gives a view the owner's own labels. */
+/** Sets the owner's tags of a view. */
 export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: string[]) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
@@ -113,7 +113,7 @@ export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: st
   })
 }
 
-/** Locks the conversation of a view, and reads how its owner stands in it then. */
+/** Locks the head of a view, then reads the owner's state in the conversation. */
 export async function enterView(tx: Tx, appNo: number, place: Place) {
   const head = await lockView.maybeOne(tx, { appNo, ...place })
   const standing = head && (await findStanding.maybeOne(tx, { appNo, ...place }))
@@ -121,7 +121,7 @@ export async function enterView(tx: Tx, appNo: number, place: Place) {
   return { no: head.no, scope: standing.scope }
 }
 
-/** Clears a view away, with its tags; with `forAll` the messages are gone for both sides. */
+/** Clears a view and its tags; with `forAll` the messages are deleted for both users. */
 export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
   const appNo = actor.app.no
   const { uid, kind, withId } = place

@@ -10,8 +10,8 @@ import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
 
 /**
- * The actor's place in the conversation with a printed id. Two can print alike (`a_user_b` with `c`,
- * `a` with `b_user_c`): the actor's own is meant.
+ * The actor's conversation with a printed id. Two ids can print alike (`a_user_b` with `c`, `a`
+ * with `b_user_c`): the actor's own conversation is meant.
  */
 export async function findByPrintedId(db: Executor, actor: Actor, id: string): Promise<Place> {
   const appNo = actor.app.no
@@ -38,7 +38,7 @@ function placesOf(uid: string, id: string): Place[] {
   return places
 }
 
-/** Clears the views of both, or of all members of a group, which takes an admin. */
+/** Clears the views of both users, or of all group members, which only an admin may do. */
 export function clearForAll(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {

@@ -8,7 +8,7 @@ import { readConversation } from './record.ts'
 import { ConversationParams, ConversationRecord } from './schema.ts'
 
 const tags = ['conversations']
-/** Devices have none of these: what is new does not begin with what goes away. */
+/** Devices can't call these: new clients should not start with deprecated operations. */
 const forServers: Access = { ...ofOwner, users: false }
 const DEPRECATED = {
   since: '2026-11-15',

@@ -5,7 +5,7 @@ import { UidParams } from '../users/schema.ts'
 import { checkCounterpart, type Place } from './actions.ts'
 import { GuidParams } from './schema.ts'
 
-/** Operations on a view are its owner's. */
+/** Operations on a view belong to its owner. */
 export const ofOwner: Access = {
   scope: 'fullAccess',
   users: true,
@@ -13,7 +13,7 @@ export const ofOwner: Access = {
   rate: 'standard',
 }
 
-/** What the two kinds of conversations differ in. */
+/** How the two kinds of conversations differ. */
 export const kinds = [
   {
     kind: 'user' as const,
@@ -33,7 +33,7 @@ export const kinds = [
   },
 ]
 
-/** The actor's place; the header is required, so there is a user. */
+/** The actor's conversation; the header is required, so there is an acting user. */
 export async function placeOf(
   actor: Actor,
   kind: ConversationKind,

@@ -20,21 +20,21 @@ import {
   type ViewRow,
 } from './views.queries.ts'
 
-/** Which views a list holds. */
+/** Which views a list contains. */
 export interface ViewFilter extends Filters {
   appNo: number
   users: boolean
   groups: boolean
   blocked: boolean
-  /** Whether its records tell who blocks whom. */
+  /** Whether its records show who blocks whom. */
   withBlocks: boolean
-  /** Whether it asks for anything of the counterpart or the count: then all views are looked at. */
+  /** Whether it filters by the counterpart or the unread count: then all views are read. */
   filtered: boolean
 }
 
 const startOf = ({ second, withId, kind }: ViewPlace) => ({ second, withId, afterKind: kind })
 
-/** The next views of a user after a place; where it costs little, with the number of all. */
+/** A user's next views after a sort key; with the total if that is cheap. */
 export const listOwn = (
   db: Db,
   filter: ViewFilter,
@@ -46,7 +46,7 @@ export const listOwn = (
     ? listFilteredViews.many(db, { ...filter, ...startOf(after), uid, offset: 0, limit })
     : listViews.many(db, { ...filter, ...startOf(after), uid, limit })
 
-/** The place of the last of the first `count` views of a user. */
+/** The sort key of the last of a user's first `count` views. */
 export async function placeOfOwn(db: Db, filter: ViewFilter, uid: string, count: number) {
   const query = { ...filter, ...startOf(TOP), uid }
   const row = filter.filtered
@@ -65,32 +65,35 @@ export const toPlace = ({
   kind,
 })
 
-/** Exact, with filters too: a user's views can all be looked at. */
+/** Exact even with filters, because all of a user's views can be read. */
 export async function countOwn(db: Db, filter: ViewFilter, uid: string): Promise<Count> {
   const count = filter.filtered ? countFilteredViews : countViews
   return { total: (await count.one(db, { ...filter, uid })).total, capped: false }
 }
 
-/** Counting over a whole app ends here. */
+/** Counting over a whole app stops here. */
 const CAP = 10_000
-/** Users whose lists are looked at together: few at first, a page may need no more. */
+/** Users whose lists are read together: few at first, because a page may need no more. */
 const FEWEST = 16
 const MOST = 512
-/** Users whose lists are looked at for one answer to a filter: a filter that nothing passes must not walk over an app. */
+/**
+ * Users whose lists are read for one filtered request: a filter without matches must not walk over
+ * a whole app.
+ */
 const ENOUGH = 4_096
 
-/** A place in the app's list: whose, and where in it. */
+/** A sort key in the app's list: the owner, and the sort key in the owner's list. */
 export interface OwnedPlace extends ViewPlace {
   uid: string
 }
 const BEGINNING: OwnedPlace = { ...TOP, uid: '' }
 
-/** Sorts after this uid and before every other: '!' is below all that uids are made of. */
+/** Sorts after this uid and before every other: '!' is lower than all characters of uids. */
 const past = (uid: string) => ({ ...TOP, uid: `${uid}!` })
 
 /**
- * The next views of the app after a place: users by uid, each one's list whole. `stoppedAt` is where
- * it gave up.
+ * The app's next views after a sort key: users by uid, each with their whole list. `stoppedAt` is
+ * where the search stopped early.
  */
 export async function listAll(
   db: Db,
@@ -122,8 +125,8 @@ async function* walk(db: Db, appNo: number, from: OwnedPlace) {
 }
 
 /**
- * The place of the last of the first `count` views of the app. Counting to it ends where a page would:
- * from there on, the same views would be shown for every page.
+ * The sort key of the last of the app's first `count` views. Counting stops where a page would:
+ * beyond that, every page number would show the same views.
  */
 export async function placeOfAll(
   db: Db,
@@ -144,7 +147,7 @@ export async function placeOfAll(
 const TOO_FAR =
   'too far away for a filtered list: continue with meta.cursor.next of the page before'
 
-/** Exact where the list is not filtered, else as far as is counted. */
+/** Exact without filters, otherwise as far as it was counted. */
 export async function countAll(db: Db, filter: ViewFilter & { unique: boolean }): Promise<Count> {
   const { appNo, users, groups, blocked } = filter
   if (!filter.filtered && !filter.unique) {

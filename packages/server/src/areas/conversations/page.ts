@@ -18,7 +18,9 @@ import { toConversations } from './record.ts'
 import type { ConversationListQuery } from './schema.ts'
 import type { ViewPlace, ViewRow } from './views.queries.ts'
 
-/** A page of the acting user's conversations; without one, of all users', one after the other. */
+/**
+ * A page of the acting user's conversations; without one, of all users' lists, one after the other.
+ */
 export async function pageOfConversations(
   { secrets }: Deps,
   starts: PageStarts,

@@ -19,14 +19,14 @@ import {
 } from './pins.queries.ts'
 import type { Pin, PinRecord } from './schema.ts'
 
-/** Pinned conversations of a user, and of the app. */
+/** The most pinned conversations of a user, and of the app. */
 const MOST = 5
 
-/** Pins a view for its owner, or no longer; what is so already stays. */
+/** Pins or unpins a view for its owner; repeating it changes nothing. */
 export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: boolean) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    // Whoever pins two at once waits here: both are counted.
+    // A second pin by the same user waits here, so both are counted.
     await lockUsers.run(tx, { appNo, uids: [place.uid] })
     const pin = await findPin.maybeOne(tx, { appNo, ...place })
     if (!pin) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
@@ -42,7 +42,7 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
   })
 }
 
-/** Pins conversations for everyone, in this order; each once. */
+/** Pins conversations for everyone, each once, in this order. */
 export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRecord[]> {
   const appNo = actor.app.no
   if (pins.some((pin) => 'uid' in pin && 'guid' in pin)) {

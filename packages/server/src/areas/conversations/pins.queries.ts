@@ -3,13 +3,13 @@ import { query } from '../../platform/db/query.ts'
 
 type View = { appNo: number; uid: string; kind: ConversationKind; withId: string }
 
-/** The conversation of an inbox row i is h, and there is a view of it. */
+/** The head h of an inbox row i, if there is a view. */
 const IS_VIEW = `h.app_no = i.app_no and h.no = i.conversation and h.shown_seq > i.cleared_seq
   and (i.kind = 'user' or i.scope is not null)`
 
 /**
- * Whether the app pinned it, and how many others the user has, without those that the app pinned since
- * and those that are gone, though not yet swept; no row when there is no view.
+ * Whether the app pinned it, and how many others the user has pinned, without those that the app
+ * pinned since and those of removed users and groups; no row if there is no view.
  */
 export const findPin = query<View, { by_app: boolean; others: number }>(
   'conversations.findPin',
@@ -28,7 +28,7 @@ export const findPin = query<View, { by_app: boolean; others: number }>(
    where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId`,
 )
 
-/** Looks again whether there is a view: whoever clears it locks its row, not the user. */
+/** Checks again that there is a view: clearing it locks its row, not the user. */
 export const updatePin = query<View & { pinned: boolean }, { conversation: number }>(
   'conversations.updatePin',
   `update inbox i set pinned_at = case when :pinned then now() end from conversations h
@@ -48,7 +48,10 @@ export const listAppPins = query<{ appNo: number }, PinRow>(
   'select kind, id, pinned_at from app_pins where app_no = :appNo order by place',
 )
 
-/** Whoever removes a user locks it, or the head of a group: none of these goes while it is pinned. */
+/**
+ * Deleting a user or group locks the user or the head, so none of these disappears while it is
+ * pinned.
+ */
 export const holdPinned = query<{ appNo: number; uids: string[]; guids: string[] }>(
   'conversations.holdPinned',
   `select from (
@@ -61,7 +64,7 @@ export const holdPinned = query<{ appNo: number; uids: string[]; guids: string[]
      order by one for share) held_groups`,
 )
 
-/** Those that stay keep their time. */
+/** Unchanged pins keep their time. */
 export const replaceAppPins = query<{ appNo: number; kinds: string[]; ids: string[] }>(
   'conversations.replaceAppPins',
   `with wanted as (

@@ -5,16 +5,16 @@ import { query } from '../../platform/db/query.ts'
 export type MarkKind = 'delivered' | 'read' | 'unread'
 
 export interface Marked {
-  /** Whether others are told: a message of theirs was received or read. */
+  /** Whether others get a receipt: a message of theirs was received or read. */
   receipt: boolean
   conversation: number
-  /** The message that the mark stands at, and who sent it; null where all are gone. */
+  /** The message at which the mark is, and its sender; null if all messages are gone. */
   message_id: number | null
   sender: string | null
   at: Date
-  /** Whose mark it is; null where nothing changed. */
+  /** The mark's owner; null if nothing changed. */
   marked_by: UserRecord | null
-  /** Of a receipt in a group, who sent the newest of the messages that it is the first to cover. */
+  /** For a receipt in a group: the senders of the newest messages that it is the first to cover. */
   senders: string[] | null
 }
 
@@ -36,7 +36,7 @@ export const markConversation = query<
      left join users u on u.app_no = :appNo and u.uid = :uid`,
 )
 
-/** Whether there is any of these conversations. */
+/** Whether any of these conversations exists. */
 export const findHeads = query<
   { appNo: number; ones: string[]; others: string[]; guid: string },
   { no: number }
@@ -52,7 +52,7 @@ export const findHeads = query<
    limit 1`,
 )
 
-/** The head of a view that is there, locked. */
+/** The head of an existing view, locked. */
 export const lockView = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
   { no: number }
@@ -65,7 +65,7 @@ export const lockView = query<
    for no key update`,
 )
 
-/** How somebody stands in a conversation; asked once it is locked, as it may have waited. */
+/** A user's state in a conversation; read after locking, which may have waited. */
 export const findStanding = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
   { scope: string | null }
@@ -83,7 +83,7 @@ export const clearViews = query<{ appNo: number; conversation: number }>(
   'select clear_views(:appNo, :conversation)',
 )
 
-/** The tags of a view; no row when there is no view. */
+/** The tags of a view; no row if there is no view. */
 export const updateTags = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string; tags: string[] },
   { conversation: number }
@@ -108,19 +108,19 @@ export const purgeConversation = query<{ appNo: number; conversation: number }>(
    where app_no = :appNo and no = :conversation`,
 )
 
-/** Of any app: the sweep serves a whole cell. */
+/** Of any app: a sweep serves a whole cell. */
 export const listPurging = query<{ limit: number }, { app_no: number; no: number }>(
   'conversations.listPurging',
   'select app_no, no from conversations where purging limit :limit',
 )
 
-/** Removes up to :limit purged messages; whether none is left. */
+/** Removes up to :limit purged messages; returns whether none is left. */
 export const sweepPurged = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
   'conversations.sweepPurged',
   'select sweep_purged(:appNo, :no, :limit) as gone',
 )
 
-/** Of all apps of the cell: looks at the next :limit marks, and thins old ones. */
+/** For all apps of the cell: reads the next :limit marks and thins old ones. */
 export const thinMarks = query<{ limit: number }, { more: boolean }>(
   'conversations.thinMarks',
   'select thin_marks(:limit) as more',

@@ -10,18 +10,18 @@ import { fail } from '../../platform/http/fail.ts'
 import type { ConversationRecord } from './schema.ts'
 import { findView, type ViewRow } from './views.queries.ts'
 
-/** What a record shows beyond what it always does. */
+/** Optional parts of a record. */
 export interface Show {
-  /** Whose view it is. */
+  /** The owner of the view. */
   owner?: boolean
-  /** The view's own tags, and the group's. */
+  /** The view's tags, and the group's. */
   tags?: boolean
-  /** Tags of the user or group. */
+  /** The counterpart's tags. */
   counterpartTags?: boolean
   blocks?: boolean
 }
 
-/** Records of views, with their last messages. */
+/** Records of views with their last messages. */
 export async function toConversations(
   db: Executor,
   appNo: number,
@@ -29,7 +29,7 @@ export async function toConversations(
   show: Show,
 ): Promise<ConversationRecord[]> {
   const counterparts = views.map(counterpartOf)
-  // In a list of all users' views nobody looks.
+  // A list of all users' views has no viewer.
   const viewer = show.owner ? undefined : views[0]?.uid
   const entities = new Map(
     views.map((view, n) => {
@@ -76,7 +76,7 @@ function pinOf({ uid, view_pinned_at: own, app_pinned_at: apps }: ViewRow) {
   return own ? { pinnedBy: uid, pinnedAt: seconds(own) } : {}
 }
 
-/** What a user or group is for the owner of the view. */
+/** The counterpart as the owner of the view sees it. */
 function counterpartFields(view: ViewRow, show: Show): Partial<UserRecord & GroupRecord> {
   const { kind, counterpart_tags: tags } = view
   const tagged = show.counterpartTags || (show.tags && kind === 'group')

@@ -104,7 +104,7 @@ export const conversationRoutes =
             })
           }
           const forAll = body?.deleteMessagesPermanently ?? false
-          // What the other side keeps is not a user's to take away.
+          // A user may not delete the other user's copy.
           if (forAll && actor.kind === 'user') {
             throw noAccess('deleteMessagesPermanently needs an API key.')
           }

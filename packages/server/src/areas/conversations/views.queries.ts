@@ -1,7 +1,8 @@
 /**
- * The statements behind lists of conversations. A view between two is a row of its owner's inbox, in
- * the order of an index; views of groups are the owner's memberships, joined to the heads. Both are
- * brought into one order and cut, and only what is left is joined to all that is shown of it.
+ * The statements behind lists of conversations. A view of a 1:1 conversation is a row of its
+ * owner's inbox, in index order; views of groups are the owner's memberships, joined to the heads.
+ * Both are merged into one order and cut, and only the rest is joined to everything that records
+ * show.
  */
 
 import type { ConversationKind } from '../../core/ids.ts'
@@ -11,7 +12,10 @@ import { isApart, type Relation } from '../../core/user-rows.ts'
 import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
-/** A user's view of a conversation, with the last message, if there is one: all of it is null otherwise. */
+/**
+ * A user's view of a conversation with its last message; without one, the message's columns are
+ * null.
+ */
 export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {
   uid: string
   kind: ConversationKind
@@ -27,12 +31,12 @@ export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null
   view_pinned_at: Date | null
   /** When the app pinned it for everyone. */
   app_pinned_at: Date | null
-  /** Whose view it is, and the other user or the group: records as JSON. */
+  /** The owner and the counterpart: records as JSON. */
   owner: string | null
   counterpart: string
-  /** Whether the owner may not see the counterpart's presence. */
+  /** Whether the counterpart's presence is hidden from the owner. */
   apart: boolean
-  /** In the group. */
+  /** The owner's scope and joining time in the group. */
   scope: string | null
   joined_second: number | null
   counterpart_tags: string[]
@@ -44,16 +48,16 @@ export interface ViewPlace {
   withId: string
   kind: string
 }
-/** Before all others. */
+/** Sorts before all others. */
 export const TOP: ViewPlace = { second: Number.MAX_SAFE_INTEGER, withId: '', kind: '' }
 
 const ORDER = 'updated_second desc, with_id, kind'
 
-/** What is carried of an inbox row. */
+/** The columns of an inbox row that are passed on. */
 const FIELDS = `i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted, i.own_since,
   i.cleared_seq, i.tags, i.pinned_at, i.created_second, i.scope, i.joined_at`
 
-/** Gone at once, though not yet swept. */
+/** Removed, though not yet swept. */
 const REMOVED_USERS = `array(
   select uid from users where app_no = :appNo and removed_at is not null)`
 const REMOVED_GROUPS = `array(
@@ -61,13 +65,13 @@ const REMOVED_GROUPS = `array(
 
 const UNREAD = unreadOf('v')
 
-/** Mentions of the user after the mark; nobody whose mark is at the end has any. */
+/** The user's mentions after the mark; a user whose mark is at the end has none. */
 const UNREAD_MENTIONS = `case when v.read_seq < h.last_seq then (
   select count(*) from mentions n
   where n.app_no = :appNo and n.uid = v.uid and n.conversation = v.conversation
     and n.seq > v.read_seq and n.counts) else 0 end`
 
-/** When the first message came that moved the view since it was cleared. */
+/** The time of the first message that moved the view since it was cleared. */
 const CREATED = `case
   when v.kind = 'user' then v.created_second
   when v.cleared_seq = 0 then h.created_second
@@ -82,9 +86,9 @@ const userOf = (uid: string) => `(
   select user_json(u) from users u where u.app_no = :appNo and u.uid = ${uid})`
 
 /**
- * All that is shown of the views in `from`, which is called v, and of their last messages. `owner` is
- * the record of whose they are; `blocks` says whether those are shown, `apart` whether the viewer may not see
- * the counterpart's presence.
+ * Everything shown of the views in `from`, which is called v, and of their last messages. `owner`
+ * is their owner's record; `blocks` says whether blocks are shown, `apart` whether the
+ * counterpart's presence is hidden from the viewer.
  */
 const shown = (
   from: string,
@@ -130,7 +134,7 @@ const shown = (
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
     left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id`
 
-/** One view, if there is one. */
+/** One view, if it exists. */
 export const findView = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
   ViewRow
@@ -150,11 +154,11 @@ export const findView = query<
 
 type Shown = { withBlocks: boolean }
 
-/** Which views a list holds, whoever owns them. */
+/** Which views a list contains, for any owner. */
 interface Kinds extends Record<string, unknown> {
   users: boolean
   groups: boolean
-  /** Those with users whom their owner blocks, too. */
+  /** Whether to include views with users whom the owner blocks. */
   blocked: boolean
 }
 
@@ -164,7 +168,7 @@ interface Start {
   afterKind: string
 }
 
-/** The places of these names, where a list begins. */
+/** Names of the parameters with the sort key at which a list starts. */
 interface Begin {
   uid: string
   second: string
@@ -176,7 +180,7 @@ const afterBegin = ({ second, withId, kind }: Begin, view: string) => `
   (${view}.updated_second < ${second} or (${view}.updated_second = ${second}
     and (${view}.with_id, ${view}.kind) > (${withId}, ${kind})))`
 
-/** `i` is not the smallest of those who could show the conversation. */
+/** `i` isn't the smallest uid that has a view of the conversation. */
 const NOT_FIRST = {
   user: `i.with_id < i.uid and exists (
     select from inbox o
@@ -191,11 +195,11 @@ const NOT_FIRST = {
 
 interface Form {
   begin: Begin
-  /** Whether each conversation is there once: the view of its smallest uid. */
+  /** Whether each conversation occurs once, as the view of its smallest uid. */
   unique?: string
 }
 
-/** The next :limit views between two of a user, by the index. */
+/** A user's next :limit views of 1:1 conversations, by the index. */
 function directNext({ begin, unique = 'false' }: Form): string {
   const part = (blocked: string, where: string) => `
     (select ${FIELDS}, i.updated_second from inbox i
@@ -205,7 +209,8 @@ function directNext({ begin, unique = 'false' }: Form): string {
        and i.with_id <> all (${REMOVED_USERS})
        and not (${unique} and ${NOT_FIRST.user})
      order by i.updated_second desc, i.with_id limit :limit)`
-  // 'group' comes before 'user': at the place of a group, the user of the same id is still to come.
+  // 'group' sorts before 'user': after a group's sort key, the user with the same id is still to
+  // come.
   const same = `i.updated_second = ${begin.second} and i.with_id >= ${begin.withId}
     and (i.with_id > ${begin.withId} or ${begin.kind} < 'user')`
   const later = `i.updated_second < ${begin.second}`
@@ -214,7 +219,7 @@ function directNext({ begin, unique = 'false' }: Form): string {
     .join(' union all ')
 }
 
-/** All views of groups that a user has. */
+/** All views of a user's groups. */
 const groupViews = ({ begin, unique = 'false' }: Form) => `
   select ${FIELDS}, h.updated_second from inbox i
     join conversations h on h.app_no = i.app_no and h.no = i.conversation
@@ -223,7 +228,7 @@ const groupViews = ({ begin, unique = 'false' }: Form) => `
     and i.with_id <> all (${REMOVED_GROUPS})
     and not (${unique} and ${NOT_FIRST.group})`
 
-/** The next :limit views of a user. */
+/** A user's next :limit views. */
 const viewsNext = (form: Form) => `
   select * from (
     select * from (${directNext(form)}) direct
@@ -233,7 +238,7 @@ const viewsNext = (form: Form) => `
 
 const OWN: Begin = { uid: ':uid', second: ':second::bigint', withId: ':withId', kind: ':afterKind' }
 
-/** How many views a user has. */
+/** A user's number of views. */
 const TOTAL = `(case when :users::boolean then coalesce((
     select case when :blocked::boolean then t.visible else t.unblocked end from view_totals t
     where t.app_no = :appNo and t.uid = :uid), 0) else 0 end
@@ -248,7 +253,10 @@ export const countViews = query<Kinds & { appNo: number; uid: string }, { total:
   `select ${TOTAL} as total`,
 )
 
-/** A page of a user's list; the first row holds its owner and the number of all, which costs less than a statement. */
+/**
+ * A page of a user's list. The first row also holds the owner and the total, which is cheaper than
+ * a second statement.
+ */
 export const listViews = query<
   Shown & Kinds & Start & { appNo: number; uid: string; limit: number },
   ViewRow & { total: number | null }
@@ -264,7 +272,7 @@ export const listViews = query<
    order by v.nth`,
 )
 
-/** The place of the last of the first :limit views, if there are so many. */
+/** The sort key of the last of the first :limit views, if there are that many. */
 export const findPlace = query<
   Kinds & Start & { appNo: number; uid: string; limit: number },
   { updated_second: number; with_id: string; kind: ConversationKind }
@@ -274,12 +282,12 @@ export const findPlace = query<
    order by ${ORDER} offset :limit - 1`,
 )
 
-/** Conditions on the counterpart and the count; null and false ask for nothing. */
+/** Conditions on the counterpart and the unread count; null and false mean no condition. */
 export interface Filters extends Record<string, unknown> {
   searchKey: string | null
   userTags: string[] | null
   groupTags: string[] | null
-  /** Also of the group, beside groupTags. */
+  /** Tags of the group, in addition to groupTags. */
   tags: string[] | null
   conversationTags: string[] | null
   unread: boolean
@@ -287,7 +295,7 @@ export interface Filters extends Record<string, unknown> {
   onlyAgentic: boolean
 }
 
-/** All views of a user, without an order. */
+/** All views of a user, unordered. */
 const viewsAll = (form: Form) => `
   select ${FIELDS}, i.updated_second from inbox i
   where :users::boolean and i.app_no = :appNo and i.uid = ${form.begin.uid} and i.kind = 'user'
@@ -297,7 +305,7 @@ const viewsAll = (form: Form) => `
   union all
   ${groupViews(form)}`
 
-/** Those that pass the filters. */
+/** The views that pass the filters. */
 const viewsPassing = (form: Form) => `
   select v.* from (${viewsAll(form)}) v
     join conversations h on h.app_no = :appNo and h.no = v.conversation
@@ -332,7 +340,9 @@ export const countFilteredViews = query<Filtered & { uid: string }, { total: num
   `select count(*)::int as total from (${viewsPassing({ begin: OWN })}) passing`,
 )
 
-/** The next :owners users with a row in the inbox, from :fromUid on, found by hops on the index. */
+/**
+ * The next :owners users with an inbox row, from :fromUid on, found by skipping along the index.
+ */
 const OWNERS = `recursive owners as (
     (select uid, 1 as nth from inbox where app_no = :appNo and uid >= :fromUid order by uid limit 1)
     union all
@@ -341,7 +351,7 @@ const OWNERS = `recursive owners as (
     from owners o where o.uid is not null and nth < :owners
   )`
 
-/** Only the first owner's list begins in its middle. */
+/** Only the first owner's list starts in the middle. */
 const EACH: Begin = {
   uid: 'owners.uid',
   second: `case when owners.uid = :fromUid then :second::bigint else ${TOP.second} end`,
@@ -386,7 +396,7 @@ export const countAllFilteredViews = query<Filtered & Walk, { total: number }>(
        where owners.uid is not null and owners.uid <> all (${REMOVED_USERS}))::int as total`,
 )
 
-/** The owners that a walk passes next. */
+/** The owners that a walk reads next. */
 export const listOwners = query<
   { appNo: number; fromUid: string; owners: number },
   { last_uid: string | null; walked: number }
@@ -395,7 +405,7 @@ export const listOwners = query<
   `with ${OWNERS} select max(uid) as last_uid, count(uid)::int as walked from owners`,
 )
 
-/** Their places alone: of the last of the next :limit views, and how many there are. */
+/** Only sort keys: that of the last of the next :limit views, and how many there are. */
 const placeOfLast = (views: string) => `
   with ${OWNERS}, page as (
     select v.uid, v.updated_second, v.with_id, v.kind
@@ -419,7 +429,7 @@ export const findPlaceOfAll = query<Kinds & Start & Walk & { limit: number }, La
   placeOfLast(viewsNext(ofEach)),
 )
 
-/** Of those that pass. */
+/** The same for views that pass the filters. */
 export const findPlaceOfAllFiltered = query<Filtered & Walk & { limit: number }, LastPlace>(
   'conversations.findPlaceOfAllFiltered',
   placeOfLast(viewsPassing(ofEach)),

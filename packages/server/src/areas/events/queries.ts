@@ -3,17 +3,17 @@ import { query } from '../../platform/db/query.ts'
 
 type LoggedEvent = Pick<CellRows['events'], 'position' | 'type' | 'at' | 'payload'>
 
-/** Nulls: there is no event to show. */
+/** Null if there is no event to return. */
 export type LogRow = {
   last: number
-  /** Whether the log still holds the event right after the position asked for. */
+  /** Whether the log still has the event right after the requested position. */
   whole: boolean
 } & (LoggedEvent | Record<keyof LoggedEvent, null>)
 
 /**
- * Some events past a position, by the primary key of each day's partition; the positions that are
- * looked at are bounded by `upto`, so that a rare type costs no more than a common one. No row: the
- * app has no event yet.
+ * Events after a position, by the primary key of each day's partition. `upto` bounds the positions
+ * that are read, so that a rare type costs no more than a common one. No row if the app has no
+ * event yet.
  */
 export const listEvents = query<
   { appNo: number; after: number; upto: number; types: string[] | null; limit: number },
@@ -38,13 +38,13 @@ export const listEvents = query<
    order by e.position`,
 )
 
-/** The first of each day's partition, and of those the first. */
+/** The first position of each day's partition, and the lowest of them. */
 export const findOldestEvent = query<{ appNo: number }, { position: number }>(
   'events.findOldest',
   'select position from events where app_no = :appNo order by position limit 1',
 )
 
-/** The last position given in an app. */
+/** The last position assigned in an app. */
 export const findPosition = query<{ appNo: number }, { position: number }>(
   'events.findPosition',
   'select position from positions where app_no = :appNo',

@@ -3,16 +3,16 @@ import { badRequest, fail } from '../../platform/http/fail.ts'
 import { findOldestEvent, findPosition, type LogRow, listEvents } from './queries.ts'
 import type { EventList } from './schema.ts'
 
-/** How many positions a request looks at for events of some types. */
+/** How many positions a request reads when it filters by type. */
 const LOOKED_AT = 10_000
 
 export interface Wanted {
   limit: number
-  /** Undefined: all. */
+  /** Undefined means all. */
   types?: string[] | undefined
 }
 
-/** What the log of an app holds past a position. */
+/** The events of an app's log after a position. */
 export async function readLog(
   db: Executor,
   appNo: number,
@@ -42,11 +42,11 @@ function toEvent(row: LogRow): EventList['data'] {
   return [{ position, type, at: seconds, payload: payload as Record<string, unknown> }]
 }
 
-/** Where a reader begins that has read nothing yet. */
+/** Where a new reader starts. */
 export async function startOfLog(db: Executor, appNo: number): Promise<number> {
   const oldest = await oldestPosition(db, appNo)
   if (oldest !== undefined) return oldest - 1
-  // All are gone, or there never was one.
+  // All events have expired, or there never were any.
   return (await findPosition.maybeOne(db, { appNo }))?.position ?? 0
 }
 

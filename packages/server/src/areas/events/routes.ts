@@ -12,7 +12,8 @@ export const eventRoutes =
   async (app) => {
     const watch = new LogWatch(deps)
     const closing = new AbortController()
-    // Before requests under way are waited for: those that wait for events answer at once.
+    // Runs before the server waits for requests in progress: requests that wait for events answer
+    // immediately.
     app.addHook('preClose', async () => closing.abort())
 
     app.get(
@@ -48,14 +49,14 @@ export const eventRoutes =
     )
   }
 
-/** Of the types that are asked for, those that an operator of this role may see; undefined: all. */
+/** The requested types that an operator of this role may see; undefined means all. */
 function typesFor(role: Role | undefined, asked: EventType[] | undefined) {
   if (!role || mayUse(role, 'settings')) return asked
   const visible = visibleEvents(role)
   return asked?.filter((type) => visible.includes(type)) ?? visible
 }
 
-/** Holds no connection to the database while it waits. The signal is aborted in any case. */
+/** Holds no database connection while it waits. The signal is aborted in any case. */
 async function readOrWait(
   watch: LogWatch,
   app: ServedApp,
@@ -66,7 +67,7 @@ async function readOrWait(
     const grown = watch.grown(app, after, signal)
     const log = await readLog(app.cell.db, app.no, after, query)
     if (log.data.length > 0 || signal.aborted) return log
-    // What `types` left out is not looked at again.
+    // Events that `types` filtered out aren't read again.
     if (log.meta.next.after > after) after = log.meta.next.after
     else await grown
   }

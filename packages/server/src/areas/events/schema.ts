@@ -39,7 +39,7 @@ export const EventList = Type.Object(
 )
 export type EventList = Static<typeof EventList>
 
-/** Less than what callers and proxies wait for an answer. */
+/** Shorter than the time that clients and proxies wait for an answer. */
 const LONGEST_WAIT_SECONDS = 20
 
 export const EventListQuery = Type.Object({

@@ -8,7 +8,7 @@ import { listSentDown, listSentUp } from './queries.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './schema.ts'
 import { ofSenders, talksNamed } from './streams.ts'
 
-/** Messages between the actor and a user; without an actor all that the user sent. */
+/** Messages between the actor and a user; without an acting user, all messages the user sent. */
 export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
   checkQuery(actor, query)
   if (actor.uid === undefined) return withCursor(query, await historyOfSender(actor, uid, query))
@@ -20,7 +20,7 @@ export async function historyWithUser(actor: Actor, uid: string, query: UserHist
   )
 }
 
-/** `meta.cursor`: where the page ends, or how far was looked; none where nothing was found. */
+/** `meta.cursor`: where the page ends, or how far the walk got; none if nothing was found. */
 function withCursor({ affix = 'append' }: HistoryQuery, { data, meta }: Page) {
   const id = meta.next?.id ?? data.at(affix === 'prepend' ? 0 : -1)?.id
   return { data, meta: { ...meta, ...(id !== undefined && { cursor: { affix, id } }) } }
@@ -34,7 +34,7 @@ export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQ
   return query.count ? unreadCounts(actor, query, [head]) : historyOf(actor, head, query)
 }
 
-/** Whether all messages are wanted, but for where the page begins. */
+/** Whether there is no filter except where the page starts. */
 const isAll = ({ sentAt: _cursor, ...query }: MessageFilters) => isWhole(query)
 
 function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {

@@ -2,15 +2,18 @@ import { storable } from '../../core/time.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { MessageFilters } from './schema.ts'
 
-/** What a message must pass, apart from where it is looked for. */
+/** The conditions of a list, independent of the streams. */
 export interface Conditions {
-  /** Of the message `m` alone, the cheapest first. */
+  /** Conditions on the message `m` alone, the cheapest first. */
   message: readonly Sql[]
-  /** Of `m` and its conversation `h`: that it is there, and what is asked for. */
+  /**
+   * Conditions on `m` and its conversation `h`: that the message still exists, and the requested
+   * filters.
+   */
   conversation: readonly Sql[]
 }
 
-/** The reader is '' where the app itself asks. */
+/** The reader is '' if the app itself asks. */
 export const conditionsOf = (appNo: number, reader: string, query: MessageFilters): Conditions => ({
   message: [
     ...kindConditions(query),
@@ -23,7 +26,7 @@ export const conditionsOf = (appNo: number, reader: string, query: MessageFilter
   conversation: [isThere(appNo), ...when(query.receiverType, sql`h.kind = ${query.receiverType}`)],
 })
 
-/** Whether everything passes that is there. */
+/** Whether there is no filter at all. */
 export const isWhole = (query: MessageFilters): boolean => {
   const { message, conversation } = conditionsOf(0, '', query)
   return message.length === 0 && conversation.length === 1
@@ -39,7 +42,7 @@ export const sendersOf = ({ sender, senders }: MessageFilters) => oneOf(sender, 
 export const categoriesOf = ({ category, categories }: MessageFilters) =>
   oneOf(category, categories)
 
-/** One of these texts, where any is named. */
+/** One of these values, if any are given. */
 const among = (column: Sql, wanted: readonly string[]): Sql[] =>
   when(wanted.length > 0, sql`${column} = any(${wanted}::text[])`)
 
@@ -91,7 +94,7 @@ function stateConditions({ hideDeleted, onlyDeleted, hideReplies }: MessageFilte
   ]
 }
 
-/** Where a conversation is unread or undelivered from, streams.ts says. */
+/** streams.ts handles where a conversation is unread or undelivered from. */
 function readerConditions(appNo: number, reader: string, query: MessageFilters): Sql[] {
   const { unread, undelivered, myMentionsOnly, hideMessagesFromBlockedUsers } = query
   return [
@@ -106,13 +109,13 @@ function readerConditions(appNo: number, reader: string, query: MessageFilters):
   ]
 }
 
-/** Seconds, both included. */
+/** Seconds, both inclusive. */
 export interface Seconds {
   from?: number
   to?: number
 }
 
-/** When messages were sent: of all windows and the cursor the part that they share. */
+/** When messages were sent: the intersection of all time filters and the cursor. */
 export function sentIn(query: MessageFilters): Seconds {
   const { fromTimestamp, toTimestamp, affix, id, sentAt } = query
   const cursor = id === undefined ? sentAt : undefined
@@ -156,11 +159,17 @@ const within = (column: Sql, { from, to }: Window): Sql[] => [
   ...when(to !== undefined, sql`${column} < to_timestamp(${storable(to)}) + interval '1 second'`),
 ]
 
-/** The text anywhere, as it is: nothing in it stands for something else. A lone accent, of which nothing is left, is nowhere. */
+/**
+ * The text anywhere, taken literally. A search key that folds to an empty string (a lone accent)
+ * matches nothing.
+ */
 const holds = (searchKey: string): Sql =>
   sql`strpos(fold_text(searched_text(m.data)), nullif(fold_text(${searchKey}), '')) > 0`
 
-/** Nothing that is gone, though not yet swept: purged, or of removed users or groups. */
+/**
+ * Leaves out messages that are removed but not yet swept: purged ones, and those of removed users
+ * or groups.
+ */
 const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
   and not (
     case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
@@ -168,7 +177,7 @@ const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
   and not (h.kind = 'group' and h.one = any (array(
     select guid from groups where app_no = ${appNo} and removed_at is not null)))`
 
-/** In a conversation of this user's, since it was cleared. */
+/** In one of this user's conversations, after the point where it was cleared. */
 export const isReadableBy = (appNo: number, uid: string): Sql => sql`exists (
   select from inbox i
   where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}

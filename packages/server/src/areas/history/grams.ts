@@ -1,9 +1,9 @@
 /**
- * The index of texts, apart from where it is kept: which three characters a text holds at each of its
- * places, and lists of messages as bytes.
+ * The text index, independent of its storage: the grams of a text (three characters from each
+ * offset) and message lists as bytes.
  */
 
-/** Three characters from each place on; the last two places have fewer. */
+/** Three characters from each offset; the last two offsets have fewer. */
 export function gramsOf(text: string): Set<string> {
   const grams = new Set<string>()
   const characters = Array.from(text)
@@ -13,13 +13,13 @@ export function gramsOf(text: string): Set<string> {
   return grams
 }
 
-/** More would find little less, and each is a look. */
+/** More grams would hardly narrow the result, and each costs a lookup. */
 const MOST_GRAMS = 8
 
-/** How a folded key is looked up: all of `grams`, or whatever begins with `start`. */
+/** How a folded search key is looked up: all of `grams`, or every gram that starts with `start`. */
 export type KeyGrams = { grams: string[] } | { start: string }
 
-/** Grams of a key, spread over it. Keys of one or two characters are beginnings of grams. */
+/** Grams of a search key, spread over it. Keys of one or two characters are prefixes of grams. */
 export function keyGrams(key: string): KeyGrams {
   const whole = [...gramsOf(key)].filter((gram) => Array.from(gram).length === 3)
   if (whole.length === 0) return { start: key }
@@ -30,7 +30,7 @@ export function keyGrams(key: string): KeyGrams {
   return { grams: [...picked] }
 }
 
-/** Ascending ids as the distances between them, seven bits a byte, the first one from `base`. */
+/** Encodes ascending ids as differences, seven bits per byte, the first one from `base`. */
 export function encodeIds(ids: readonly number[], base: number): Buffer {
   const bytes: number[] = []
   let last = base
@@ -65,7 +65,7 @@ export function decodeIds(bytes: Uint8Array, base: number): number[] {
   return ids
 }
 
-/** What all of these ascending lists have in common. */
+/** The intersection of ascending lists. */
 export function intersect(lists: readonly number[][]): number[] {
   const [shortest = [], ...others] = lists.toSorted((a, b) => a.length - b.length)
   return others.reduce((common, list) => {
@@ -77,6 +77,6 @@ export function intersect(lists: readonly number[][]): number[] {
   }, shortest)
 }
 
-/** What any of them has, ascending. */
+/** The union of ascending lists. */
 export const unite = (lists: readonly number[][]): number[] =>
   [...new Set(lists.flat())].sort((a, b) => a - b)

@@ -14,18 +14,18 @@ import {
   storeSegment,
 } from './search.queries.ts'
 
-/** Messages of a stretch: as many as a search can walk over, or many of those that are there already. */
+/** Messages per segment: as many as a search can walk over, or more if many wait. */
 export const STRETCH = 8_192
 const LARGE_STRETCH = 65_536
 
-/** Messages of a stretch that have changed, until it is indexed anew. */
+/** How many messages of a segment may change before it is indexed again. */
 const STALE = 200
 
-/** Texts read, and grams written, in one statement. */
+/** Texts read, and grams written, per statement. */
 const TEXTS = 8_192
 const GRAMS = 4_000
 
-/** A stretch that waits until all who may have drawn ids in it have ended. */
+/** A segment that waits until every transaction that may have drawn ids in it has ended. */
 interface Waiting {
   after: number
   upto: number
@@ -33,14 +33,15 @@ interface Waiting {
 }
 
 /**
- * Indexes the texts of a cell's messages, a stretch of an app at a time. An app has a stretch to index when it is full:
- * what is newer is walked over by searches. Remembers only what spares it looks; whoever comes next starts from the tables.
+ * Indexes the texts of a cell's messages, one segment of an app at a time. An app has a segment to
+ * index when it is full; searches walk over newer messages. Keeps only state that saves lookups; a
+ * successor starts from the tables.
  */
 export class Indexer {
   readonly #db: Db
   readonly #stretch: number
   readonly #waiting = new Map<number, Waiting>()
-  /** By app: the lowest last id at which its stretch can be full. */
+  /** By app: the lowest id at which its next segment can be full. */
   readonly #notBefore = new Map<number, number>()
 
   constructor(db: Db, stretch = STRETCH) {
@@ -48,7 +49,7 @@ export class Indexer {
     this.#stretch = stretch
   }
 
-  /** Indexes what can be; returns how many stretches that were. */
+  /** Indexes all full segments and returns how many there were. */
   async round(): Promise<number> {
     let done = await this.#indexStale()
     for (const { app_no: appNo, upto, last_id } of await this.#candidates()) {
@@ -90,7 +91,7 @@ export class Indexer {
 
 type Stretch = Pick<Waiting, 'after' | 'upto'>
 
-/** Whether it was the next one: another process may have been faster. */
+/** Whether this was the next segment: another process may have been faster. */
 function indexStretch(db: Db, appNo: number, stretch: Stretch): Promise<boolean> {
   return db.tx(async (tx) => {
     await lockIndex.run(tx, { appNo })
@@ -109,7 +110,7 @@ const writeStretch = (db: Db, appNo: number, stretch: Stretch): Promise<void> =>
 async function storeStretch(tx: Executor, appNo: number, { after, upto }: Stretch): Promise<void> {
   await forgetChanges.run(tx, { appNo, after, upto })
   const { lists, messages } = await readLists(tx, appNo, { after, upto })
-  // In the order of the index: neighbours come together.
+  // In index order, so that neighbouring rows are written together.
   const grams = [...lists.keys()].sort()
   for (let n = 0; n < grams.length; n += GRAMS) {
     const rows = grams
@@ -120,7 +121,7 @@ async function storeStretch(tx: Executor, appNo: number, { after, upto }: Stretc
   await storeSegment.run(tx, { appNo, upto, after, messages })
 }
 
-/** By gram the messages that hold it. */
+/** The messages that contain each gram. */
 async function readLists(db: Executor, appNo: number, { after, upto }: Stretch) {
   const lists = new Map<string, number[]>()
   let messages = 0

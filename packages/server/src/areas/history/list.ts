@@ -35,7 +35,10 @@ const ofApp = (appNo: number, reader: string, query: MessageFilters): Listed => 
   among: reader === '' ? [] : [isReadableBy(appNo, reader)],
 })
 
-/** Of all conversations of a user; of one who has many messages, authors are looked up first. */
+/**
+ * A page over all of a user's conversations. For a user with many messages, senders are looked up
+ * first.
+ */
 async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFilters) {
   const { talks, messages } = await countTalks.one(cell.db, { appNo: no, uid })
   const many = messages > WALK && !query.unread
@@ -52,7 +55,7 @@ interface Talk {
   last_seq: number
 }
 
-/** Of these conversations, as far as the acting user takes part in them. */
+/** A page over given conversations, as far as the acting user is part of them. */
 function ofNamed({ app, uid }: Actor, named: Talk[], query: MessageFilters): Listed {
   const nos = named.map(({ no }) => no)
   const own = uid === undefined ? undefined : talksOf(app.no, uid, query)
@@ -62,7 +65,7 @@ function ofNamed({ app, uid }: Actor, named: Talk[], query: MessageFilters): Lis
   return ofTalks(app.no, talks, named, query, uid)
 }
 
-/** Of conversations that the reader may read. */
+/** A page over conversations that the reader may read. */
 export function ofTalks(
   appNo: number,
   talks: Talks,
@@ -80,7 +83,7 @@ export function ofTalks(
   return { ...streamsOfTalks(appNo, talks, query), count: 1, ...(many && { among }) }
 }
 
-/** What asks for somebody's marks or blocks needs somebody. */
+/** Filters about marks or blocks need an acting user. */
 export function checkQuery({ uid }: Actor, query: MessageFilters): void {
   if (query.hideDeleted && query.onlyDeleted) {
     throw badRequest({
@@ -104,7 +107,7 @@ function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
   })
 }
 
-/** In all conversations of the acting user, or in those named. */
+/** Unread counts in all conversations of the acting user, or in the given ones. */
 export async function unreadCounts(
   actor: Actor,
   query: MessageFilters,
@@ -126,7 +129,7 @@ export async function unreadCounts(
   return { data }
 }
 
-/** A page of what passes in these streams. */
+/** A page of the messages in these streams that pass the filter. */
 export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
   const { no: appNo, cell } = actor.app
   const conditions = conditionsOf(appNo, actor.uid ?? '', query)

@@ -6,7 +6,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { findSeq, listMessagesDown, listMessagesUp, type Range } from './queries.ts'
 import type { HistoryQuery, MessageFilters } from './schema.ts'
 
-/** Oldest first in both directions; `prepend` gives the block that is nearest before the cursor. */
+/** Oldest first in both directions. `prepend` returns the block right before the cursor. */
 export async function pageOf(
   actor: Actor,
   head: Readable,
@@ -28,7 +28,7 @@ export async function pageOf(
 const listMessages = ({ affix }: HistoryQuery) =>
   (affix === 'prepend' ? listMessagesDown : listMessagesUp).many
 
-/** The place up to which (`prepend`), or after which, the page lies. */
+/** The seq up to which (`prepend`) or after which the page lies. */
 async function seqOfCursor(
   actor: Actor,
   { no: conversation }: Readable,
@@ -43,8 +43,9 @@ async function seqOfCursor(
 }
 
 /**
- * `rows` hold one more than asked for, where there is one, in the direction of the list; the answer
- * has the oldest first in both. `walkedTo`: how far was looked, where that was not to the end.
+ * `rows` are in the direction of the list and contain one more than requested, if there is one; the
+ * answer is oldest first in both directions. `walkedTo` says how far the walk got, if it stopped
+ * early.
  */
 export async function toAnswer(
   actor: Actor,

@@ -29,7 +29,7 @@ export const listMessagesDown = query<Range, MessageRow>(
   `${inRange} order by m.seq desc limit :limit`,
 )
 
-/** The place of a cursor, or the one `before` it. A message that is there leads straight to it. */
+/** The seq of a cursor, or the seq `before` it. An existing message leads straight to it. */
 export const findSeq = query<
   {
     appNo: number
@@ -47,7 +47,7 @@ export const findSeq = query<
      seq_upto(:appNo, :conversation, :id - :before, :second::bigint - :before)) as seq`,
 )
 
-/** What a user sent, wherever; without what is purged or of removed groups. */
+/** All messages a user sent, without purged ones and those of removed groups. */
 type SentRange = { appNo: number; sender: string; after: number; before: number; limit: number }
 
 const sentBy = `
@@ -66,7 +66,7 @@ export const listSentDown = query<SentRange, MessageRow>(
   `${sentBy} order by m.id desc limit :limit`,
 )
 
-/** How many conversations a user has, and how many messages there are to read in them. */
+/** How many conversations a user has, and how many messages they contain. */
 export const countTalks = query<
   { appNo: number; uid: string },
   { talks: number; messages: number }
@@ -79,7 +79,7 @@ export const countTalks = query<
      and h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
 )
 
-/** Conversations by the two, or the group, that their printed id can mean. */
+/** Conversations by the users or the group that their printed id can mean. */
 export const listTalks = query<
   { appNo: number; ones: string[]; others: string[]; guid: string },
   { no: number; last_seq: number }
@@ -93,7 +93,7 @@ export const listTalks = query<
    where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''`,
 )
 
-/** What of a user's conversations is unread; without what blocked users wrote, if so wanted. */
+/** Unread counts of a user's conversations, on request without messages from blocked users. */
 export const countUnread = query<
   { appNo: number; uid: string; kinds: string[]; nos: number[] | null; hideBlocked: boolean },
   { kind: ConversationKind; with_id: string; unread: number }
@@ -123,18 +123,18 @@ export const countUnread = query<
    order by kind, with_id`,
 )
 
-/** Who received a message: no uid where nobody did, of those that were looked at. */
+/** Who received a message. Without a uid: none of the members examined did. */
 export interface ReceiptRow {
   uid: string | null
   delivered_at: Date | null
   read_at: Date | null
-  /** Up to whom it was looked, if there are more. */
+  /** The last uid examined, if there are more. */
   looked_to: string | null
 }
 
 /**
- * By uid; the first mark at or past the message tells when. Looks at so many members at a time: in a large
- * group nobody may have read it.
+ * Sorted by uid. The first mark at or after the message gives the time. Each request examines a
+ * bounded number of members: in a large group nobody may have read it.
  */
 export const listReceipts = query<
   {

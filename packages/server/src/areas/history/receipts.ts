@@ -4,10 +4,10 @@ import { toReceipt } from '../../core/message-record.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
 import { listReceipts } from './queries.ts'
 
-/** Members that are looked at for their receipts, in one request. */
+/** Members examined for receipts per request. */
 const WALK = 2_000
 
-/** Who received and read a message, by uid. */
+/** Who received and read a message, sorted by uid. */
 export async function receiptsOf(
   actor: Actor,
   row: MessageRow & Standing,

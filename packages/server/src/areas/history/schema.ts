@@ -3,7 +3,7 @@ import { type Static, type TProperties, Type } from 'typebox'
 import { Current, IdCursor, Next } from '../../platform/http/id-page.ts'
 import { Data, Id, Tags, Timestamp } from '../../platform/http/schemas.ts'
 
-/** Where a list of messages goes on. */
+/** Where a list of messages continues. */
 export const Cursor = {
   ...IdCursor('a message', 10),
   sentAt: Type.Optional(
@@ -57,7 +57,7 @@ const Times = (field: string, what: string) => ({
 const CATEGORIES = ['message', 'action', 'custom', 'call', 'interactive'] as const
 const ATTACHMENTS = ['image', 'video', 'audio', 'file'] as const
 
-/** What all lists of messages can be asked for. */
+/** Filters of all lists of messages. */
 const filters = {
   searchKey: Type.Optional(
     Type.String({
@@ -124,7 +124,7 @@ const counts = {
   count: Flag('Return the number of unread messages per conversation instead of the messages.'),
 }
 
-/** Of conversations with one user or group. */
+/** Filters of lists of one conversation. */
 const own = {
   undelivered: Flag('Only messages that the acting user has not received.'),
   myMentionsOnly: Flag('Only messages that mention the acting user.'),
@@ -173,7 +173,7 @@ export const UserHistoryQuery = Type.Object({
 })
 export type UserHistoryQuery = Static<typeof UserHistoryQuery>
 
-/** What every list may be asked for; each leaves out some. */
+/** Filters that lists have in common; each list omits some. */
 export type MessageFilters = Partial<Omit<MessageListQuery & HistoryQuery, 'limit'>> & {
   limit: number
 }
@@ -187,7 +187,7 @@ const UnreadCount = Type.Object(
   { additionalProperties: false },
 )
 
-/** Messages, or with `count` how many are unread in each conversation that has some. */
+/** Messages, or with `count` the unread counts of all conversations that have any. */
 export const MessagesOrCounts = Type.Union([History, Data(Type.Array(UnreadCount))])
 
 export const ReceiptQuery = Type.Object({

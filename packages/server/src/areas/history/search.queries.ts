@@ -1,6 +1,6 @@
 import { query } from '../../platform/db/query.ts'
 
-/** A stretch of an app's messages whose texts are indexed. */
+/** A segment of an app's messages whose texts are indexed. */
 export interface Segment {
   upto_id: number
   after_id: number
@@ -11,13 +11,13 @@ export const foldText = query<{ text: string }, { folded: string }>(
   'select fold_text(:text) as folded',
 )
 
-/** Up to where an app's texts are indexed. */
+/** The id up to which an app's texts are indexed. */
 export const findIndexed = query<{ appNo: number }, { upto: number }>(
   'search.findIndexed',
   `select coalesce(max(upto_id), 0) as upto from search_segments where app_no = :appNo`,
 )
 
-/** Stretches with ids between these, the next ones first. */
+/** Segments with ids between these, the nearest first. */
 type SegmentRange = { appNo: number; after: number; before: number; limit: number }
 const segments = `
   select upto_id, after_id from search_segments
@@ -44,7 +44,7 @@ export const listGrams = query<{ appNo: number; grams: string[]; uptos: number[]
    where app_no = :appNo and gram = any(:grams::text[]) and upto_id = any(:uptos::bigint[])`,
 )
 
-/** The last character there is stands for whatever follows. */
+/** The highest character stands for anything that follows the prefix. */
 export const listGramsFrom = query<{ appNo: number; start: string; uptos: number[] }, GramRow>(
   'search.listGramsFrom',
   `select gram, upto_id, ids from search_grams
@@ -57,7 +57,7 @@ export const listChanges = query<{ appNo: number; after: number; upto: number },
   'select id from search_changes where app_no = :appNo and id > :after and id <= :upto',
 )
 
-/** Apps with enough ids after what is indexed that a stretch may be full. */
+/** Apps with enough ids after the last segment that another one may be full. */
 export const listUnindexed = query<
   { least: number },
   { app_no: number; upto: number; last_id: number }
@@ -72,8 +72,8 @@ export const listUnindexed = query<
 )
 
 /**
- * The id of the :nth message after another. Whoever drew a lower id has ended once no transaction
- * below `horizon` runs: it had its own before (move_head).
+ * The id of the :nth message after another. Every transaction that drew a lower id has ended once
+ * none below `horizon` is running, because it got its own id first (move_head).
  */
 export const findNth = query<
   { appNo: number; after: number; nth: number },
@@ -94,13 +94,13 @@ export const haveEnded = query<{ horizon: string }, { ended: boolean }>(
   'select pg_snapshot_xmin(pg_current_snapshot()) >= :horizon::xid8 as ended',
 )
 
-/** One at a time writes the index of an app. */
+/** Only one process at a time writes an app's index. */
 export const lockIndex = query<{ appNo: number }>(
   'search.lockIndex',
   `select pg_advisory_xact_lock(hashtext('search'), :appNo)`,
 )
 
-/** Before the texts are read: what changes after is noted again. */
+/** Called before the texts are read, so that later changes are recorded again. */
 export const forgetChanges = query<{ appNo: number; after: number; upto: number }>(
   'search.forgetChanges',
   'delete from search_changes where app_no = :appNo and id > :after and id <= :upto',
@@ -136,7 +136,7 @@ export const storeSegment = query<{
    on conflict (app_no, upto_id) do update set messages = excluded.messages`,
 )
 
-/** Stretches in which many messages have changed. */
+/** Segments in which many messages have changed. */
 export const listStale = query<{ least: number; limit: number }, Segment & { app_no: number }>(
   'search.listStale',
   `select s.app_no, s.upto_id, s.after_id from (

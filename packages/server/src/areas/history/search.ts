@@ -16,23 +16,23 @@ import {
 import { type Listed, ONE } from './streams.ts'
 import { type Range, type Walked, walk, walkOnce } from './walk.ts'
 
-/** Stretches whose lists are read together: few at first, a page may need no more. */
+/** Segments whose lists are read together: few at first, because a page may need no more. */
 const STRETCHES = [4, 32, 128, 256, 256]
-/** Messages that are looked at again in one request, some at a time. */
+/** Candidates that are checked against the message in one request, some at a time. */
 const MOST_LOOKED_AT = 6_000
 const LOOKED_AT = 300
 
 interface Search {
   db: Executor
   appNo: number
-  /** Where newer messages than those indexed are walked over. */
+  /** From which id on messages aren't indexed yet and are walked over. */
   streams: Listed
   conditions: Conditions
 }
 
 /**
- * The next messages that pass, of which one condition is to hold `key`: by the index of texts as far as that goes, beyond
- * it by walking. Ends early as a walk does.
+ * The next messages that pass and contain `key`: by the text index as far as it goes, after that by
+ * walking. Stops early as a walk does.
  */
 export async function search(asked: Search, key: string, range: Range): Promise<Walked> {
   const { db, appNo, streams, conditions } = asked
@@ -41,7 +41,7 @@ export async function search(asked: Search, key: string, range: Range): Promise<
     walk(db, appNo, streams, conditions, { ...rest, after: Math.max(rest.after, upto) })
   if (upto <= range.after) return newer(range)
   const { folded } = await foldText.one(db, { text: key })
-  // Every gram begins with it, and no text passes.
+  // Every gram starts with an empty string, and no text passes.
   if (folded === '') return { rows: [], walkedTo: undefined }
   const indexed = (rest: Range) => searchIndexed(asked, keyGrams(folded), rest)
   const older = { ...range, before: Math.min(range.before, upto + 1) }
@@ -52,7 +52,7 @@ export async function search(asked: Search, key: string, range: Range): Promise<
 
 type Part = (range: Range) => Promise<Walked>
 
-/** Goes on with the second part when the first has been looked through. */
+/** Continues with the second part once the first has been searched completely. */
 async function inTurn(range: Range, first: Part, rest: () => Range, second: Part): Promise<Walked> {
   const found = await first(range)
   if (found.walkedTo !== undefined || found.rows.length >= range.limit) return found
@@ -86,7 +86,7 @@ async function searchIndexed(asked: Search, grams: KeyGrams, range: Range): Prom
   return { rows, walkedTo: range.down ? before : after }
 }
 
-/** Messages of these stretches that may hold the key, ascending. */
+/** Messages in these segments that may contain the search key, ascending. */
 async function candidatesIn(
   db: Executor,
   appNo: number,
@@ -114,7 +114,7 @@ async function candidatesIn(
   return unite([...found, changes.map(({ id }) => id)])
 }
 
-/** Those of some candidates that pass. */
+/** The candidates that pass. */
 async function lookAt(
   { db, appNo, streams, conditions }: Search,
   ids: number[],

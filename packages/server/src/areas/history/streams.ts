@@ -1,32 +1,35 @@
 /**
- * Where a list looks for its messages: one or several streams, each the range of an index in the order
- * of ids. What few messages have is a stream of its own, so that nobody walks over all others.
+ * Where a list looks for its messages: one or more streams, each a range of an index in id order. A
+ * rare property has a stream of its own, so that no list walks over all other messages.
  */
 import { joinSql, type Sql, sql } from '../../platform/db/sql.ts'
 import { categoriesOf, isReadableBy, sendersOf, sentIn } from './filter.ts'
 import type { MessageFilters } from './schema.ts'
 
 export interface Streams {
-  /** One row `s` a stream, numbered by `n`. */
+  /** One row `s` per stream, numbered by `n`. */
   list: Sql
   /** The messages `m` of stream `s`. */
   messages: Sql
-  /** What a message must pass, since the streams alone do not see to it. */
+  /** Conditions that the streams alone don't guarantee. */
   where: readonly Sql[]
 }
 
-/** Streams of a list: how many they are, and how to tell their messages where these are found otherwise. */
+/**
+ * The streams of a list: how many there are, and how to recognise their messages if they were found
+ * another way.
+ */
 export interface Listed extends Streams {
   count: number
-  /** Undefined: there are few, which are best looked at one by one. */
+  /** Undefined if the streams are short and best read one by one. */
   among?: readonly Sql[]
 }
 
-/** A single one. */
+/** A single stream. */
 export const ONE = sql`select 0::bigint as n`
 const MESSAGES = sql`messages m where true`
 
-/** Of the whole app; as far as the reader may read it, where there is one. */
+/** Streams of the whole app, limited to what the reader may read if there is a reader. */
 export function streamsOfApp(appNo: number, reader: string, query: MessageFilters): Streams {
   const where = reader === '' ? [] : [isReadableBy(appNo, reader)]
   const senders = sendersOf(query)
@@ -41,7 +44,7 @@ export function streamsOfApp(appNo: number, reader: string, query: MessageFilter
   return { list: ONE, messages: MESSAGES, where }
 }
 
-/** As in the indexes of what few messages have. */
+/** The conditions of the partial indexes for rare properties. */
 function rareMark(query: MessageFilters): Sql | undefined {
   const {
     onlyDeleted,
@@ -82,13 +85,13 @@ const ofMentioned = (uids: string[]) => ({
     where k.app_no = m.app_no and k.uid = s.value`,
 })
 
-/** Conversations `h`, with the reader's side `i` where there is one. */
+/** Conversations `h`, with the reader's inbox row `i` if there is a reader. */
 export interface Talks {
   from: Sql
   where: readonly Sql[]
 }
 
-/** All conversations of a user's: with others, and of the groups joined. */
+/** All conversations of a user: 1:1 conversations and those of joined groups. */
 export const talksOf = (appNo: number, uid: string, { receiverType }: MessageFilters): Talks => ({
   from: sql`inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation`,
   where: [
@@ -98,7 +101,7 @@ export const talksOf = (appNo: number, uid: string, { receiverType }: MessageFil
   ],
 })
 
-/** These conversations, which the reader may read. */
+/** Given conversations that the reader may read. */
 export const talksNamed = (appNo: number, reader: string, nos: number[]): Talks => ({
   from: sql`conversations h left join inbox i
     on i.app_no = h.app_no and i.conversation = h.no and i.uid = ${reader}`,
@@ -106,8 +109,9 @@ export const talksNamed = (appNo: number, reader: string, nos: number[]): Talks 
 })
 
 /**
- * A stream for each conversation, from where the reader cleared it on, or has not read or received
- * it, or from the time on that is asked for: ids, seqs and times grow together in a conversation.
+ * One stream per conversation. It starts where the reader cleared the conversation, at the first
+ * unread or undelivered message, or at the requested time: ids, seqs and times grow together within
+ * a conversation.
  */
 export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilters): Streams {
   const starts = [sql`h.purged_seq`, sql`coalesce(i.cleared_seq, 0)`]
@@ -131,7 +135,10 @@ export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilter
   }
 }
 
-/** What was read was delivered; between two of whom one blocks the other, no mark tells so. */
+/**
+ * A message that was read was also delivered. If one of two users blocks the other, no mark says
+ * so.
+ */
 const DELIVERED = sql`coalesce(greatest(i.read_seq,
   (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
     and k.uid = i.uid and k.kind = 'read'),

@@ -4,7 +4,7 @@ import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Conditions } from './filter.ts'
 import type { Listed, Streams } from './streams.ts'
 
-/** Ids between these, both left out; and how many messages are wanted. */
+/** Ids between these two, exclusive; and how many messages are wanted. */
 export interface Range {
   after: number
   before: number
@@ -15,22 +15,23 @@ export interface Range {
 export interface Walked {
   /** In the direction of the list. */
   rows: MessageRow[]
-  /** Set: nothing but `rows` was found up to this id, and there is more to look at. */
+  /** If set: nothing but `rows` was found up to this id, and there are more messages after it. */
   walkedTo: number | undefined
 }
 
-/** Messages looked at in one statement after the other, all streams together. */
+/** Messages read by each successive statement, over all streams. */
 const WIDTHS = [200, 1_800, 13_000]
-/** What one walk gets through. */
+/** The most messages that one walk reads. */
 export const WALK = 15_000
-/** A stream moves on by so many at least. */
+/** The least number of messages by which a stream advances. */
 const LEAST = 10
 
 const columns = new Sql([MESSAGE_COLUMNS], [])
 
 /**
- * The next messages of the streams that pass. A filter that few pass must not make a page walk over
- * everything: after some thousand messages it ends where it is, and the next page goes on there.
+ * The next messages of the streams that pass. A filter that few messages pass must not make a page
+ * walk over everything: after some thousand messages the walk stops, and the next page continues
+ * there.
  */
 export async function walk(
   db: Executor,
@@ -59,8 +60,8 @@ export async function walk(
 type WalkedRow = { walked_to: number | null } & (MessageRow | { id: null })
 
 /**
- * Looks at the next `width` messages of each stream. Of the streams that have more, the one that got least far says
- * how far all have been looked through.
+ * Reads the next `width` messages of each stream. Of the streams that have more, the one that got
+ * least far determines how far all of them have been searched.
  */
 export async function walkOnce(
   db: Executor,
@@ -71,7 +72,7 @@ export async function walkOnce(
 ): Promise<Walked> {
   const order = down ? sql`desc` : sql`asc`
   const [last, nearest] = down ? [sql`min(id)`, sql`max(id)`] : [sql`max(id)`, sql`min(id)`]
-  // The conversation is looked up for those alone that pass all else.
+  // The conversation is looked up only for messages that pass everything else.
   const inConversation = sql`exists (select from conversations h
     where h.app_no = m.app_no and h.no = m.conversation and ${joinSql(conversation, ' and ')})`
   const passes = joinSql([...message, ...streams.where, inConversation], ' and ')

@@ -9,7 +9,10 @@ import { settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { appendMessageAction } from './queries.ts'
 
-/** Adds the message that tells what the actor did to another, which is as it is after it. */
+/**
+ * Adds the action message that says what the actor did to a message, which is shown in its new
+ * state.
+ */
 export async function appendChange(
   tx: Tx,
   actor: Actor,
@@ -29,7 +32,9 @@ export async function appendChange(
   return { ...message, data: { action, entities } } as unknown as MessageRecord
 }
 
-/** Who did it, to which message, in which conversation; and what of it the action keeps. */
+/**
+ * Who did it, to which message, in which conversation, and what the action message stores of it.
+ */
 async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
   const [shown] = await toMessages(tx, appNo, [row])
   const { receipts: _receipts, ...message } = shown as MessageRecord
@@ -46,7 +51,7 @@ async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageR
   }
 }
 
-/** A message is shown as it is now while it is there: this is for when it is gone. */
+/** The message is shown in its current state while it exists; this is stored for afterwards. */
 const KEPT = [
   ...['id', 'conversationId', 'sender', 'receiverType', 'receiver', 'parentId'],
   ...['deletedAt', 'deletedBy'],
@@ -60,7 +65,7 @@ interface Entity {
   entityType: string
 }
 
-/** What a message keeps of a user or group, for when it is gone. */
+/** What a message stores of a user or group, for when they are deleted. */
 const small = ({ entity: { uid, guid, name }, entityType }: Entity): Entity => ({
   entity: { ...(uid !== undefined && { uid }), ...(guid !== undefined && { guid }), name },
   entityType,

@@ -3,12 +3,12 @@ import { checkInteractive } from './interactive.ts'
 import { mentionedIn } from './mentions.ts'
 import { DATA_BYTES, type NewMessage } from './schema.ts'
 
-/** What a message says, checked. */
+/** The validated content of a message. */
 export interface Content {
   category: string
   type: string
   data: Json
-  /** Whom it mentions, as far as it says so; null for nobody. */
+  /** The users it mentions, if the content says so; null for none. */
   mentions: string[] | null
 }
 
@@ -21,10 +21,10 @@ const TYPES: Record<string, readonly string[]> = {
 }
 const DEFAULT_TYPE: Record<string, string> = { message: 'text', interactive: 'card' }
 const LONGEST_TYPE = 100
-/** The service says these itself. */
+/** Fields that only the service sets. */
 const OURS = ['entities', 'mentions', 'reactions', 'moderation']
 
-/** Reads category, type and data of a new message; each fault has its own code. */
+/** Reads category, type and data of a new message; each error has its own code. */
 export function readContent(message: NewMessage): Content {
   const category = message.category ?? categoryOf(message)
   if (isEmpty(category)) throw fail('ERR_EMPTY_MESSAGE_CATEGORY')
@@ -34,7 +34,10 @@ export function readContent(message: NewMessage): Content {
   return checkContent(category, type, withoutOurs(message.data))
 }
 
-/** Unless given: what the data looks like. A message may hold any key beside what makes it one. */
+/**
+ * Infers the category from the data. A message may have any other fields besides those that define
+ * its category.
+ */
 function categoryOf({ type, data }: NewMessage): string {
   if (!isObject(data)) return 'message'
   const { text, attachments, interactiveData, customData } = data
@@ -49,7 +52,7 @@ export function withoutOurs(given: Json): Json {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !OURS.includes(key)))
 }
 
-/** Data that fits its category and type, new or edited. */
+/** Data that is valid for its category and type, new or edited. */
 export function checkContent(category: string, type: string, data: Json): Content {
   if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES) {
     throw fail('ERR_PAYLOAD_TOO_LARGE', { limit: DATA_BYTES })
@@ -59,7 +62,7 @@ export function checkContent(category: string, type: string, data: Json): Conten
   return { category, type, data: read, mentions: mentionedIn(category, read) }
 }
 
-/** A custom message's type is its own; the others have defaults. */
+/** A custom message has any type; the other categories have defaults. */
 function readType(category: string, given: unknown): string {
   const type = given ?? DEFAULT_TYPE[category]
   if (type === undefined || isEmpty(type)) {
@@ -85,7 +88,7 @@ function readData(category: string, type: string, data: Json): Json {
   return type === 'text' ? data : { ...data, attachments: readAttachments(data.attachments) }
 }
 
-/** Required of a text message, a caption of others. */
+/** Required for a text message, a caption for others. */
 function checkText(text: unknown, required: boolean): void {
   if (required && (text === undefined || text === null)) throw fail('ERR_EMPTY_MESSAGE_TEXT')
   if (text === undefined) return
@@ -101,7 +104,7 @@ function readAttachments(attachments: unknown): Json[] {
   return attachments.map(readAttachment)
 }
 
-/** Only the address is kept, not the file. `size` may be a number; it is shown as text. */
+/** Only the URL is stored, not the file. `size` may be a number; it is returned as a string. */
 function readAttachment(attachment: unknown): Json {
   if (!isObject(attachment)) throw fail('ERR_INVALID_MEDIA_MESSAGE')
   const { url, size } = attachment
@@ -120,7 +123,7 @@ function readAttachment(attachment: unknown): Json {
 
 const isEmpty = (value: unknown) => value === '' || value === null
 
-/** Without a list every short text is one. */
+/** Without a list, any short string is allowed. */
 const isOneOf = (value: unknown, allowed: readonly string[] | undefined): value is string =>
   typeof value === 'string' && (allowed ? allowed.includes(value) : value.length <= LONGEST_TYPE)
 

@@ -10,7 +10,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { appendChange } from './action-message.ts'
 import { deleteMessage } from './queries.ts'
 
-/** Returns the action message that tells of it. */
+/** Returns the action message about the deletion. */
 export function removeMessage(
   deps: Deps,
   actor: Actor,
@@ -36,7 +36,7 @@ export function removeMessage(
   })
 }
 
-/** The sender may, in groups admins and moderators too, and the app. */
+/** The sender may, in groups also admins and moderators, and the app. */
 export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
   const leads = row.scope === 'admin' || row.scope === 'moderator'
   if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })

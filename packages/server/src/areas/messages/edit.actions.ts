@@ -14,7 +14,7 @@ import { checkChange } from './delete.actions.ts'
 import { editMessage, holdMentioned } from './queries.ts'
 import type { MessageEdit } from './schema.ts'
 
-/** Changes what a message says. Returns the action message that tells of it. */
+/** Changes the content of a message. Returns the action message about the edit. */
 export function changeMessage(
   deps: Deps,
   actor: Actor,
@@ -32,13 +32,13 @@ export function changeMessage(
     const uids = edited(seen, edit).mentions ?? []
     const { records } = await holdMentioned.one(tx, { appNo, uids })
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
-    // As it is now that nobody else can change it, if it still is.
+    // The message in its current state, which nobody can change any more, if it still exists.
     const row = await findSeen(tx, actor, id)
     checkEdit(actor, row)
     const { conversation } = row
     if (actor.uid !== undefined) await checkBlocks.run(tx, { appNo, conversation, uid: actor.uid })
     const { data } = edited(row, edit)
-    // Where the text is not touched, those whom it mentions are as they were.
+    // If the text doesn't change, its mentions don't either.
     const mentions = textOf(edit) === undefined ? null : (records ?? {})
     const told = await editMessage.many(tx, {
       ...{ appNo, id: row.id, by, tags: edit.tags ?? row.tags },
@@ -59,7 +59,7 @@ export function changeMessage(
 
 function checkEdit(actor: Actor, row: MessageRow & Standing): void {
   checkChange(actor, row)
-  // Devices change what they wrote themselves; the rest is the app's.
+  // Devices edit their own text; the app edits the rest.
   const written = row.category === 'custom' || row.type === 'text'
   if (actor.kind === 'user' && !written) {
     throw notAllowed(
@@ -74,7 +74,10 @@ const pick = (data: Json, ...keys: string[]): Json =>
 
 const textOf = ({ data }: MessageEdit) => (isObject(data) ? data.text : undefined)
 
-/** Given keys replace those before, the others stay; what a message consists of does too, and media but for their captions. */
+/**
+ * Given fields replace the current ones, the others stay. The parts that define a message stay too,
+ * and for media everything but the caption.
+ */
 function edited({ category, type, data: before }: MessageRow, { data = {} }: MessageEdit): Content {
   if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
   const { attachments: _attachments, ...others } = withoutOurs(data)

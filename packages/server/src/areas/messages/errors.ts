@@ -1,4 +1,4 @@
-/** Codes that several operations of messages share. */
+/** Error codes that several message operations share. */
 export const CONTENT_ERRORS = [
   'ERR_INVALID_MESSAGE_DATA',
   'ERR_EMPTY_MESSAGE_TEXT',
@@ -9,9 +9,9 @@ export const CONTENT_ERRORS = [
   'ERR_INVALID_CUSTOM_DATA',
   'ERR_INVALID_METADATA',
 ] as const
-/** Of what reaches the other of two. */
+/** For operations that reach the other user of a 1:1 conversation. */
 export const BLOCK_ERRORS = ['ERR_BLOCKED_RECEIVER', 'ERR_BLOCKED_SENDER'] as const
-/** For what a message is refused to one of several receivers. */
+/** Errors for one of several receivers. */
 export const TARGET_ERRORS = [
   'ERR_UID_NOT_FOUND',
   'ERR_GUID_NOT_FOUND',
@@ -19,7 +19,7 @@ export const TARGET_ERRORS = [
   'ERR_BANNED_GROUPMEMBER',
   ...BLOCK_ERRORS,
   'ERR_PERMISSION_DENIED',
-  // A parent or quoted message; or a retry of a send whose message was removed meanwhile.
+  // For a parent or quoted message; or for a retry of a send whose message was deleted meanwhile.
   'ERR_MESSAGE_ID_NOT_FOUND',
   'ERR_WRONG_MESSAGE_THREAD',
   'ERR_WRONG_MESSAGE_THREAD_CATEGORY',

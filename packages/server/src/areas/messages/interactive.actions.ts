@@ -11,7 +11,7 @@ import { badRequest, fail } from '../../platform/http/fail.ts'
 import { elementIdsOf } from './interactive.ts'
 import { insertInteractions } from './queries.ts'
 
-/** Notes that the actor used elements of an interactive message. What was used before is told as success. */
+/** Records that the actor used elements of an interactive message. Using them again succeeds. */
 export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds: string[]) {
   const { app, uid = '' } = actor
   const appNo = app.no
@@ -34,7 +34,7 @@ export function markInteracted(deps: Deps, actor: Actor, id: string, elementIds:
   })
 }
 
-/** Whoever takes part may; the sender only where the message says so. */
+/** All participants may; the sender only if the message allows it. */
 function checkInteraction(uid: string, row: MessageRow & Standing, elementIds: string[]): void {
   if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
   checkThere(row)

@@ -1,7 +1,7 @@
 import { type Details, fail } from '../../platform/http/fail.ts'
 
 type Json = Record<string, unknown>
-/** What is wrong with a value, by the place where it stands; nothing if it fits. */
+/** What is wrong with a value, by its path; nothing if it is valid. */
 type Check = (value: unknown, at: string) => [at: string, fault: string][]
 
 const isObject = (value: unknown): value is Json =>
@@ -25,7 +25,7 @@ const list =
       ? value.flatMap((item, n) => check(item, `${at}[${n}]`))
       : [[at, 'must be a list']]
 
-/** An object whose keys, as far as they are there, fit; those named must be there. */
+/** An object whose given fields are valid; the named ones are required. */
 const like =
   (fields: Record<string, Check>, ...required: string[]): Check =>
   (value, at) => {
@@ -125,10 +125,10 @@ const partsOf = (type: string) =>
     'interactiveData',
   )
 
-/** More would tell nobody more. */
+/** Enough errors to be useful. */
 const MOST_FAULTS = 20
 
-/** Fails unless the parts of an interactive message fit its type. */
+/** Fails unless the parts of an interactive message are valid for its type. */
 export function checkInteractive(type: string, data: Json): void {
   const faults = partsOf(type)(data, 'data').slice(0, MOST_FAULTS)
   if (faults.length === 0) return
@@ -136,7 +136,7 @@ export function checkInteractive(type: string, data: Json): void {
   throw fail('ERR_INVALID_MESSAGE_DATA', {}, { details })
 }
 
-/** The ids of all elements, wherever they stand, and of those that its goal names. */
+/** The ids of all elements at any depth, and of those that its goal names. */
 export function elementIdsOf({ interactiveData, interactionGoal }: Json): Set<string> {
   const ids = new Set<string>()
   const parts = [interactiveData]

@@ -3,7 +3,7 @@ import { badRequest } from '../../platform/http/fail.ts'
 const MARKER = /<@uid:([a-z0-9_-]{1,100})>/gi
 const MOST = 10
 
-/** Whom the text of a message, or a caption, mentions by `<@uid:UID>`; null for nobody. */
+/** The users that a text or caption mentions with `<@uid:UID>`; null for none. */
 export function mentionedIn(category: string, { text }: { text?: unknown }): string[] | null {
   if (category !== 'message' || typeof text !== 'string' || !text.includes('<@')) return null
   const uids = new Set(Array.from(text.matchAll(MARKER), ([, uid = '']) => uid.toLowerCase()))

@@ -21,11 +21,11 @@ export interface SendParams extends Record<string, unknown> {
   parent: string | null
   quoted: string | null
   mentions: string[] | null
-  /** Whether it becomes the last message; what does not never counts as unread. */
+  /** Whether it becomes the last message; a message that doesn't never counts as unread. */
   shows: boolean
 }
 
-/** `message` is the record as JSON, or null when the message had been sent before. */
+/** `message` is the record as JSON, or null if the message was sent before. */
 export const sendMessage = query<SendParams, { message_id: number; message: string | null }>(
   'messages.send',
   `select message_id, message from send_message(
@@ -39,13 +39,13 @@ export const deleteMessage = query<
   CellRows['messages']
 >('messages.delete', 'select * from delete_message(:appNo, :id, :by, :permanent)')
 
-/** The records of those among these users who are there; they stay until the transaction ends. */
+/** The records of the existing users among these; they stay until the transaction ends. */
 export const holdMentioned = query<{ appNo: number; uids: string[] }, { records: Json | null }>(
   'messages.holdMentioned',
   'select hold_mentioned(:appNo, :uids::text[]) as records',
 )
 
-/** Gives back who is told that the message mentions them now. */
+/** Returns the users to notify of a new mention. */
 export const editMessage = query<
   { appNo: number; id: number; by: string; data: string; tags: string[]; mentions: string },
   { uid: string }
@@ -55,7 +55,7 @@ export const editMessage = query<
      :appNo, :id, :by, :data::jsonb, :tags::text[], nullif(:mentions, 'null')::jsonb) uid`,
 )
 
-/** Those that the user had not used before. */
+/** The elements that the user hadn't used before. */
 export const insertInteractions = query<
   { appNo: number; id: number; uid: string; elementIds: string[] },
   { element_id: string; at: Date }

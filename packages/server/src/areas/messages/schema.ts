@@ -4,16 +4,16 @@ import { IdCursor } from '../../platform/http/id-page.ts'
 import { Data, Id, Nullable, Outcome, Tags } from '../../platform/http/schemas.ts'
 import { TARGET_ERRORS } from './errors.ts'
 
-/** Whole message as JSON; `data` alone is held to DATA_BYTES. */
+/** The whole message as JSON; DATA_BYTES limits `data` alone. */
 export const MESSAGE_BYTES = 65_536
 export const DATA_BYTES = 10_240
-/** Receivers of one call. */
+/** The most receivers per call. */
 export const TARGETS = 25
 
-// What has an error code of its own is checked by content.ts: the schema lets it through.
+// content.ts checks fields with error codes of their own, so the schema accepts anything there.
 const Lenient = (description: string) => Type.Optional(Type.Unknown({ description }))
 
-/** A number, or one spelled out. */
+/** A number, or a number as a string. */
 const MessageId = (description: string) =>
   Type.Union(
     [
@@ -122,5 +122,5 @@ export const Interactions = Type.Object({
   }),
 })
 
-/** Of pinned and of saved messages. */
+/** Of pinned and saved messages. */
 export const MarkedQuery = Type.Object(IdCursor('a message', 100))

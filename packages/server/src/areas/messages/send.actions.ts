@@ -27,7 +27,7 @@ interface Draft extends Content {
   shows: boolean
 }
 
-/** The answer's body as JSON: the record comes so from the database. */
+/** The answer's body as JSON, because the database returns the record as text. */
 export async function send(actor: Actor, message: NewMessage): Promise<string> {
   const targets = targetsOf(message)
   if (targets.length === 0 && message.parentMessageId !== undefined) {
@@ -51,7 +51,7 @@ export async function send(actor: Actor, message: NewMessage): Promise<string> {
   return `{"data":${await sendTo(actor, draft, first)}}`
 }
 
-/** Whether it becomes the last message of the conversation. */
+/** Whether it becomes the conversation's last message. */
 function shows({ settings }: Actor, message: NewMessage, category: string): boolean {
   const { parentMessageId, updateConversation } = message
   if (parentMessageId !== undefined) {
@@ -64,19 +64,19 @@ function shows({ settings }: Actor, message: NewMessage, category: string): bool
 
 const idOrNull = (id: string | number | undefined) => (id === undefined ? null : String(id))
 
-/** Where the message of the thread is, seen from the actor. */
+/** The receiver of the parent message, as the actor sees it. */
 async function targetOfReply(actor: Actor, parent: string): Promise<Target> {
   const { kind, one, other } = await readMessage(actor, parent)
   if (kind === 'group' || one !== (actor.uid ?? SYSTEM_UID)) return { kind, id: one }
   return { kind, id: other }
 }
 
-/** Where no send refuses the sender for all of the request. */
+/** For calls in which no send checks the sender for the whole request. */
 async function checkSender({ app, uid }: Actor): Promise<void> {
   if (uid !== undefined) await checkUser(app, uid)
 }
 
-/** Every receiver once, in the order given. */
+/** Each receiver once, in the given order. */
 function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): Target[] {
   const targets: Target[] = []
   if (receiver) {
@@ -95,7 +95,7 @@ function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): T
 
 const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
 
-/** One message, one call of one function. `item` tells one of several receivers from the others. */
+/** One message is one call of one function. `item` tells several receivers of a call apart. */
 async function sendTo(
   actor: Actor,
   { data, ...draft }: Draft,
@@ -109,7 +109,7 @@ async function sendTo(
       sendMessage.one(once, {
         ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
         ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
-        // No header can hold a line break.
+        // A header can't contain a line break.
         key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
       }),
     )
@@ -125,7 +125,7 @@ async function sendTo(
   return JSON.stringify(message)
 }
 
-/** One transaction each: who refuses it does not keep it from the others. */
+/** One transaction per receiver: an error for one doesn't affect the others. */
 async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promise<SentToMany> {
   await holdKey(actor)
   const outcomes: [Target, Outcome][] = []
@@ -139,7 +139,10 @@ async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promis
   return { uids: of('user'), guids: of('group') }
 }
 
-/** The key of the whole call: each message has one of its own, which says nothing of the others. */
+/**
+ * The idempotency key of the whole call: each message gets one derived from it, which reveals
+ * nothing about the others.
+ */
 async function holdKey({ app, credential, uid = '', retry }: Actor): Promise<void> {
   if (!retry) return
   const { key, requestHash } = retry

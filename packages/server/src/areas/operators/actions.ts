@@ -40,7 +40,7 @@ export async function addOperator(
   return row
 }
 
-/** Makes an account, for whoever may have one. */
+/** Creates an account, if the caller may have one. */
 export async function signUp(
   deps: Deps,
   request: FastifyRequest,
@@ -50,7 +50,7 @@ export async function signUp(
     return await addAccount(deps, request, account)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // A retry finds the invitation used and the address taken, by the try before it.
+    // A retry would find the invitation used and the address taken by the first attempt.
     const { directory } = deps
     const known = await findOperatorByEmail.maybeOne(directory.db, { email: account.email })
     const answer = known && (await storedAnswer<Operator>(deps, request, known.operator_no))
@@ -70,7 +70,7 @@ async function addAccount(
   await countAttempt(deps, `sign-up ${email}`, origin.address)
   const passwordHash = await hashPassword(password)
   return deps.directory.db.tx(async (tx) => {
-    // First: only whoever was invited is told that there is an account already.
+    // Checked first, so that only invited people learn that an account exists.
     const invited = invitation && (await takeInvited(deps, tx, email, invitation))
     const row = await addOperator(tx, { email, name, passwordHash })
     const operator: Caller = { no: row.operator_no, email, name, via: 'session', ...origin }
@@ -82,7 +82,7 @@ async function addAccount(
   })
 }
 
-/** Lets an operator into the app of an invitation. */
+/** Adds an operator to the app of an invitation. */
 export async function joinInvited(
   deps: Pick<Deps, 'secrets'>,
   tx: Tx,
@@ -111,7 +111,9 @@ async function join(tx: Tx, operator: Caller, invited: InvitedRow) {
   return { appId, role }
 }
 
-/** A new password ends all other sessions; keys only if asked, for programs would stop with them. */
+/**
+ * A new password ends all other sessions; keys only on request, because scripts would stop working.
+ */
 export async function editOperator(
   deps: Deps,
   request: FastifyRequest,
@@ -124,7 +126,7 @@ export async function editOperator(
 ): Promise<Operator> {
   const { operator } = request
   const stored = password && (await storedAnswer<Operator>(deps, request))
-  // The password of then is the current one no more.
+  // The password may have changed since it was checked.
   if (stored) return stored
   if (password) await checkPassword(deps, operator, currentPassword ?? '')
   const passwordHash = password ? await hashPassword(password) : null
@@ -144,7 +146,9 @@ export async function editOperator(
   })
 }
 
-/** Whoever changes what keeps the account safe shows the password again: a session can be stolen. */
+/**
+ * A change to the account's security requires the password again, because a session can be stolen.
+ */
 export async function checkPassword(deps: Deps, operator: Caller, password: string) {
   await countAttempt(deps, operator.email, operator.address)
   const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo: operator.no })

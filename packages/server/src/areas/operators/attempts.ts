@@ -3,7 +3,10 @@ import { fail } from '../../platform/http/fail.ts'
 import { networkOf } from '../../platform/net/network.ts'
 import { giveBackAttempt, removeAttempts, takeAttempt } from './queries.ts'
 
-/** In 15 minutes. One caller cannot lock an operator out for others; many together have to try long. */
+/**
+ * Attempts in 15 minutes. One caller can't lock an operator out for others, and many together are
+ * still slow.
+ */
 const PER_ACCOUNT_AND_ADDRESS = 10
 const PER_ACCOUNT = 100
 const PER_ADDRESS = 50
@@ -15,8 +18,8 @@ const subjectsOf = (account: string, address: string) => {
 }
 
 /**
- * Counts a try before anything is compared, so that many at once count as many. Unknown accounts are
- * counted like others: the answer tells nothing of them.
+ * Counts an attempt before anything is compared, so that concurrent attempts all count. Unknown
+ * accounts are counted too, so the answer reveals nothing about them.
  */
 export async function countAttempt(
   { directory }: Pick<Deps, 'directory'>,

@@ -47,7 +47,7 @@ export const toKey = ({ key, name, created_at }: KeyRow): Key => ({
 
 const newSecret = () => randomBytes(32).toString('hex')
 
-/** Several at a time, so that a new pair can be in use before the old one goes. */
+/** Several keys per operator, so that a new one can be in use before the old one is deleted. */
 export async function createKey(
   deps: Deps,
   request: FastifyRequest,
@@ -55,7 +55,7 @@ export async function createKey(
 ): Promise<KeyWithSecret> {
   const { operator } = request
   const operatorNo = operator.no
-  // A key outlives the session that makes it.
+  // A key outlives the session that creates it.
   await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
     await lockOperator.run(tx, { operatorNo })
@@ -74,7 +74,7 @@ export async function createKey(
   })
 }
 
-/** The secret until now is refused from here on. */
+/** The previous secret is rejected from now on. */
 export async function rotateKey(
   deps: Deps,
   request: FastifyRequest,

@@ -16,7 +16,7 @@ export const getOperator = directoryQuery<{ operatorNo: number }, OperatorRow>(
   `select ${COLUMNS} from operators where operator_no = :operatorNo`,
 )
 
-/** No row: the address is taken. */
+/** No row if the email address is taken. */
 export const insertOperator = directoryQuery<
   { email: string; name: string; passwordHash: string },
   OperatorRow
@@ -38,7 +38,7 @@ export const updateOperator = directoryQuery<
    returning ${COLUMNS}`,
 )
 
-/** Counts one more, in a span of 15 minutes that begins with the first. Old ones go on the way. */
+/** Counts an attempt within 15 minutes of the first one. Also removes expired counts. */
 export const takeAttempt = directoryQuery<{ subject: string }, { count: number }>(
   'operators.takeAttempt',
   `with old as (
@@ -54,26 +54,26 @@ export const takeAttempt = directoryQuery<{ subject: string }, { count: number }
    returning count`,
 )
 
-/** Whoever succeeds was no attacker. */
+/** A success clears the account's count. */
 export const removeAttempts = directoryQuery<{ subjects: string[] }>(
   'operators.removeAttempts',
   'delete from attempts where subject = any(:subjects::text[])',
 )
 
-/** One that succeeded does not count against its address. */
+/** A successful attempt doesn't count against its network address. */
 export const giveBackAttempt = directoryQuery<{ subject: string }>(
   'operators.giveBackAttempt',
   'update attempts set count = count - 1 where subject = :subject and count > 0',
 )
 
-/** What an invitation leads to. */
+/** The app and role of an invitation. */
 export interface InvitedRow {
   app_no: number
   app_id: string
   role: string
 }
 
-/** An invitation works once, until it expires, for its own address. */
+/** An invitation works once, before it expires, for its own email address. */
 export const takeInvitation = directoryQuery<{ tokenHash: Buffer; email: string }, InvitedRow>(
   'operators.takeInvitation',
   `delete from invitations i using apps a
@@ -81,7 +81,7 @@ export const takeInvitation = directoryQuery<{ tokenHash: Buffer; email: string 
    returning i.app_no, app_id, role`,
 )
 
-/** An operator who is one already stays what it is. */
+/** An operator who already is a collaborator keeps their role. */
 export const insertInvited = directoryQuery<{ appNo: number; operatorNo: number; role: string }>(
   'operators.insertInvited',
   `insert into collaborators (app_no, operator_no, role) values (:appNo, :operatorNo, :role)

@@ -12,7 +12,7 @@ export const Email = (description: string) =>
 export const Password = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, description })
 
-/** What is asked of whoever changes what keeps the account safe. */
+/** Required for changes to the account's security. */
 export const Shown = Type.Object({ password: Password('Your current password.') })
 
 const NewPassword = Type.String({

@@ -38,10 +38,10 @@ export const toSession = (row: SessionRow, current: string | undefined): Session
   expiresAt: seconds(row.expires_at),
 })
 
-/** Compared where there is no account, so that this takes as long. */
+/** Compared if there is no account, so that this takes equally long. */
 const nobody = hashPassword(randomBytes(16).toString('hex'))
 
-/** Begins a session; always with a new token, whatever the request showed. */
+/** Starts a session, always with a new token, whatever the request sent. */
 export async function signIn(
   deps: Deps,
   request: FastifyRequest,
@@ -81,7 +81,7 @@ export async function signIn(
   return { token, operator: toOperator(row), session: toSession(session, session.session_id) }
 }
 
-/** The owner of the account sees that somebody tried. */
+/** Lets the account's owner see failed attempts. */
 async function refused({ directory }: Deps, operator: Caller, wrong: string) {
   await recordAudit(directory.db, operator, { action: 'createSession', after: { refused: wrong } })
   return fail('AUTH_ERR_INVALID_CREDENTIALS')
@@ -101,7 +101,9 @@ async function isSecondFactor(
   return (await useTotpStep.maybeOne(directory.db, { operatorNo, step })) !== undefined
 }
 
-/** Ends one session of the account: the own by `endSession`, any by `deleteSession`. */
+/**
+ * Ends one session of the account: the current one by `endSession`, any other by `deleteSession`.
+ */
 export function deleteSession(
   deps: Deps,
   request: FastifyRequest,

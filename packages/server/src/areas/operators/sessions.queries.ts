@@ -18,7 +18,7 @@ export const insertSession = directoryQuery<
    returning ${COLUMNS}`,
 )
 
-/** Those that are over, and the oldest beyond what anyone needs. */
+/** Expired sessions, and the oldest beyond the limit. */
 export const removeOldSessions = directoryQuery<{ operatorNo: number; keep: number }>(
   'sessions.removeOld',
   `delete from operator_sessions where operator_no = :operatorNo and (
@@ -27,7 +27,7 @@ export const removeOldSessions = directoryQuery<{ operatorNo: number; keep: numb
        order by created_at desc offset :keep))`,
 )
 
-/** Newest first; there are at most fifty. */
+/** Newest first; at most fifty. */
 export const listSessions = directoryQuery<{ operatorNo: number }, SessionRow>(
   'sessions.list',
   `select ${COLUMNS} from operator_sessions
@@ -44,7 +44,7 @@ export const removeSession = directoryQuery<
    returning session_id`,
 )
 
-/** The session of a token that is shown where a new one begins. */
+/** The session that a sign-in replaces. */
 export const removeShownSession = directoryQuery<{ tokenHash: Buffer }>(
   'sessions.removeShown',
   'delete from operator_sessions where token_hash = :tokenHash',
@@ -60,7 +60,7 @@ export const removeOtherSessions = directoryQuery<
    returning session_id`,
 )
 
-/** A code works once: no row when this one, or a later one, was used. */
+/** A code works once: no row if this code or a later one was used. */
 export const useTotpStep = directoryQuery<{ operatorNo: number; step: number }, { used: true }>(
   'sessions.useTotpStep',
   `update operators set totp_step = :step where operator_no = :operatorNo and totp_step < :step

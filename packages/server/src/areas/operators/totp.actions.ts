@@ -75,7 +75,7 @@ export async function deleteTotp(deps: Deps, request: FastifyRequest, password: 
   })
 }
 
-/** 80 random bits each, in groups that can be read from paper. */
+/** 80 random bits each, in groups that are easy to read from paper. */
 async function replaceCodes({ secrets }: Deps, tx: Tx, operatorNo: number): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, () =>
     (randomBytes(10).toString('hex').match(/.{5}/g) ?? []).join('-'),

@@ -1,6 +1,6 @@
 import { directoryQuery } from '../../platform/db/query.ts'
 
-/** No row: codes are in use already. */
+/** No row if one-time codes are already on. */
 export const startTotpSecret = directoryQuery<
   { operatorNo: number; sealed: Buffer },
   { started: true }
@@ -11,7 +11,7 @@ export const startTotpSecret = directoryQuery<
    returning true as started`,
 )
 
-/** The secret that was shown comes into use, with the step of the code that confirmed it. */
+/** Activates the new secret, with the time step of the code that confirmed it. */
 export const confirmTotpSecret = directoryQuery<
   { operatorNo: number; sealed: Buffer; step: number },
   { confirmed: true }
@@ -23,7 +23,7 @@ export const confirmTotpSecret = directoryQuery<
    returning true as confirmed`,
 )
 
-/** No row: they are not in use. */
+/** No row if one-time codes are off. */
 export const removeTotpSecret = directoryQuery<{ operatorNo: number }, { removed: true }>(
   'totp.remove',
   `update operators set totp_sealed = null, totp_pending_sealed = null
@@ -31,7 +31,7 @@ export const removeTotpSecret = directoryQuery<{ operatorNo: number }, { removed
    returning true as removed`,
 )
 
-/** Holds the account while its recovery codes are replaced; no row without one-time codes. */
+/** Locks the account while its recovery codes are replaced; no row without one-time codes. */
 export const lockTotp = directoryQuery<{ operatorNo: number }, { locked: true }>(
   'totp.lock',
   `select true as locked from operators

@@ -13,7 +13,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { countPinned, updatePinned } from './queries.ts'
 
-/** Pins a message for all who take part, or no longer; what is so already stays. */
+/** Pins or unpins a message for all participants; repeating it changes nothing. */
 export function pinMessage(deps: Deps, actor: Actor, id: string, pinned: boolean) {
   const { app, uid: by = SYSTEM_UID } = actor
   return write(deps, actor, async (tx) => {
@@ -32,7 +32,7 @@ export function pinMessage(deps: Deps, actor: Actor, id: string, pinned: boolean
   })
 }
 
-/** Each of two may, in groups admins and moderators, and the app. */
+/** Both users of a 1:1 conversation may, in groups admins and moderators, and the app. */
 function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
   if (uid === undefined) return
   if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
@@ -40,7 +40,7 @@ function checkRight({ uid }: Actor, row: MessageRow & Standing): void {
   if (row.kind === 'group' && !leads) throw fail('ERR_PERMISSION_DENIED')
 }
 
-/** The head is locked: nobody else pins meanwhile. */
+/** The head is locked, so nobody else pins meanwhile. */
 async function checkPin(tx: Tx, { app, settings, uid }: Actor, row: MessageRow & Standing) {
   checkNoAction(row)
   checkThere(row)

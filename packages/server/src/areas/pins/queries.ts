@@ -13,7 +13,7 @@ export const countPinned = query<{ appNo: number; conversation: number }, { coun
   `select count(*) ${pinned}`,
 )
 
-/** No row: it is so already. */
+/** No row if nothing changes. */
 export const updatePinned = query<
   { appNo: number; id: number; by: string; pinned: boolean },
   Pick<MessageRow, 'pinned_at' | 'pinned_by'>

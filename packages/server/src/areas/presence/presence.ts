@@ -5,17 +5,20 @@ import { type Db, sqlState } from '../../platform/db/db.ts'
 import { connectUsers, disconnectUsers, insertGateway, renewGateway } from './queries.ts'
 
 const BEAT_MS = 1_000
-/** Who comes back within this time was never away. */
+/** A user who reconnects within this time was never offline. */
 const GRACE_MS = 10_000
-/** A process that says nothing for so long is taken for dead: its users are offline if they are nowhere else. */
+/**
+ * A process that doesn't report for this long is declared dead: its users go offline unless they
+ * are connected elsewhere.
+ */
 const EXPIRY_SECONDS = 15
-/** Users that are written in one transaction: their rows are locked for some milliseconds. */
+/** Users written in one transaction: their rows stay locked for a few milliseconds. */
 const BATCH = 500
 
-/** The database's word that the gateway was taken for dead. */
+/** The database's error code for a gateway that was declared dead. */
 const GATEWAY_ENDED = 'LQ003'
 
-/** What is told of a device. */
+/** What is reported about a device. */
 export interface Connection {
   platform?: string
   userAgent?: string
@@ -23,7 +26,7 @@ export interface Connection {
   connectedAt: number
 }
 
-/** A user with devices at this process, or who just had some. */
+/** A user with devices at this process, now or until just now. */
 interface Present {
   key: string
   appNo: number
@@ -31,7 +34,7 @@ interface Present {
   devices: number
   /** When the last device left, by the monotonic clock. */
   leftAt: number
-  /** The device that came first, or left last. */
+  /** The device that connected first or left last. */
   connection: Connection
 }
 
@@ -41,8 +44,9 @@ export interface PresenceOptions {
 }
 
 /**
- * Tells each cell who has devices at this process: once a second, what has changed. The cell knows
- * who is elsewhere too, and announces who came online or went (0012_presence.sql).
+ * Reports to each cell, once a second, which users' devices came and went at this process. The cell
+ * also knows who is connected elsewhere, and announces who came online or went offline
+ * (db/cell/functions/presence.sql).
  */
 export class Presence {
   readonly #deps: Pick<Deps, 'directory' | 'log'>
@@ -65,7 +69,7 @@ export class Presence {
     this.#timer = setInterval(() => void this.beat(), BEAT_MS)
   }
 
-  /** A device has connected. Returns what to call, once, when it has left. */
+  /** Registers a connected device. Returns the function to call once when it has left. */
   connect({ no, cell: { id } }: ServedApp, uid: string, connection: Connection): () => void {
     let cell = this.#cells.get(id)
     if (!cell) {
@@ -75,7 +79,7 @@ export class Presence {
     return cell.connect(no, uid, connection)
   }
 
-  /** Tells all cells; one that is out of reach is told the next time. */
+  /** Reports to all cells; an unreachable cell gets the report the next time. */
   async beat(): Promise<void> {
     this.#beating ??= this.#beatAll().finally(() => {
       this.#beating = undefined
@@ -83,7 +87,7 @@ export class Presence {
     await this.#beating
   }
 
-  /** Users stay online for the time of grace: they are about to come back elsewhere. */
+  /** Users stay online for the grace time: they are about to reconnect elsewhere. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#beating
@@ -103,16 +107,16 @@ export class Presence {
   }
 }
 
-/** Who has devices at this process, of one cell. */
+/** One cell's users with devices at this process. */
 class CellPresence {
   readonly #graceMs: number
   readonly #expirySeconds: number
   readonly #present = new Map<string, Present>()
-  /** Of whom the cell is not told yet. */
+  /** Users who aren't reported to the cell yet. */
   #coming = new Set<Present>()
-  /** Who have no device left. */
+  /** Users without devices. */
   readonly #idle = new Set<Present>()
-  /** Our name at the cell; none before there is anyone to tell of. */
+  /** Our gateway id at the cell; none until there is somebody to report. */
   #gateway: string | undefined
 
   constructor(graceMs: number, expirySeconds: number) {
@@ -127,7 +131,8 @@ class CellPresence {
       user = { key, appNo, uid, devices: 0, leftAt: 0, connection }
       this.#present.set(key, user)
     }
-    // Told again if there was none: the user may have been removed and made anew meanwhile.
+    // Reported again if the cell had none: the user may have been deleted and created again
+    // meanwhile.
     if (user.devices++ === 0) {
       this.#coming.add(user)
       user.connection = connection
@@ -172,7 +177,7 @@ class CellPresence {
     return (await renewGateway.maybeOne(db, renewal)) !== undefined
   }
 
-  /** The cell has let go of all of ours, or is doing so. */
+  /** The cell has disconnected all our users, or is doing so. */
   #startOver(): void {
     this.#gateway = undefined
     this.#coming = new Set(this.#present.values())
@@ -186,7 +191,7 @@ class CellPresence {
     }
   }
 
-  /** Who came back meanwhile is told of the next time. */
+  /** Users who came back meanwhile are reported the next time. */
   async #tellGone(db: Db, gateway: string): Promise<void> {
     const now = performance.now()
     const due = [...this.#idle].filter(({ leftAt }) => now - leftAt >= this.#graceMs)
@@ -209,7 +214,7 @@ class CellPresence {
     this.#idle.delete(user)
   }
 
-  /** The cell may not have been told: tried again, unless the user is back. */
+  /** The report may not have arrived: retried, unless the user is back. */
   #recall(user: Present): void {
     if (this.#present.has(user.key)) return
     this.#present.set(user.key, user)

@@ -6,7 +6,10 @@ export const insertGateway = query<{ gateway: string; seconds: number }>(
    values (:gateway, clock_timestamp() + make_interval(secs => :seconds))`,
 )
 
-/** No row: it was taken for dead, and must go on under a new id. `seconds` are until it is the next time. */
+/**
+ * No row if the gateway was declared dead and must continue under a new id. `seconds` is the time
+ * until its next expiry.
+ */
 export const renewGateway = query<{ gateway: string; seconds: number }, { gateway: string }>(
   'presence.renewGateway',
   `update gateways
@@ -14,7 +17,7 @@ export const renewGateway = query<{ gateway: string; seconds: number }, { gatewa
    where gateway = :gateway and not ended returning gateway`,
 )
 
-/** Users as JSON: `{"app_no", "uid", "connection"}` each. They announce by themselves. */
+/** Users as JSON: `{"app_no", "uid", "connection"}` each. The functions announce the events. */
 export const connectUsers = query<{ gateway: string; users: string }>(
   'presence.connect',
   'select connect_users(:gateway, :users::json)',
@@ -26,20 +29,23 @@ export const disconnectUsers = query<{ gateway: string; users: string }>(
   'select disconnect_users(:gateway, :users::json)',
 )
 
-/** Of any app, like all that follows: workers serve a whole cell. Waits for users that are just coming by it. */
+/**
+ * For any app, as all statements below: workers serve a whole cell. Waits for users who are just
+ * connecting through the gateway.
+ */
 export const endGateways = query<Record<string, never>, { gateway: string }>(
   'presence.endGateways',
   `update gateways set ended = true where ended or expires_at < clock_timestamp()
    returning gateway`,
 )
 
-/** How far the users of a gateway were let go. */
+/** How far the users of a gateway were disconnected. */
 export interface ReleasePlace {
   app_no: number
   uid: string
 }
 
-/** Nothing: nobody is left, and the gateway is forgotten. */
+/** No row: no users are left, and the gateway's row was removed. */
 export const releaseGateway = query<
   { gateway: string; appNo: number; uid: string; limit: number },
   ReleasePlace
@@ -49,7 +55,7 @@ export const releaseGateway = query<
    where uid is not null`,
 )
 
-/** With the user itself, which is locked. */
+/** Together with the user, who is locked. */
 export const removePresence = query<{ appNo: number; uid: string }>(
   'presence.remove',
   'delete from presence where app_no = :appNo and uid = :uid',

@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { writeCall } from '../../gate/write.ts'
 import { addReaction, removeReaction } from './queries.ts'
 
-/** Adds a reaction of the acting user, or takes it back; what is so already stays. */
+/** Adds or removes a reaction of the acting user; repeating it changes nothing. */
 export async function react(
   deps: Deps,
   actor: Actor,

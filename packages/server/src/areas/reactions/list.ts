@@ -14,7 +14,7 @@ import {
 } from './queries.ts'
 import type { ReactionQuery } from './schema.ts'
 
-/** Who reacted to a message, in the order in which they did; with one value, where that is given. */
+/** The reactions to a message, oldest first; only those with one value if it is given. */
 export async function reactionsOf(
   actor: Actor,
   message: MessageRow,

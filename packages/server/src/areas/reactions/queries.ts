@@ -8,7 +8,7 @@ export interface ReactionRow {
   reacted_at: Date
 }
 
-/** Reactions between two ids; a removed user's are gone at once, though not yet swept. */
+/** Reactions between two ids; a deleted user's reactions are hidden before they are swept. */
 type Range = { appNo: number; id: number; after: number; before: number; limit: number }
 const inRange = `
    select r.id, r.message_id, r.reaction, r.uid, r.reacted_at from reactions r
@@ -25,7 +25,7 @@ export const listReactionsDown = query<Range, ReactionRow>(
   `${inRange} order by r.id desc limit :limit`,
 )
 
-/** The same of one value. */
+/** The same for one value. */
 type ValueRange = Range & { reaction: string }
 const ofValue = `${inRange} and r.reaction = :reaction`
 
@@ -40,7 +40,10 @@ export const listValueDown = query<ValueRange, ReactionRow>(
 
 type Reaction = { appNo: number; id: string; uid: string; reaction: string }
 
-/** Checks, writes and announces in one call; `most` values can be at a message. */
+/**
+ * Checks, writes and announces in one call; `most` is the number of different values a message can
+ * have.
+ */
 export const addReaction = query<Reaction & { most: number }>(
   'reactions.add',
   'select from add_reaction(:appNo, :id, :uid, :reaction, :most)',
@@ -51,13 +54,13 @@ export const removeReaction = query<Reaction>(
   'select from remove_reaction(:appNo, :id, :uid, :reaction)',
 )
 
-/** Of any app: the sweep serves a whole cell. */
+/** Of any app: a sweep serves a whole cell. */
 export const listGoneMessages = query<{ limit: number }, { app_no: number; id: number }>(
   'reactions.listGoneMessages',
   'select app_no, id from gone_messages limit :limit',
 )
 
-/** Removes up to :limit rows of what users left at it; whether none is left. */
+/** Removes up to :limit of the message's reactions and saves; returns whether none is left. */
 export const sweepGoneMessage = query<
   { appNo: number; id: number; limit: number },
   { gone: boolean }

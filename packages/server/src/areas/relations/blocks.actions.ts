@@ -11,7 +11,7 @@ import { refusal } from './friends.actions.ts'
 import { setBlocks } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
-/** Blocking twice changes nothing, and is told as success. */
+/** Blocking twice changes nothing and succeeds. */
 export function blockUsers(
   deps: Deps,
   actor: Actor,
@@ -36,8 +36,8 @@ export function blockUsers(
 }
 
 /**
- * Releasing somebody who was not blocked changes nothing, and is told as success. Who was blocked and is deactivated
- * can be released too, but is else as unknown as everywhere.
+ * Unblocking a user who wasn't blocked changes nothing and succeeds. A blocked user who is
+ * deactivated can be unblocked too, but otherwise looks as if they didn't exist.
  */
 export function unblockUsers(
   deps: Deps,
@@ -62,7 +62,7 @@ export function unblockUsers(
   })
 }
 
-/** None of them can be removed meanwhile. */
+/** None of these users can be deleted meanwhile. */
 const byUid = (rows: UserRow[]) => new Map(rows.map((row) => [row.uid, row]))
 
 const outcomes = (others: string[], of: (other: string) => Outcomes[string]): Outcomes =>

@@ -12,13 +12,13 @@ import { lockUsers } from '../users/queries.ts'
 import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
-/** A refusal of one id among several. */
+/** An error for one uid among several. */
 export function refusal(code: ErrorCode, values: Record<string, string | number> = {}) {
   const { message } = fail(code, values)
   return { success: false, error: { code, message } }
 }
 
-/** Makes users friends, both ways; tells for each id what came of it. */
+/** Makes users friends, both ways; returns the result for each uid. */
 export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[]) {
   const appNo = actor.app.no
   const others = [...new Set(given)]
@@ -37,7 +37,7 @@ export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[
   })
 }
 
-/** Each pair by itself: a friend is not told whom else the user made or lost as one. */
+/** One event per pair: a friend doesn't learn whom else the user added or removed. */
 async function announcePairs(
   tx: Tx,
   appNo: number,
@@ -51,14 +51,14 @@ async function announcePairs(
   }
 }
 
-/** A role that is for friends alone would be widened by a token, from either side. */
+/** With an auth token, users could widen a role that is limited to friends, on either side. */
 async function closedAmong(tx: Tx, { app, kind }: Actor, uids: string[]) {
   if (kind !== 'user') return new Set<string>()
   const rows = await listClosedAmong.many(tx, { appNo: app.no, uids })
   return new Set(rows.map((row) => row.uid))
 }
 
-/** Those who block the user of a token; the app knows what it does. */
+/** Users who block the auth token's user. The app may do what it wants. */
 async function blockersAmong(tx: Tx, { app, kind, uid = '' }: Actor, uids: string[]) {
   if (kind !== 'user') return new Set<string>()
   const relations = await listRelations.many(tx, { appNo: app.no, viewer: uid, uids })
@@ -101,7 +101,7 @@ async function newFriends(
   return { added, outcomes }
 }
 
-/** Ids that are no friends are skipped, unless none is. */
+/** Skips uids that aren't friends, unless none is. */
 export function deleteFriends(deps: Deps, actor: Actor, uid: string, given: string[]) {
   const appNo = actor.app.no
   const others = [...new Set(given)]

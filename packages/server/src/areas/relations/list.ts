@@ -6,12 +6,12 @@ import type { Count } from '../../platform/http/keyset.ts'
 
 export type RelatedRow = UserRow & Relation & { place: string | number }
 
-/** Which users a list is about, and in which order. */
+/** Which users a list contains, and in which order. */
 export interface RelatedFilter {
   appNo: number
-  /** Whose friends or blocks they are. */
+  /** The user whose friends or blocks they are. */
   uid: string
-  /** Each gives uids: one more than `most`, so that it is known whether there are others. */
+  /** Each returns uids, one more than `most`, which shows whether there are others. */
   parts: readonly Sql[]
   most: number
   searchKey: string | undefined
@@ -43,8 +43,8 @@ export function blocksOf(
 }
 
 /**
- * Place and id of those that pass. There is no index for the order of so few: all that are related are looked
- * up, at most `most` of each kind, and sorted.
+ * Sort key and uid of the users that pass. So few users need no index for the order: all related
+ * users are looked up, at most `most` of each kind, and sorted.
  */
 function passing(filter: RelatedFilter, after: PageKey | undefined): Sql {
   const { appNo, parts, order, searchKey } = filter
@@ -78,7 +78,10 @@ const inOrder = ({ descending }: RelatedFilter): Sql =>
 
 const columns = new Sql([USER_COLUMNS], [])
 
-/** The first `limit` users after a place, as the user sees them. Only their records are read whole. */
+/**
+ * The first `limit` users after a sort key, as the viewer sees them. Only their records are read
+ * completely.
+ */
 export function listRelated(
   db: Executor,
   filter: RelatedFilter,
@@ -102,7 +105,7 @@ export function listRelated(
   )
 }
 
-/** The place of the last of the first `count` users from a place on. */
+/** The sort key of the last of the first `count` users after a start. */
 export async function placeOf(
   db: Executor,
   filter: RelatedFilter,

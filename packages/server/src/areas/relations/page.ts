@@ -17,7 +17,7 @@ import {
 } from './list.ts'
 import type { BlockListQuery, FriendListQuery } from './schema.ts'
 
-/** Blocks have no ceiling; no list looks at more of them. */
+/** The number of blocks isn't limited; no list reads more of them than this. */
 const MOST_BLOCKS = 10_000
 
 type Related = Pick<RelatedFilter, 'parts' | 'most'> & { name: string }
@@ -26,7 +26,7 @@ interface Lists {
   deps: Deps
   starts: PageStarts
   actor: Actor
-  /** Whose friends or blocks. */
+  /** The user whose friends or blocks are listed. */
   uid: string
 }
 
@@ -45,7 +45,7 @@ export function pageOfBlocks(
   return pageOf(lists, { name: `blocks ${direction}`, most, parts }, query)
 }
 
-/** By name, or with `affix` by the time of the last change, from a user of a second on. */
+/** By name, or with `affix` by the time of the last change, starting at a user within a second. */
 async function pageOf(
   { deps: { secrets }, starts, actor, uid }: Lists,
   { name, parts, most }: Related,
@@ -69,20 +69,20 @@ async function pageOf(
   const data = found.rows.map((row) => asSeenBy(uid, row, row))
   const position = cursorOf(query, found.rows.at(-1), found.next)
   return {
-    // Before a place: read backwards, shown in the order of the list.
+    // Before a sort key: read backwards, returned in list order.
     data: descending ? data.reverse() : data,
     meta: { pagination: found.pagination, ...(position && { cursor: position }) },
   }
 }
 
-/** Past a user, or past all of a second, in the direction of the list. */
+/** After a user, or after all users of a second, in the direction of the list. */
 function fromOf({ affix, updatedAt, id }: Static<typeof FriendListQuery>): PageKey | undefined {
   if (affix === undefined || updatedAt === undefined) return undefined
   // '~' sorts after every uid, '' before.
   return [updatedAt, id ?? (affix === 'prepend' ? '' : '~')]
 }
 
-/** A page by name has no place in the order of changes: only `next` leads on from it. */
+/** A page by name has no position in the order of changes: only `next` continues it. */
 function cursorOf(
   { affix }: Static<typeof FriendListQuery>,
   last: RelatedRow | undefined,

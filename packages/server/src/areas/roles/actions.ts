@@ -20,10 +20,10 @@ import {
 import type { NewRole, RoleChanges } from './schema.ts'
 
 const ROLES_PER_APP = 25
-/** What is moved in the action's own transaction; more is left to the sweep. */
+/** Users moved in the action's own transaction; the sweep moves the rest. */
 const SWEEP_AT_ONCE = 1_000
 
-/** The record that callers see. */
+/** The record in answers. */
 export function toRole(row: RoleRow): RoleRecord {
   const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
   return {
@@ -74,7 +74,7 @@ export function editRole(
   })
 }
 
-/** Gone at once; its holders are `default` from now on. */
+/** The role is gone at once; its users have `default` from now on. */
 export function deleteRole(deps: Deps, actor: Actor, role: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {

@@ -13,14 +13,14 @@ export type RoleRow = Pick<
 
 const COLUMNS = 'role, name, description, metadata, settings, built_in, created_at, updated_at'
 
-/** The role if it is there, and it stays until the transaction ends. */
+/** The role, if it exists; it stays until the transaction ends. */
 export const holdRole = query<{ appNo: number; role: string }, { role: string }>(
   'roles.hold',
   `select role from roles
    where app_no = :appNo and role = :role and removed_at is null for key share`,
 )
 
-/** The roles that every app has from the start. */
+/** The roles that every app starts with. */
 export const insertBuiltInRoles = query<{ appNo: number }>(
   'roles.insertBuiltIn',
   `insert into roles (app_no, role, name, built_in)
@@ -32,7 +32,7 @@ export const findRole = query<{ appNo: number; role: string }, RoleRow>(
   `select ${COLUMNS} from roles where app_no = :appNo and role = :role and removed_at is null`,
 )
 
-/** The role of a user as it is shown: holders of a removed one count as `default`. */
+/** A user's role as shown: users with a deleted role count as `default`. */
 export const findRoleOf = query<{ appNo: number; uid: string }, { settings: RoleSettings | null }>(
   'roles.findOf',
   `select r.settings from users u
@@ -40,7 +40,7 @@ export const findRoleOf = query<{ appNo: number; uid: string }, { settings: Role
    where u.app_no = :appNo and u.uid = :uid`,
 )
 
-/** Those among these users whose role is for friends alone. */
+/** The users whose role is limited to friends. */
 export const listClosedAmong = query<{ appNo: number; uids: string[] }, { uid: string }>(
   'roles.listClosedAmong',
   `select u.uid from users u
@@ -49,13 +49,16 @@ export const listClosedAmong = query<{ appNo: number; uids: string[] }, { uid: s
      and 'friendsOnly' in (r.settings ->> 'listUsers', r.settings ->> 'sendMessagesTo')`,
 )
 
-/** By id. There are at most 25 beside the built-in ones, so all are read and paged together. */
+/**
+ * Sorted by id. There are at most 25 besides the built-in ones, so all are read and paged in
+ * memory.
+ */
 export const listRoles = query<{ appNo: number }, RoleRow>(
   'roles.list',
   `select ${COLUMNS} from roles where app_no = :appNo and removed_at is null order by role`,
 )
 
-/** Creators of roles of one app come one after the other: the count is then exact. */
+/** Serialises the creation of an app's roles, so that the count is exact. */
 export const lockRoles = query<{ appNo: number }>(
   'roles.lock',
   'select from apps where app_no = :appNo for no key update',
@@ -66,7 +69,7 @@ export const countRoles = query<{ appNo: number }, { count: number }>(
   'select count(*) from roles where app_no = :appNo and not built_in and removed_at is null',
 )
 
-/** No row: the id is taken, or its holders are still being moved. */
+/** No row if the id is taken, or users of a deleted role with this id are still being moved. */
 export const insertRole = query<
   {
     appNo: number
@@ -85,7 +88,7 @@ export const insertRole = query<
    returning ${COLUMNS}`,
 )
 
-/** null leaves a field as it is; `unset` clears. */
+/** null keeps a field; `unset` clears it. */
 export const updateRole = query<
   {
     appNo: number
@@ -123,13 +126,13 @@ export const markRoleRemoved = query<{ appNo: number; role: string }>(
   'update roles set removed_at = now() where app_no = :appNo and role = :role',
 )
 
-/** Moves up to :limit holders to `default`; the role itself goes when none is left. */
+/** Moves up to :limit users to `default`; the role's row goes last. */
 export const sweepRole = query<{ appNo: number; role: string; limit: number }, { gone: boolean }>(
   'roles.sweep',
   'select sweep_role(:appNo, :role, :limit) as gone',
 )
 
-/** Of any app: the sweep serves a whole cell. */
+/** Of any app: a sweep serves a whole cell. */
 export const listRemovedRoles = query<{ limit: number }, { app_no: number; role: string }>(
   'roles.listRemoved',
   'select app_no, role from roles where removed_at is not null limit :limit',

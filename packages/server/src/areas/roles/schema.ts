@@ -47,7 +47,7 @@ export const RoleChanges = Type.Object({
 })
 export type RoleChanges = Static<typeof RoleChanges>
 
-/** A role of the app's own, or built in. */
+/** A custom or built-in role. */
 export const RoleId = Type.String({
   minLength: 1,
   maxLength: 100,

@@ -11,7 +11,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { lockUsers } from '../users/queries.ts'
 import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './queries.ts'
 
-/** Puts a message on the acting user's own list; one that is there stays as it is. */
+/** Saves a message for the acting user; a message that is already saved stays as it is. */
 export function saveMessage(deps: Deps, actor: Actor, id: string) {
   const { app, settings, uid = '' } = actor
   return write(deps, actor, async (tx) => {
@@ -19,7 +19,7 @@ export function saveMessage(deps: Deps, actor: Actor, id: string) {
     checkNoAction(row)
     checkThere(row)
     const message = { appNo: app.no, id: row.id }
-    // Whoever saves two at once waits here: both are counted.
+    // A second save by the same user waits here, so both are counted.
     const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })
     if (!user) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (!row.saved) {

@@ -2,21 +2,24 @@ import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { GROUP_IS_THERE, PARTIES_ARE_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
-/** Under the lock of the conversation; no more than a hint, which stays when nobody keeps it saved. */
+/**
+ * Set under the lock on the head. Only a hint: it stays set when nobody has the message saved any
+ * more.
+ */
 export const markSaved = query<{ appNo: number; id: number }>(
   'saves.markMessage',
   `update messages set saved = true
    where app_no = :appNo and id = :id and deleted_at is null and not saved`,
 )
 
-/** Keeps a message from being deleted; no row: it is already. */
+/** Prevents the deletion of a message; no row if it is already deleted. */
 export const holdMessage = query<{ appNo: number; id: number }, { id: number }>(
   'saves.holdMessage',
   `select id from messages
    where app_no = :appNo and id = :id and deleted_at is null for share`,
 )
 
-/** No row: it is saved already, and keeps its time. */
+/** No row if it is already saved; it keeps its time. */
 export const insertSave = query<{ appNo: number; uid: string; id: number }, { saved_at: Date }>(
   'saves.insert',
   `insert into saves (app_no, uid, message_id) values (:appNo, :uid, :id)
@@ -29,7 +32,7 @@ export const removeSave = query<{ appNo: number; uid: string; id: number }, { sa
    returning saved_at`,
 )
 
-/** What a user saved and can still see. */
+/** A user's saved messages that the user can still see. */
 const saved = `
    from saves s
      join messages m on m.app_no = s.app_no and m.id = s.message_id
@@ -40,7 +43,7 @@ const saved = `
      and (h.kind = 'user' or i.scope is not null) and ${PARTIES_ARE_THERE}
      and ${GROUP_IS_THERE}`
 
-/** Exact while the user is locked. What was saved in a group and left with it takes no place. */
+/** Exact while the user is locked. Messages of groups that the user left don't count. */
 export const countSaved = query<{ appNo: number; uid: string }, { count: number }>(
   'saves.count',
   `select count(*) ${saved}`,

@@ -10,10 +10,10 @@ import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { lockSettings, updateSettings } from './queries.ts'
 
-/** `undefined` puts a setting back to its default. */
+/** `undefined` resets a setting to its default. */
 export type SettingChanges = Partial<Record<SettingName, SettingValue | undefined>>
 
-/** What the audit tells of a change: the values in force, before and after. */
+/** What the audit log records of a change: the effective values before and after. */
 export function changeOf(stored: Settings, changes: SettingChanges) {
   const names = Object.keys(changes) as SettingName[]
   const inForce = (explicit: SettingChanges) =>
@@ -21,7 +21,7 @@ export function changeOf(stored: Settings, changes: SettingChanges) {
   return { before: inForce(stored), after: inForce(changes) }
 }
 
-/** Changes settings of an app together; returns the explicit values that are now in force. */
+/** Changes several settings of an app at once; returns the explicit values now in force. */
 export function setSettings(
   { revocations }: Pick<Deps, 'revocations'>,
   app: App,

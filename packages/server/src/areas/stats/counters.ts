@@ -3,20 +3,23 @@ import { addCounts, addSeen } from './queries.ts'
 
 const EVERY_MS = 10_000
 
-/** An app, as far as it matters here. */
+/** The fields of an app that counting needs. */
 interface Counted {
   no: number
   cell: { id: string }
 }
 
 interface CellCounts {
-  /** By app and name. */
+  /** By app and counter name. */
   counts: Map<string, { app_no: number; what: string; count: number }>
-  /** Users whose tokens were used. */
+  /** Users whose auth tokens were used. */
   seen: Map<string, { app_no: number; uid: string }>
 }
 
-/** What this process counts of apps, told to their cells every ten seconds: what is not told when it dies is lost. */
+/**
+ * What this process counts for apps. It reports to their cells every ten seconds; counts not yet
+ * reported are lost when it dies.
+ */
 export class Counters {
   readonly #deps: Pick<Deps, 'directory' | 'log'>
   readonly #cells = new Map<string, CellCounts>()
@@ -36,12 +39,12 @@ export class Counters {
     else counts.set(key, { app_no: no, what, count: 1 })
   }
 
-  /** A token of the user was used. */
+  /** Records that an auth token of the user was used. */
   saw({ no, cell }: Counted, uid: string): void {
     this.#of(cell.id).seen.set(`${no} ${uid}`, { app_no: no, uid })
   }
 
-  /** Tells all that was counted since the last time. */
+  /** Reports everything counted since the last report. */
   tell(): Promise<void> {
     this.#telling = this.#telling.then(() => this.#tellAll())
     return this.#telling
@@ -67,7 +70,7 @@ export class Counters {
     await Promise.all(cells.map(([id, counted]) => this.#tellCell(id, counted)))
   }
 
-  /** Not tried again: whether it was written is not known, and a count must not be added twice. */
+  /** Not retried: the write may have succeeded, and a count must not be added twice. */
   async #tellCell(id: string, { counts, seen }: CellCounts): Promise<void> {
     const { directory, log } = this.#deps
     try {

@@ -1,11 +1,11 @@
 import { query } from '../../platform/db/query.ts'
 
-/** Days as `YYYY-MM-DD`, both included. */
+/** Days as `YYYY-MM-DD`, both inclusive. */
 type Days = { appNo: number; from: string; to: string }
 
 /**
- * Each user once, who is counted on the first day of those on which it was active: a range of the key, whatever the number
- * of users.
+ * Counts each user once, on the first of the days on which the user was active: a range of the key,
+ * whatever the number of users.
  */
 export const countActive = query<Days, { users: number }>(
   'stats.countActive',
@@ -26,7 +26,9 @@ export const listCounts = query<Days, { what: string; count: number }>(
    group by what order by what`,
 )
 
-/** Of each day for itself: whoever was active on it was active on some day before, or never. */
+/**
+ * For each day separately: every user active on it was active on an earlier day, or never before.
+ */
 export const listActive = query<Days, { day: string; users: number }>(
   'stats.listActive',
   `select day::text, sum(users)::bigint as users from usage_returns
@@ -39,7 +41,7 @@ export const listPeaks = query<Days, { day: string; online: number }>(
    where app_no = :appNo and day between :from::date and :to::date`,
 )
 
-/** A range of the key: some hundred rows a day, as many as there are operations and types of events. */
+/** A range of the key: a few hundred rows per day, one for each operation and event type. */
 export const listDays = query<
   Days,
   {
@@ -61,7 +63,7 @@ export const listDays = query<
    from usage_days where app_no = :appNo and day between :from::date and :to::date group by day`,
 )
 
-/** Times in Unix milliseconds; the end is not included. */
+/** Times in Unix milliseconds; the end is exclusive. */
 export const listSteps = query<
   { appNo: number; from: number; to: number },
   { at: Date; what: string; count: number }
@@ -72,7 +74,7 @@ export const listSteps = query<
      and at < to_timestamp(:to::float8 / 1000)`,
 )
 
-/** Apps of which something is not added up yet. Positions have one row for each app. */
+/** Apps with events that aren't added up yet. `positions` has one row per app. */
 export const listLagging = query<Record<string, never>, { app_no: number }>(
   'stats.listLagging',
   `select p.app_no from positions p left join usage_progress u using (app_no)
@@ -85,7 +87,7 @@ export const rollUp = query<{ appNo: number; limit: number }, { events: number }
   'select roll_up(:appNo, :limit) as events',
 )
 
-/** Of all apps of the cell: goes once over those who are online. */
+/** For all apps of the cell: reads all online users once. */
 export const samplePeaks = query<Record<string, never>>(
   'stats.samplePeaks',
   `insert into usage_peaks as p (app_no, day, online)
@@ -94,7 +96,7 @@ export const samplePeaks = query<Record<string, never>>(
    where p.online < excluded.online`,
 )
 
-/** Counts of a process since it last told, of any apps: `{"app_no", "what", "count"}` each. */
+/** A process's counts since its last report, of any apps: `{"app_no", "what", "count"}` each. */
 export const addCounts = query<{ counts: string }>(
   'stats.addCounts',
   `insert into usage_days as d (app_no, day, what, count)
@@ -104,7 +106,9 @@ export const addCounts = query<{ counts: string }>(
    on conflict (app_no, day, what) do update set count = d.count + excluded.count`,
 )
 
-/** Users whose tokens were used: `{"app_no", "uid"}` each. Agents are no active users. */
+/**
+ * Users whose auth tokens were used: `{"app_no", "uid"}` each. Agents don't count as active users.
+ */
 export const addSeen = query<{ users: string }>(
   'stats.addSeen',
   `insert into usage_seen (app_no, day, uid)
@@ -115,7 +119,7 @@ export const addSeen = query<{ users: string }>(
    order by app_no, uid collate "C" on conflict do nothing`,
 )
 
-/** More than eight days old: answers show seven. */
+/** Older than eight days: answers show seven. */
 export const removeOldSteps = query<{ limit: number }, { removed: number }>(
   'stats.removeOldSteps',
   `with old as (

@@ -16,7 +16,7 @@ const DAY_MS = 24 * HOUR_MS
 const STEP_MS = 300_000
 const LONGEST_MS = 366 * DAY_MS
 
-/** Steps older than eight days are removed (`removeOldSteps`): a day more than is shown. */
+/** `removeOldSteps` removes steps older than eight days: a day more than answers show. */
 const STEPS_MS = 7 * DAY_MS
 
 /** Ten digits are seconds, 13 are milliseconds. */
@@ -39,7 +39,7 @@ function checkWindow(from: number, to: number, longest: number): void {
   }
 }
 
-/** The days that a window touches. One that ends at midnight does not reach into the next day. */
+/** The days that a period touches. A period that ends at midnight doesn't include the next day. */
 function daysOf(appNo: number, query: StatsQuery) {
   const [fromDate, toDate] = [millis('fromDate', query.fromDate), millis('toDate', query.toDate)]
   checkWindow(fromDate, toDate, LONGEST_MS)
@@ -117,7 +117,7 @@ export async function messageStatsOf(
     })
   }
   const [from, to] = [Math.floor(start / STEP_MS), Math.ceil(end / STEP_MS)]
-  // Twelve steps for an hour, whenever it is asked.
+  // Twelve steps per hour, whenever the request comes.
   const first = query.fromDate === undefined ? to - HOUR_MS / STEP_MS : from
   const found = await listSteps.many(cell.db, { appNo, from: first * STEP_MS, to: to * STEP_MS })
   const counts = new Map(found.map(({ at, what, count }) => [`${at.getTime()} ${what}`, count]))

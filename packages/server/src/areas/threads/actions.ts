@@ -19,7 +19,7 @@ import {
 } from './queries.ts'
 import type { Thread, ThreadListQuery } from './schema.ts'
 
-/** The replies to a message, as history is paged. */
+/** The replies to a message, paged like history. */
 export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
   const { id: parent, conversation } = await readMessage(actor, id)
   const replies = { no: conversation, cleared_seq: 0, last_seq: Number.MAX_SAFE_INTEGER }
@@ -27,7 +27,7 @@ export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
   return pageOf(actor, replies, query, (db, range) => list.many(db, { ...range, parent }))
 }
 
-/** Threads that the actor can see, or all of the app; newest first. */
+/** Threads that the actor can see, or all threads of the app; newest first. */
 export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const { no: appNo, cell } = actor.app
   const uid = actor.uid ?? null
@@ -66,7 +66,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   }
 }
 
-/** Before or after all of a second, unless the cursor says where in it. */
+/** Before or after a whole second, unless the cursor names a thread in it. */
 function placeOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; id: number } {
   if (affix === 'append') {
     return { second: updatedAt ?? 0, id: Number(id ?? Number.MAX_SAFE_INTEGER) }
@@ -74,7 +74,7 @@ function placeOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; i
   return { second: updatedAt ?? Number.MAX_SAFE_INTEGER, id: Number(id ?? 0) }
 }
 
-/** Lets the actor follow a thread, or no longer. What changes nothing is told as success. */
+/** Follows or unfollows a thread. A call that changes nothing succeeds. */
 export function followThread(deps: Deps, actor: Actor, id: string, follows: boolean) {
   const { app, uid = '' } = actor
   const appNo = app.no

@@ -1,7 +1,7 @@
 /**
- * Threads by their newest reply. Of the app they are a range of one index. Of a user they are those of
- * each group, by an index, and those noted for the user; both are brought into one order and cut before
- * anything else of them is read.
+ * Threads by their newest reply. The app's threads are a range of one index. A user's threads are
+ * those of each group, by an index, and those recorded for the user; both are merged into one order
+ * and cut before anything else is read.
  */
 
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
@@ -29,7 +29,7 @@ function repliesOf(order: string): string {
 
 export type ThreadRow = MessageRow & {
   updated_second: number
-  /** Not of a user or group that is removed, though not yet swept. */
+  /** Leaves out threads of users and groups that are removed but not yet swept. */
   there: boolean
   unread_replies: number | null
   unread_mentions: number | null
@@ -66,7 +66,10 @@ const ofGroup = (direction: Direction, limit: string) => `
     and t.parent_seq > i.cleared_seq
   order by ${direction.order} limit ${limit}`
 
-/** A page is of no more groups than it has threads: those whose own next thread comes first. */
+/**
+ * A page has threads of at most as many groups as it has threads: those whose own next thread comes
+ * first.
+ */
 const ofUser = (direction: Direction) => `
   select * from (
     select t.* from (
@@ -81,7 +84,7 @@ const ofUser = (direction: Direction) => `
     ${noted(direction, 'u.direct')}
   ) t order by ${direction.order} limit :limit`
 
-/** Those noted for the user whose conversation it takes part in. */
+/** Threads recorded for the user, in conversations that the user is part of. */
 const noted = (direction: Direction, which: string) => `
     select t.updated_second, t.parent_id from thread_users u
       join threads t on t.app_no = :appNo and t.parent_id = u.parent_id
@@ -93,7 +96,7 @@ const ofParticipant = (direction: Direction) => `
   select * from (${noted(direction, '(u.wrote or u.follows)')}) t
   order by ${direction.order} limit :limit`
 
-/** What the user has not read of a thread. */
+/** The unread replies and mentions of a thread. */
 const UNREAD_REPLIES = `case when :countReplies::boolean then (
   select count(*) from messages r
   where r.app_no = :appNo and r.parent_id = m.id and r.seq > i.read_seq and r.sender <> :uid
@@ -103,7 +106,10 @@ const UNREAD_MENTIONS = `case when :countMentions::boolean then (
   where n.app_no = :appNo and n.uid = :uid and n.conversation = m.conversation
     and n.seq > i.read_seq and n.parent_id = m.id and n.counts) end`
 
-/** Of an array PostgreSQL expects few; a page whose size it does not know would have it read whole tables. */
+/**
+ * PostgreSQL expects few elements in an array; for a page of unknown size it would read whole
+ * tables.
+ */
 const shown = (page: string, order: string) => `
   select ${MESSAGE_COLUMNS}, t.updated_second,
     (${PARTIES_ARE_THERE}) and ${GROUP_IS_THERE} and m.seq > h.purged_seq as there,
@@ -130,7 +136,7 @@ export const threadsOfApp = list('listAll', ofApp)
 export const threadsOfUser = list('list', ofUser)
 export const threadsOfParticipant = list('listNoted', ofParticipant)
 
-/** No row where the user followed it before. */
+/** No row if the user already followed it. */
 export const insertFollower = query<
   { appNo: number; uid: string; parent: number; conversation: number; direct: boolean },
   { uid: string }
@@ -142,7 +148,7 @@ export const insertFollower = query<
    returning uid`,
 )
 
-/** No row where the user did not follow it. */
+/** No row if the user didn't follow it. */
 export const removeFollower = query<
   { appNo: number; uid: string; parent: number },
   { uid: string }

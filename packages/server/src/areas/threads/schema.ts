@@ -5,7 +5,7 @@ import { Cursor } from '../history/schema.ts'
 import { NewMessage } from '../messages/schema.ts'
 
 const { parentMessageId: _parent, ...reply } = NewMessage.properties
-/** A reply: its thread is that of the path. */
+/** A reply; the path names its thread. */
 export const NewReply = Type.Object(reply)
 export type NewReply = Static<typeof NewReply>
 
@@ -44,7 +44,7 @@ export const ThreadListQuery = Type.Object({
 })
 export type ThreadListQuery = Static<typeof ThreadListQuery>
 
-/** The message that a thread began with. */
+/** The first message of a thread. */
 export const Thread = Type.Object(
   {
     ...MessageRecord.properties,

@@ -23,9 +23,9 @@ import {
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
 import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
 
-/** Acts for the app itself; it has no row. */
+/** The uid of the app itself; it has no row. */
 const SYSTEM_UID = 'app_system'
-/** What goes in the action's own transaction; more is left to the sweep. */
+/** Rows removed in the action's own transaction; the sweep removes the rest. */
 const SWEEP_AT_ONCE = 1_000
 
 export const createUser = (deps: Deps, actor: Actor, user: NewUser): Promise<CreatedUser> =>
@@ -74,19 +74,19 @@ export function editUser(
   })
 }
 
-/** Role and tags are how the app sorts its users: no user sorts itself. */
+/** The app classifies its users by role and tags, so users can't change their own. */
 function checkOwnChanges({ role, tags }: UserChanges): void {
   const field = role !== undefined ? 'role' : tags !== undefined ? 'tags' : undefined
   if (field) throw noAccess(`Only the app can change ${field}, with an API key.`)
 }
 
-/** A role that users can get: it must stay until they have it. `default` is never removed. */
+/** A role that can be assigned. It must stay until the user has it; `default` is never deleted. */
 async function checkRole(tx: Tx, appNo: number, role: string) {
   if (role === 'default') return
   if (!(await holdRole.maybeOne(tx, { appNo, role }))) throw fail('ERR_ROLE_NOT_FOUND', { role })
 }
 
-/** Returns the uids that this call switched off; those that were off already are told too. */
+/** Returns the uids that this call deactivated, and those that already were. */
 export function deactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promise<string[]> {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
@@ -128,7 +128,7 @@ export async function dropUser(tx: Tx, appNo: number, uid: string, permanent: bo
   return { success: true as const, message: `User ${uid} deleted.` }
 }
 
-/** Invisible at once; what is theirs goes now if it is little, else with the sweep. */
+/** The user is invisible at once. A few related rows are removed now, many by the sweep. */
 async function removeUser(tx: Tx, appNo: number, user: UserRow): Promise<void> {
   const { uid } = user
   await revokeTokensOf(tx, appNo, uid)

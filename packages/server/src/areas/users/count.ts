@@ -10,21 +10,21 @@ export interface Count {
   capped: boolean
 }
 
-/** How many of some users, in the order of the list, pass. */
+/** How many of some users, in list order, pass. */
 export interface Sample {
   passed: number
   walked: number
 }
 
 /**
- * What counting costs, in microseconds of CPU as measured with 1,000,000 users: a step along the order, an entry of an index
- * of the filter, and a user that has to be read.
+ * What counting costs, in microseconds of CPU measured with 1,000,000 users: a step along the
+ * order, an entry of a filter's index, and a user row that must be read.
  */
 const STEP = 0.6
 const ENTRY = 0.4
 const READ = 3
 
-/** Exact without filters, and with them up to the cap. */
+/** Exact without filters; with filters, exact up to the cap. */
 export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
   if (filter.byStatus && !filter.few) return countSome(db, filter)
   if (filter.where.length === 0) return { total: await countAll(db, filter), capped: false }
@@ -38,7 +38,7 @@ export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Pr
   return { total: Math.min(total, CAP), capped: total > CAP }
 }
 
-/** Of the first users in the order of the list: a status is known of each alone. */
+/** Counts among the first users in list order: a status is only known user by user. */
 async function countSome(db: Db, filter: UserFilter): Promise<Count> {
   const { passed, walked } = await walk(db, filter, { limit: 0 }, CAP + 1)
   return { total: Math.min(passed, CAP), capped: walked > CAP }
@@ -50,8 +50,8 @@ async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<nu
 }
 
 /**
- * How far to walk until more than the cap have passed, if that costs less than the indexes of the filter. The former grows with
- * the rarity of those who pass, the latter with their number.
+ * How far to walk until more than the cap have passed, if that is cheaper than the filter's
+ * indexes. The walk gets longer the rarer matches are, the indexes the more there are.
  */
 async function widthToCap(
   db: Executor,
@@ -62,10 +62,11 @@ async function widthToCap(
   const steps = CAP / share
   const all = await countAll(db, filter)
   if (steps >= all) return undefined
-  // Far more names hold two letters than hold them side by side; the root fits what was measured.
+  // Far more names contain two letters than contain them side by side; the square root fits the
+  // measurements.
   const entries = all * (filter.search?.pair ? Math.sqrt(share) : share)
   const reads = Math.min(entries, (CAP * entries) / (share * all))
-  // Shares differ along the order: some more steps are better than to have walked in vain.
+  // The share varies along the order: a few extra steps are better than a walk in vain.
   return steps * STEP < entries * ENTRY + reads * READ ? Math.ceil(steps * 1.5) : undefined
 }
 
@@ -81,7 +82,10 @@ const countInOrder = (db: Db, filter: UserFilter, width: number) =>
 const countByFilter = (db: Db, filter: UserFilter) =>
   planned(db, filterIndexes, (tx) => countCapped(tx, sql`select from (${found(filter)}) as found`))
 
-/** Names that begin with the text stand together: where they alone exceed the cap, a glance tells. */
+/**
+ * Names that start with the text are adjacent in the order, so a quick look tells whether they
+ * alone exceed the cap.
+ */
 export async function manyStart(db: Db, filter: UserFilter): Promise<boolean> {
   const { search, searchAlone } = filter
   if (!search || !searchAlone) return false

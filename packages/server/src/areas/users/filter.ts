@@ -3,40 +3,45 @@ import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import { onlineTo } from './queries.ts'
 import type { UserListQuery } from './schema.ts'
 
-/** Place in the order of the list: folded name, then uid. */
+/** The sort key: folded name, then uid. */
 export type UserKey = readonly [nameKey: string, uid: string]
 
 type State = 'active' | 'deactivated'
 
-/** A text that is searched for, and how indexes find it. */
+/** A search key, and how indexes find it. */
 export interface Search {
   matches: Sql
-  /** Names that begin with it: they stand together in the order of the list. */
+  /** Names that start with it: they are adjacent in the order. */
   starting: Sql
-  /** Names that hold it further inside, and uids. */
+  /** Names that contain it further inside, and uids. */
   inside: Sql
-  /** Two characters: all names are found that hold both, side by side or not. */
+  /** Two characters: the index finds all names that contain both, adjacent or not. */
   pair: boolean
 }
 
-/** Which users a list is about, apart from paging. */
+/** Which users a list contains, apart from paging. */
 export interface UserFilter {
   appNo: number
-  /** Where users are found in the order of the list: all of the app's, or those who are online. */
+  /** The table that lists users in order: all of the app's users, or those who are online. */
   source: Sql
   states: readonly State[]
-  /** What a user must pass. */
+  /** Conditions on a user. */
   where: readonly Sql[]
-  /** What `where` asks of a user. Without the table's own columns, the index of the order answers alone. */
+  /**
+   * The columns that `where` needs. Without columns of the table, the order index alone suffices.
+   */
   columns: Sql
-  /** Where those who may pass are found by index: whoever passes `where` passes this too. */
+  /** Candidates found by index: every user that passes `where` passes this too. */
   indexed: readonly Sql[]
   search: Search | undefined
-  /** The search is all there is to pass. */
+  /** The search key is the only condition. */
   searchAlone: boolean
-  /** It names the users: there is nothing to walk for. */
+  /** The filter names the users, so nothing is walked. */
   few: boolean
-  /** It asks for a status, which no index of a filter has: some users are looked at, and the next page goes on after them. */
+  /**
+   * The filter has a status, which no filter index has: some users are read, and the next page
+   * continues after them.
+   */
   byStatus: boolean
   descending: boolean
 }
@@ -48,13 +53,13 @@ export const STATE: Record<State, Sql> = {
   deactivated: sql`deactivated_at is not null and removed_at is null`,
 }
 
-/** `viewer` is the user of a token. */
+/** `viewer` is the auth token's user. */
 export function toFilter(appNo: number, query: Filters, viewer?: string): UserFilter {
   const both: State[] = ['active', 'deactivated']
   const { searchKey, searchIn = ['name', 'uid'] } = query
   const search = searchKey ? toSearch(searchKey, searchIn) : undefined
   const online = onlineOf(query)
-  // Who is deactivated has no devices.
+  // A deactivated user has no devices.
   const present = online === true && !query.onlyDeactivated
   const others = conditions(appNo, query)
   if (online !== undefined && (viewer !== undefined || !present))
@@ -79,20 +84,20 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
   }
 }
 
-/** In the order of names as `presence` has them: who is online stands together there. */
+/** In the name order of `presence`, where online users are adjacent. */
 const PRESENT = sql`presence join (
   select app_no, uid, name, avatar, link, role, status_message, metadata, tags, online,
     last_active_at, created_at, updated_at, deactivated_at, removed_at
   from users) as u using (app_no, uid)`
 
-/** `available` is another word for online. */
+/** `available` is a synonym for online. */
 function onlineOf({ status }: { status?: readonly string[] }): boolean | undefined {
   if (!status || status.length === 0) return undefined
   const [online, offline] = [status.some((word) => word !== 'offline'), status.includes('offline')]
   return online === offline ? undefined : online
 }
 
-/** The same list, of a user's friends alone: few enough to be looked up one by one. */
+/** The same list limited to a user's friends: few enough to look up one by one. */
 export const friendsAmong = (filter: UserFilter, uid: string): UserFilter => ({
   ...filter,
   where: [
@@ -109,7 +114,7 @@ const columnsOf = (more: string[]): Sql =>
 
 interface Condition {
   is: Sql
-  /** The column of the table that it asks for. */
+  /** The column that the condition needs. */
   column?: string
 }
 
@@ -127,7 +132,7 @@ function conditions(appNo: number, query: Filters): Condition[] {
   return [...found, ...times(query)]
 }
 
-/** One of the roles as they are shown: holders of a removed one count as `default` until they are moved. */
+/** One of the roles as shown: users with a deleted role count as `default` until they are moved. */
 const hasRole = (appNo: number, wanted: string[]): Sql =>
   sql`role = any(array(
     select r.role from roles r where r.app_no = ${appNo}
@@ -150,9 +155,9 @@ function times(query: Filters): Condition[] {
   return found
 }
 
-/** Text anywhere in the name, whatever its case and accents, or the beginning of the uid. */
+/** The text anywhere in the name, ignoring case and accents, or at the start of the uid. */
 function toSearch(searchKey: string, searchIn: readonly string[]): Search {
-  // Of a lone accent nothing is left: it finds nothing, where '' would be in every name.
+  // A lone accent folds to an empty string: it matches nothing, while '' would match every name.
   const folded = sql`nullif(fold_name(${searchKey}), '')`
   const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
   const pattern = sql`'%' || ${literal} || '%'`
@@ -168,7 +173,7 @@ function toSearch(searchKey: string, searchIn: readonly string[]): Search {
       .replace(/[\u0300-\u036f]/g, '')
       .normalize('NFKC'),
   ]
-  // Keys of one or two characters have no trigram: their characters find the candidates.
+  // Search keys of one or two characters have no trigram: their characters find the candidates.
   const inside =
     length < 3
       ? sql`string_to_array(substr(name_key, 2), null) @> ${unseen(sql`string_to_array(${folded}, null)`)}`
@@ -182,12 +187,13 @@ function toSearch(searchKey: string, searchIn: readonly string[]): Search {
 }
 
 /**
- * A value that the planner does not see, so that it takes it for rare. Its statistics are those of the cell: where it takes a
- * value for common that this app has not, it would read the whole app to find enough of them.
+ * A value hidden from the planner, so that it assumes the value is rare. Its statistics describe
+ * the cell: if it believed in a common value that this app doesn't have, it would read the whole
+ * app.
  */
 const unseen = (value: Sql): Sql => sql`(select ${value})`
 
-/** Users of the list's states for which all of `conditions` hold. */
+/** Users of the list's states that satisfy all of `conditions`. */
 export function ofStates({ appNo, source, states }: UserFilter, conditions: readonly Sql[]): Sql {
   const parts = states.map(
     (state) => sql`select uid, name_key from ${source}
@@ -207,7 +213,7 @@ export function placeAfter({ descending }: UserFilter, after: UserKey | undefine
     : sql`(name_key, uid) > (${nameKey}, ${uid})`
 }
 
-/** The next `width` users in the order of the list, whether they pass or not. */
+/** The next `width` users in list order, whether they pass or not. */
 export function inOrder(
   filter: UserFilter,
   after: UserKey | undefined,

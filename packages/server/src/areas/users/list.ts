@@ -14,19 +14,19 @@ import {
   walk,
 } from './walk.ts'
 
-/** Where more than CAP pass, and still too few at the place where the page begins. */
+/** The walk width if more than CAP users pass, but too few near the start of the page. */
 const LONG_WALK = 50_000
 
-/** Users, and what was learned about their number on the way. */
+/** Users, and what was learned about the total on the way. */
 export interface Listed {
   rows: ListedUser[]
   count?: Count
   sample?: Sample
-  /** Where it gave up before there were enough. */
+  /** Where the search stopped before it found enough. */
   stoppedAt?: UserKey
 }
 
-/** The first `limit` users after a place. */
+/** The first `limit` users after a sort key. */
 export async function listUsers(
   db: Db,
   filter: UserFilter,
@@ -60,7 +60,7 @@ interface Stretch {
   limit: number
 }
 
-/** Walks until the rows are found or no user is left. */
+/** Walks until the rows are found or no users are left. */
 async function walkOn(db: Db, filter: UserFilter, stretch: Stretch): Promise<ListedUser[]> {
   const found: ListedUser[] = []
   for (let { after, offset, limit } = stretch; ; ) {
@@ -75,7 +75,7 @@ async function walkOn(db: Db, filter: UserFilter, stretch: Stretch): Promise<Lis
   }
 }
 
-/** The same, but looks at no more users than one answer may. */
+/** The same, but reads no more users than one request may. */
 async function walkSome(db: Db, filter: UserFilter, stretch: Stretch): Promise<Listed> {
   const rows: ListedUser[] = []
   let { after, offset, limit } = stretch
@@ -90,7 +90,7 @@ async function walkSome(db: Db, filter: UserFilter, stretch: Stretch): Promise<L
   return { rows, ...(after && { stoppedAt: after }) }
 }
 
-/** The place of the last of the first `count` users: for pages that nobody crawled to. */
+/** The sort key of the last of the first `count` users, for page numbers that nobody paged to. */
 export async function placeOf(
   db: Db,
   filter: UserFilter,
@@ -99,7 +99,7 @@ export async function placeOf(
   const offset = count - 1
   if (filter.where.length > 0) return placeAmong(db, filter, offset)
   const order = orderOf(filter)
-  // On the index alone: no user is read.
+  // An index-only scan: no user row is read.
   const walks = filter.states.map(
     (state) => sql`(select name_key, uid from ${filter.source}
       where app_no = ${filter.appNo} and ${STATE[state]} order by ${order} limit ${count})`,

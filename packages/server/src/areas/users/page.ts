@@ -13,8 +13,8 @@ import type { UserListQuery } from './schema.ts'
 import type { ListedUser } from './walk.ts'
 
 /**
- * The users that a list is about. Who calls with a token sees those that are active, and only friends
- * where its role says so.
+ * The users that a list contains. A caller with an auth token sees active users, and only friends
+ * if the role says so.
  */
 export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
   const { no: appNo, cell } = actor.app
@@ -38,7 +38,7 @@ export async function pageOfUsers(
 ) {
   const { page, perPage, cursor, withTags: tagged = false, ...filters } = query
   const { no: appNo, cell } = actor.app
-  // What reading the page tells of how many there are.
+  // What reading the page reveals about the total.
   let listed: Listed = { rows: [] }
   const list = {
     name: ['users', appNo, filters.sortOrder ?? 'asc'],

@@ -8,7 +8,7 @@ export const findUser = query<{ appNo: number; uid: string }, UserRow>(
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 
-/** The same as another user sees it: with the blocks between the two. */
+/** The same as another user sees it, with the blocks between the two. */
 export const findUserSeen = query<
   { appNo: number; uid: string; viewer: string },
   UserRow & Relation
@@ -23,7 +23,10 @@ export const findUserSeen = query<
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 
-/** Whether a user is online, in a list for this viewer: nobody is across a block. The blocks are read once for all users. */
+/**
+ * Whether a user is online, for this viewer: users across a block appear offline. The blocks are
+ * read once for all users.
+ */
 export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>
   viewer === undefined
     ? sql`online`
@@ -32,7 +35,7 @@ export const onlineTo = (appNo: number, viewer: string | undefined): Sql =>
         union all
         select b.uid from blocks b where b.app_no = ${appNo} and b.blocked_uid = ${viewer}))`
 
-/** Active users among these, by uid: the order in which users are locked everywhere. */
+/** The active users among these, sorted by uid: the order in which all code locks users. */
 export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
   'users.lock',
   `select ${USER_COLUMNS} from users
@@ -41,7 +44,10 @@ export const lockUsers = query<{ appNo: number; uids: string[] }, UserRow>(
    order by uid for no key update`,
 )
 
-/** The same, against removal alone: writers that only need the users to stay do not wait for each other. */
+/**
+ * The same, but only protects against deletion: writers that just need the users to stay don't wait
+ * for each other.
+ */
 export const holdUsers = query<{ appNo: number; uids: string[] }, UserRow>(
   'users.hold',
   `select ${USER_COLUMNS} from users
@@ -50,7 +56,7 @@ export const holdUsers = query<{ appNo: number; uids: string[] }, UserRow>(
    order by uid for share`,
 )
 
-/** The same in both states. */
+/** The same for active and deactivated users. */
 export const holdAnyUsers = query<{ appNo: number; uids: string[] }, UserRow>(
   'users.holdAny',
   `select ${USER_COLUMNS} from users
@@ -58,7 +64,7 @@ export const holdAnyUsers = query<{ appNo: number; uids: string[] }, UserRow>(
    order by uid for share`,
 )
 
-/** No row: the uid is taken. */
+/** No row if the uid is taken. */
 export const insertUser = query<
   {
     appNo: number
@@ -84,7 +90,7 @@ export const insertUser = query<
    returning ${USER_COLUMNS}`,
 )
 
-/** null leaves a field as it is; `unset` clears. */
+/** null keeps a field; `unset` clears it. */
 export const updateUser = query<
   {
     appNo: number
@@ -116,7 +122,7 @@ export const updateUser = query<
    returning ${USER_COLUMNS}`,
 )
 
-/** In both states, locked by uid: whoever switches users on or off, or removes them. */
+/** Active and deactivated users, locked by uid: for deactivating, reactivating and deleting. */
 export const lockAnyUsers = query<{ appNo: number; uids: string[] }, UserRow>(
   'users.lockAny',
   `select ${USER_COLUMNS} from users
@@ -136,7 +142,7 @@ export const updateDeactivated = query<
    returning ${USER_COLUMNS}`,
 )
 
-/** Nothing is pinned with it any more, nor with whoever takes the uid next. */
+/** Removes pins with this user, so that the next owner of the uid doesn't inherit them. */
 export const markRemoved = query<{ appNo: number; uid: string }>(
   'users.markRemoved',
   `with unpinned as (
@@ -146,15 +152,15 @@ export const markRemoved = query<{ appNo: number; uid: string }>(
 )
 
 /**
- * Removes up to :limit rows of a removed user's relations; the user itself goes when nothing of it
- * is left. Returns whether it is gone.
+ * Removes up to :limit rows of a deleted user's relations; the user's row goes last. Returns
+ * whether it is gone.
  */
 export const sweepUser = query<{ appNo: number; uid: string; limit: number }, { gone: boolean }>(
   'users.sweep',
   'select sweep_user(:appNo, :uid, :limit) as gone',
 )
 
-/** Of any app: the sweep serves a whole cell. */
+/** Of any app: a sweep serves a whole cell. */
 export const listRemoved = query<{ limit: number }, { app_no: number; uid: string }>(
   'users.listRemoved',
   'select app_no, uid from users where removed_at is not null limit :limit',

@@ -23,7 +23,7 @@ import type { AuthToken, TokenUse } from './tokens.schema.ts'
 
 type TokenDeps = Pick<Deps, 'secrets'>
 
-/** The record that callers see. */
+/** The record in answers. */
 export function toAuthToken({ secrets }: TokenDeps, row: TokenRow): AuthToken {
   return {
     uid: row.uid,
@@ -48,12 +48,12 @@ export async function addAuthToken(
   return toAuthToken(deps, await insertToken.one(tx, { appNo, uid, ...stored }))
 }
 
-/** Removes all tokens of a user; returns how many there were. */
+/** Revokes all auth tokens of a user and returns their number. */
 export async function revokeTokensOf(tx: Tx, appNo: number, uid: string): Promise<number> {
   return (await removeTokensOf.many(tx, { appNo, uid })).length
 }
 
-/** A new token, or without `force` the newest that is on no device yet. */
+/** A new auth token, or without `force` the newest one that no device uses yet. */
 export function createAuthToken(
   deps: Deps,
   actor: Actor,
@@ -73,13 +73,13 @@ export function createAuthToken(
   })
 }
 
-/** Those who issue and flush tokens of a user come one after the other. */
+/** Serialises creating and flushing a user's auth tokens. */
 async function lockUser(tx: Tx, appNo: number, uid: string): Promise<void> {
   if (!(await lockUsers.maybeOne(tx, { appNo, uids: [uid] })))
     throw fail('ERR_UID_NOT_FOUND', { uid })
 }
 
-/** The token of this user, or why it is not. */
+/** The user's auth token; fails with the reason if it isn't theirs. */
 export async function getToken(
   db: Executor,
   { secrets }: TokenDeps,
@@ -93,7 +93,9 @@ export async function getToken(
   return row
 }
 
-/** Stores where a token is in use. A token that is on one platform cannot move to another. */
+/**
+ * Registers the device of an auth token. A token registered for one platform can't move to another.
+ */
 export function editAuthToken(
   deps: Deps,
   actor: Actor,

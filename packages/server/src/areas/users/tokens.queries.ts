@@ -17,7 +17,7 @@ export const insertToken = query<
    returning ${COLUMNS}`,
 )
 
-/** Tells every process, in the same transaction: connections that showed such a token end. */
+/** Notifies every process in the same transaction: connections with such a token are closed. */
 const revoking = (removal: string) =>
   `with gone as (${removal} returning app_no, uid, token_hash), told as (
      insert into revocations (app_no, kind, id)
@@ -25,7 +25,7 @@ const revoking = (removal: string) =>
    )
    select uid, token_hash from gone`
 
-/** Tokens beyond the newest :keep of a user. */
+/** A user's auth tokens beyond the newest :keep. */
 export const removeOldTokens = query<
   { appNo: number; uid: string; keep: number },
   { token_hash: Buffer }
@@ -42,7 +42,7 @@ export const removeTokensOf = query<{ appNo: number; uid: string }, { token_hash
   revoking('delete from auth_tokens where app_no = :appNo and uid = :uid'),
 )
 
-/** The newest that is on no device yet. */
+/** The newest auth token that no device uses yet. */
 export const findUnusedToken = query<{ appNo: number; uid: string }, TokenRow>(
   'tokens.findUnused',
   `select ${COLUMNS} from auth_tokens
@@ -51,7 +51,9 @@ export const findUnusedToken = query<{ appNo: number; uid: string }, TokenRow>(
    order by created_at desc limit 1`,
 )
 
-/** Newest first. A user has at most as many as stay valid, so all are read and paged together. */
+/**
+ * Newest first. A user has a bounded number of auth tokens, so all are read and paged in memory.
+ */
 export const listTokens = query<{ appNo: number; uid: string }, TokenRow>(
   'tokens.list',
   `select ${COLUMNS} from auth_tokens

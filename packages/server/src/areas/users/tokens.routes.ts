@@ -16,7 +16,7 @@ import {
 import { listTokens } from './tokens.queries.ts'
 import { AuthToken, NewAuthToken, TokenListQuery, TokenParams, TokenUse } from './tokens.schema.ts'
 
-/** Keys of either scope: this is what `authOnly` keys are for. */
+/** API keys of either scope: `authOnly` keys exist for this. */
 const access: Access = {
   scope: 'authOnly',
   users: false,

@@ -15,15 +15,15 @@ import {
 
 export type ListedUser = UserRow & { name_key: string }
 
-/** How many users that pass a filter are looked for by its indexes, and counted. */
+/** How many matching users are read through a filter's indexes, and how far totals are counted. */
 export const CAP = 10_000
 
-/** Wide enough to fill a page where one in fifty passes, and to tell how many do. */
+/** Wide enough to fill a page if one user in fifty passes, and to estimate how many do. */
 export const WALK = 5_000
 
 const columns = new Sql([USER_COLUMNS], [])
 
-/** Which part of what passes is wanted. */
+/** Which part of the matching users is wanted. */
 export interface Range {
   after?: UserKey | undefined
   offset?: number
@@ -54,14 +54,14 @@ interface Summary {
 
 export interface Walked {
   rows: ListedUser[]
-  /** How many of those walked over pass. */
+  /** How many of the users walked over pass. */
   passed: number
   walked: number
   /** Where the walk ended. */
   last: UserKey | undefined
 }
 
-/** Looks at the next `width` users in the order of the list, and keeps those that pass. */
+/** Reads the next `width` users in list order and keeps those that pass. */
 export async function walk(
   db: Executor,
   filter: UserFilter,
@@ -99,15 +99,18 @@ export async function walk(
 
 export interface Sought {
   rows: ListedUser[]
-  /** All that pass, up to one more than CAP. Only up to CAP are `rows` the right ones. */
+  /** All users that pass, up to CAP + 1. `rows` are only correct up to CAP. */
   passed: number
 }
 
-/** All that pass, by the indexes of the filter. */
+/** All users that pass, through the filter's indexes. */
 export const found = (filter: UserFilter): Sql =>
   ofStates(filter, [...filter.indexed, ...filter.where])
 
-/** Finds the users that pass by the indexes of the filter, then sorts them: for filters that few pass. */
+/**
+ * Finds matching users through the filter's indexes and sorts them: for filters that few users
+ * pass.
+ */
 export async function seek(db: Db, filter: UserFilter, range: Range): Promise<Sought> {
   const { after, offset = 0, limit } = range
   const order = orderOf(filter)
@@ -128,8 +131,8 @@ export async function seek(db: Db, filter: UserFilter, range: Range): Promise<So
 }
 
 /**
- * The same where names that begin with the text are too many to be sorted: they are taken in order, and only
- * those that hold it further inside are sought. `passed` tells of the latter.
+ * The same if too many names start with the text to be sorted: those are read in order, and only
+ * names that contain it further inside are sought. `passed` counts the latter.
  */
 export async function seekInside(
   db: Db,
@@ -162,7 +165,7 @@ export async function seekInside(
   return toSought(rows)
 }
 
-/** The users of `page` in order, each with the summary; the summary alone if there is none. */
+/** The users of `page` in order, each with the summary; the summary alone if there are none. */
 const withUsers = (filter: UserFilter, summary: Sql): Sql => sql`
   select summary.*, listed.* from (${summary}) as summary left join (
     select name_key, ${columns} from users
@@ -178,8 +181,8 @@ const toSought = (rows: FoundRow[]): Sought => ({
 })
 
 /**
- * How a read must be planned, whatever the statistics say. None reads a table from end to end; `filterIndexes` finds by
- * the indexes of the conditions alone, `orderIndex` goes along the order of the list.
+ * How a read must be planned, whatever the statistics say. No plan scans a whole table;
+ * `filterIndexes` uses only the indexes of the conditions, `orderIndex` follows the list order.
  */
 export const anyIndex = query<Record<string, never>>(
   'users.useIndexes',
@@ -196,7 +199,7 @@ export const orderIndex = query<Record<string, never>>(
      set_config('enable_sort', 'off', true)`,
 )
 
-/** Runs a read with settings of the planner that hold for it alone. */
+/** Runs a read with planner settings that apply to it alone. */
 export function planned<T>(
   db: Db,
   settings: typeof anyIndex,

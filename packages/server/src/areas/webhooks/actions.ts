@@ -32,7 +32,7 @@ import type {
 
 const WEBHOOKS_PER_APP = 25
 
-/** Types of the events that pull these triggers. */
+/** The event types of these triggers. */
 const typesOf = (triggers: string[]) => triggers.flatMap((name) => known.get(name)?.type ?? [])
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
@@ -102,7 +102,7 @@ export async function editWebhook(
       retryOnFailure: given.retryOnFailure ?? null,
       unset,
     })
-    // What failed says nothing of where it goes from now on.
+    // Earlier failures say nothing about the new address.
     const moved =
       row.url !== before.url ||
       row.use_basic_auth !== before.use_basic_auth ||
@@ -126,7 +126,7 @@ export function deleteWebhook(deps: Deps, actor: Actor, id: string) {
   })
 }
 
-/** Subscribes to the triggers that there are; each says what came of it. */
+/** Subscribes to the known triggers; returns the result for each. */
 export function addTriggers(deps: Deps, actor: Actor, id: string, { triggerIds }: TriggerIds) {
   return change(deps, actor, id, async (tx, { no, triggers: before }) => {
     const wanted = triggerIds.filter((trigger) => known.has(trigger))
@@ -162,7 +162,7 @@ export function deleteTriggers(deps: Deps, actor: Actor, id: string, { triggerId
   })
 }
 
-/** Both secrets sign for a day: time to hand the new one to the receiver. */
+/** Both secrets sign for a day: time to give the receiver the new one. */
 export function rotateSecret(deps: Deps, actor: Actor, id: string): Promise<NewSecret> {
   return change(deps, actor, id, async (tx, { no }) => {
     const secret = newSecret()
@@ -175,7 +175,7 @@ export function rotateSecret(deps: Deps, actor: Actor, id: string): Promise<NewS
 
 type Before = WebhookRow & { has_password: boolean }
 
-/** Changes a webhook that is locked, and announces it. */
+/** Changes a locked webhook and announces it. */
 function change<T>(
   deps: Deps,
   actor: Actor,

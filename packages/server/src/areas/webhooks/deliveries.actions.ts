@@ -7,10 +7,10 @@ import { lockProgress, queueEvents } from './deliveries.queries.ts'
 import type { Replay } from './deliveries.schema.ts'
 import { findTypes } from './queries.ts'
 
-/** Positions a call. */
+/** The most positions per call. */
 const LONGEST_REPLAY = 10_000
 
-/** Sends events of the log again, with the same ids, in the order of each key. */
+/** Sends events of the log again, with the same ids, in order per order key. */
 export function replayEvents(deps: Deps, actor: Actor, id: string, { from, to = from }: Replay) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {

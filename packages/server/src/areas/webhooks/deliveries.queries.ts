@@ -20,7 +20,7 @@ export const listDeliveries = query<DeliveryPage, DeliveryRow>(
    order by id desc limit :limit`,
 )
 
-/** The same by the index of those that failed. */
+/** The same for failed attempts, by their index. */
 export const listFailedDeliveries = query<DeliveryPage, DeliveryRow>(
   'webhooks.listFailedDeliveries',
   `select ${COLUMNS} from webhook_deliveries
@@ -44,13 +44,13 @@ export const listDeadLetters = query<
    order by position limit :limit`,
 )
 
-/** Whoever delivers takes the same lock: no key is freed while its backlog grows. */
+/** Deliveries take the same lock: no order key is released while its backlog grows. */
 export const lockProgress = query<{ appNo: number; no: number }>(
   'webhooks.lockProgress',
   `select from webhook_progress where app_no = :appNo and webhook_no = :no for no key update`,
 )
 
-/** Events of a range become due now, in the order of each key. */
+/** Makes a range of events due now, in order per order key. */
 export const queueEvents = query<
   { appNo: number; no: number; from: number; to: number; types: string[] },
   { events: number }
@@ -71,7 +71,7 @@ export const queueEvents = query<
    select count(*) as events from chosen`,
 )
 
-/** Past their use, some at a time: the log has not held these events for long. */
+/** Expired dead letters, a few at a time: the log dropped these events long ago. */
 export const removeOldDeadLetters = query<{ limit: number }, { removed: number }>(
   'webhooks.removeOldDeadLetters',
   `with gone as (

@@ -109,7 +109,7 @@ async function placeOf({ no: appNo, cell }: ServedApp, id: string) {
   return { appNo, no: row.no }
 }
 
-/** One row more than the page has tells whether another follows. */
+/** One extra row shows whether there is another page. */
 function pageOf<R, T>(rows: R[], limit: number, show: (row: R) => T, keyOf: (row: R) => number) {
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined

@@ -20,7 +20,7 @@ const meta = Type.Object(
   { additionalProperties: false },
 )
 
-/** One try to deliver one event. */
+/** One attempt to deliver one event. */
 export const Delivery = Type.Object(
   {
     id: Type.String(),
@@ -52,7 +52,7 @@ export const DeliveryListQuery = Type.Object({
 })
 export type DeliveryListQuery = Static<typeof DeliveryListQuery>
 
-/** Events that were given up. */
+/** Events whose delivery was given up. */
 export const DeadLetter = Type.Object(
   {
     position: Position('Position of the event, or of the first of several.'),

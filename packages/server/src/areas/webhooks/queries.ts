@@ -19,7 +19,7 @@ export type WebhookRow = Pick<
 const COLUMNS = `no, id, name, url, use_basic_auth, username, enabled, retry_on_failure, triggers,
   created_at, updated_at`
 
-/** Creators of webhooks of one app come one after the other: the count below is then exact. */
+/** Serialises the creation of an app's webhooks, so that the count below is exact. */
 export const lockWebhooks = query<{ appNo: number }>(
   'webhooks.lock',
   'select from apps where app_no = :appNo for no key update',
@@ -30,7 +30,7 @@ export const countWebhooks = query<{ appNo: number }, { count: number }>(
   'select count(*) from webhooks where app_no = :appNo and not removed',
 )
 
-/** Begins with what is logged from now on. No row: the id is taken. */
+/** Starts with the next event in the log. No row if the id is taken. */
 export const insertWebhook = query<
   {
     appNo: number
@@ -62,7 +62,7 @@ export const insertWebhook = query<
    select ${COLUMNS} from made`,
 )
 
-/** Newest first. An app has at most 25, so all are read and paged together. */
+/** Newest first. An app has at most 25, so all are read and paged in memory. */
 export const listWebhooks = query<{ appNo: number; searchKey: string | null }, WebhookRow>(
   'webhooks.list',
   `select ${COLUMNS} from webhooks
@@ -71,7 +71,7 @@ export const listWebhooks = query<{ appNo: number; searchKey: string | null }, W
    order by no desc`,
 )
 
-/** What a webhook is told of, as it is now. */
+/** A webhook's current triggers. */
 export const findTypes = query<{ appNo: number; id: string }, { no: number; types: string[] }>(
   'webhooks.findTypes',
   'select no, types from webhooks where app_no = :appNo and id = :id and not removed',
@@ -82,7 +82,7 @@ export const findWebhook = query<{ appNo: number; id: string }, WebhookRow>(
   `select ${COLUMNS} from webhooks where app_no = :appNo and id = :id and not removed`,
 )
 
-/** Whoever changes a webhook decides by what it is then. */
+/** A change of a webhook is decided by its locked state. */
 export const lockWebhook = query<
   { appNo: number; id: string },
   WebhookRow & { has_password: boolean }
@@ -93,7 +93,7 @@ export const lockWebhook = query<
    for no key update`,
 )
 
-/** null leaves a field as it is; `unset` clears. */
+/** null keeps a field; `unset` clears it. */
 export const updateWebhook = query<
   {
     appNo: number
@@ -123,7 +123,10 @@ export const updateWebhook = query<
    returning ${COLUMNS}`,
 )
 
-/** What failed before counts no more: it is tried at once. In this order, as deliveries lock them. */
+/**
+ * Forgets earlier failures: everything is retried immediately. Locks rows in the same order as
+ * deliveries.
+ */
 export const restartProgress = query<{ appNo: number; no: number }>(
   'webhooks.restartProgress',
   `update webhook_progress set failures = 0, failing_since = null, failed_at = null, probes = 0, waits_until = null
@@ -136,7 +139,7 @@ export const restartParked = query<{ appNo: number; no: number }>(
    where app_no = :appNo and webhook_no = :no`,
 )
 
-/** What is new among them holds for what is logged from now on. */
+/** New triggers apply to events logged from now on. */
 export const updateTriggers = query<
   { appNo: number; no: number; triggers: string[]; types: string[] },
   WebhookRow
@@ -154,7 +157,7 @@ export const updateTriggers = query<
    returning ${COLUMNS}`,
 )
 
-/** The secret until now signs beside the new one for a day. */
+/** The previous secret also signs for a day. */
 export const updateSecret = query<
   { appNo: number; no: number; secretSealed: Buffer },
   WebhookRow & { old_secret_until: Date }
@@ -167,7 +170,7 @@ export const updateSecret = query<
    returning ${COLUMNS}, old_secret_until`,
 )
 
-/** Its other rows go with the sweeps. */
+/** Sweeps remove its other rows. */
 export const removeWebhook = query<{ appNo: number; id: string }, WebhookRow>(
   'webhooks.remove',
   `update webhooks set removed = true

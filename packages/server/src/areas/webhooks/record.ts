@@ -3,7 +3,7 @@ import type { Webhook } from './schema.ts'
 
 const seconds = (time: Date) => Math.floor(time.getTime() / 1000)
 
-/** The record that callers and events see. */
+/** The record in answers and events. */
 export const toWebhook = (row: WebhookRow): Webhook => ({
   id: row.id,
   name: row.name,

@@ -13,7 +13,7 @@ const Secret = Type.String({
     'Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64.',
 })
 
-/** Only here, and when it is changed, is the secret shown. */
+/** The secret is only shown here and when it is replaced. */
 export const CreatedWebhook = Type.Object(
   { ...WebhookRecord.properties, secret: Secret },
   { additionalProperties: false },
@@ -77,7 +77,7 @@ export const TriggerIds = Type.Object({
 })
 export type TriggerIds = Static<typeof TriggerIds>
 
-/** What came of each trigger. */
+/** The result for each trigger. */
 export const TriggerOutcomes = Data(ByName(Outcome(['ERR_TRIGGER_NOT_FOUND'])))
 
 export const Trigger = Type.Object(
