@@ -45,8 +45,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   platform: ['platform', 'protocol'],
 }
 
-// "message" alone is also what an error has.
-const CHAT_NOUNS = /\b(messages|(conversation|group|member|friend|reaction|receipt)s?)\b/i
+// "message" alone is also what an error has, and SQL says "group by".
+const CHAT_NOUNS =
+  /\b(messages|groups|group(?! by)|(conversation|member|friend|reaction|receipt)s?)\b/i
 
 interface Import {
   from: string
