@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
-import { type PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
-import { keysetPage } from '../../platform/http/keyset.ts'
 import { Data, Page } from '../../platform/http/schemas.ts'
+import { keysetPage } from '../../platform/lists/page.ts'
+import { type PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   createManagedApp,
   deleteManagedApp,
@@ -67,12 +67,13 @@ export const appRoutes =
         const list = {
           name: ['apps', operatorNo],
           filters: searchKey,
-          rows: (after: PageKey | undefined, limit: number) => {
+          async read(after: PageKey | undefined, limit: number) {
             const before = Number(after?.[0] ?? 2 ** 31 - 1)
-            return listManagedApps.many(deps.directory.db, { ...own, before, limit })
+            const rows = await listManagedApps.many(deps.directory.db, { ...own, before, limit })
+            return { rows }
           },
           keyOf: ({ app_no }: ManagedAppRow): PageKey => [app_no],
-          async placeOf(count: number): Promise<PageKey | undefined> {
+          async startOf(count: number): Promise<PageKey | undefined> {
             const skip = count - 1
             const row = await placeOfManagedApp.maybeOne(deps.directory.db, { ...own, skip })
             return row && [row.app_no]
@@ -82,14 +83,8 @@ export const appRoutes =
             return { total, capped: false }
           },
         }
-        const found = await keysetPage({ secrets: deps.secrets, starts }, list, page)
-        return {
-          data: found.rows.map((row) => toManagedApp(deps, row)),
-          meta: {
-            pagination: found.pagination,
-            ...(found.next !== undefined && { cursor: { next: found.next } }),
-          },
-        }
+        const { rows, meta } = await keysetPage({ secrets: deps.secrets, starts }, list, page)
+        return { data: rows.map((row) => toManagedApp(deps, row)), meta }
       },
     )
 

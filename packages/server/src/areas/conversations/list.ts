@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import { getTotal } from '../../platform/db/totals.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import type { Count } from '../../platform/http/keyset.ts'
+import type { Count } from '../../platform/lists/count.ts'
 import {
   countAllFilteredViews,
   countFilteredViews,

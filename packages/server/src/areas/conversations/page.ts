@@ -1,8 +1,8 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
-import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest, noAccess } from '../../platform/http/fail.ts'
-import { keysetPage } from '../../platform/http/keyset.ts'
+import { keysetPage, type Paging } from '../../platform/lists/page.ts'
+import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   countAll,
   countOwn,
@@ -40,20 +40,14 @@ export async function pageOfConversations(
       : ofUser(cell.db, filter, actor.uid)),
   }
   const request = { page, perPage, cursor, counted: useCursoredIndex === 0 }
-  const found = await keysetPage<ViewRow>({ secrets, starts }, list, request)
+  const found = await keysetPage({ secrets, starts }, list, request)
   const data = await toConversations(cell.db, appNo, found.rows, {
     owner: actor.uid === undefined,
     tags: query.withTags === true,
     counterpartTags: query.withUserAndGroupTags === true,
     blocks: query.withBlockedInfo === true,
   })
-  return {
-    data,
-    meta: {
-      pagination: found.pagination,
-      ...(found.next !== undefined && { cursor: { next: found.next } }),
-    },
-  }
+  return { data, meta: found.meta }
 }
 
 function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {
@@ -94,40 +88,32 @@ function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
 
 type Cell = Actor['app']['cell']
 
-function ofUser(db: Cell['db'], filter: ViewFilter, uid: string) {
-  let total: number | undefined
-  return {
-    async rows(after: PageKey | undefined, limit: number): Promise<ViewRow[]> {
-      const rows = await listOwn(db, filter, uid, after && placeOf(after), limit)
-      total = rows[0]?.total ?? undefined
-      return rows
-    },
-    keyOf: (row: ViewRow) => keyOf(toPlace(row)),
-    async placeOf(count: number) {
-      const place = await placeOfOwn(db, filter, uid, count)
-      return place && keyOf(place)
-    },
-    count: async () => (total === undefined ? countOwn(db, filter, uid) : { total, capped: false }),
-  }
-}
+const ofUser = (db: Cell['db'], filter: ViewFilter, uid: string): Paging<ViewRow> => ({
+  async read(after, limit) {
+    const rows = await listOwn(db, filter, uid, after && placeOf(after), limit)
+    const total = rows[0]?.total ?? undefined
+    return { rows, ...(total !== undefined && { count: async () => ({ total, capped: false }) }) }
+  },
+  keyOf: (row) => keyOf(toPlace(row)),
+  async startOf(count) {
+    const place = await placeOfOwn(db, filter, uid, count)
+    return place && keyOf(place)
+  },
+  count: () => countOwn(db, filter, uid),
+})
 
-function ofAll(db: Cell['db'], filter: ViewFilter & { unique: boolean }) {
-  let stoppedAt: OwnedPlace | undefined
-  return {
-    async rows(after: PageKey | undefined, limit: number): Promise<ViewRow[]> {
-      const found = await listAll(db, filter, after && ownedPlaceOf(after), limit)
-      stoppedAt = found.stoppedAt
-      return found.rows
-    },
-    stoppedAt: () => stoppedAt && ownedKeyOf(stoppedAt),
-    keyOf: (row: ViewRow) => ownedKeyOf({ ...toPlace(row), uid: row.uid }),
-    async placeOf(count: number) {
-      const place = await placeOfAll(db, filter, count)
-      return place && ownedKeyOf(place)
-    },
-    count: () => countAll(db, filter),
-  }
-}
+const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }): Paging<ViewRow> => ({
+  async read(after, limit) {
+    const { rows, stoppedAt } = await listAll(db, filter, after && ownedPlaceOf(after), limit)
+    return { rows, stoppedAt: stoppedAt && ownedKeyOf(stoppedAt) }
+  },
+  keyOf: (row) => ownedKeyOf({ ...toPlace(row), uid: row.uid }),
+  async startOf(count) {
+    const place = await placeOfAll(db, filter, count)
+    return place && ownedKeyOf(place)
+  },
+  count: () => countAll(db, filter),
+})
 
 const keyOf = ({ second, withId, kind }: ViewPlace): PageKey => [second, withId, kind]
 

@@ -1,129 +1,91 @@
-import type { Scope } from '@loquat/protocol'
-import { SCOPES } from '@loquat/protocol'
+import { SCOPES, type Scope } from '@loquat/protocol'
 import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
-import type { PageKey } from '../../platform/cache/page-starts.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
-import type { Count } from '../../platform/http/keyset.ts'
+import { Sql, sql } from '../../platform/db/sql.ts'
+import { type Count, countFound } from '../../platform/lists/count.ts'
+import { findStart, type Keyed, type Keyset, keyOf, listNext } from '../../platform/lists/keyset.ts'
+import type { Paging } from '../../platform/lists/page.ts'
+import { bySeek, byWalk } from '../../platform/lists/strategies.ts'
+import { onlineTo } from '../users/queries.ts'
+import type { MemberListQuery } from './members.schema.ts'
 
 const COUNT_CAP = 10_000
 
-/** `place` is a time as PostgreSQL writes it: a Date would lose its microseconds. */
-interface Placed {
-  place: string
-}
+/** Members that one answer looks at: who is online is known of each alone. */
+const WALK = 10_000
 
-export type MemberRow = UserRow & Placed & { scope: Scope; joined_at: Date }
+export type MemberRow = UserRow & { scope: Scope; joined_at: Date }
 
 export interface MemberFilter {
   appNo: number
   guid: string
   scopes: readonly Scope[]
+  status: MemberListQuery['status'] | undefined
+  /** The user of a token. */
+  viewer: string | undefined
 }
 
-export const toMemberFilter = (
-  appNo: number,
-  guid: string,
-  query: { scopes?: Scope[] },
-): MemberFilter => ({
-  appNo,
-  guid,
-  scopes: query.scopes ? [...new Set(query.scopes)] : SCOPES,
+const withUsers = (appNo: number) => ({
+  kept: sql`scope, joined_at`,
+  columns: sql`${new Sql([USER_COLUMNS], [])}, scope, joined_at`,
+  join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
 })
 
-export const userColumns = new Sql([USER_COLUMNS], [])
-
-const membersWith = ({ appNo, guid }: MemberFilter, scope: Scope): Sql =>
-  sql`from inbox i
-    where i.app_no = ${appNo} and i.scope = ${scope} and i.conversation = (
-      select no from conversations
-      where app_no = ${appNo} and kind = 'group' and one = ${guid} and other = '')`
-
 /** By the time they joined, then uid: each scope by its own range of one index. */
-export const inOrder = (
-  filter: MemberFilter,
-  selected: Sql,
-  limit: number,
-  condition: Sql = sql`true`,
-): Sql =>
-  joinSql(
-    filter.scopes.map(
-      (scope) => sql`(select ${selected} ${membersWith(filter, scope)} and ${condition}
-        order by i.joined_at, i.uid limit ${limit})`,
-    ),
-    ' union all ',
-  )
+const keysetOf = ({ appNo, guid, scopes }: MemberFilter): Keyset => ({
+  ...{ name: 'members', key: sql`i.joined_at`, keyType: 'timestamptz', id: sql`i.uid` },
+  descending: false,
+  ranges: scopes.map(
+    (scope) => sql`from inbox i
+      where i.app_no = ${appNo} and i.scope = ${scope} and i.conversation = (
+        select no from conversations
+        where app_no = ${appNo} and kind = 'group' and one = ${guid} and other = '')`,
+  ),
+  where: [],
+  ...withUsers(appNo),
+})
 
-export const placeAfter = (after: PageKey | undefined): Sql =>
-  after ? sql`(i.joined_at, i.uid) > (${after[0]}::timestamptz, ${after[1]})` : sql`true`
-
-export async function listMembers(
-  db: Executor,
-  filter: MemberFilter,
-  after: PageKey | undefined,
-  limit: number,
-): Promise<MemberRow[]> {
-  if (filter.scopes.length === 0) return []
-  // One that is removed is gone for everyone, also before it is swept.
-  const shown = sql`${placeAfter(after)} and exists (select from users u
-    where u.app_no = i.app_no and u.uid = i.uid and u.removed_at is null)`
-  const members = inOrder(filter, sql`i.uid, i.scope, i.joined_at`, limit, shown)
-  return runSql<MemberRow>(
-    db,
-    'members.list',
-    sql`with members as materialized (
-        select uid, scope, joined_at from (${members}) all_scopes
-        order by joined_at, uid limit ${limit}
-      )
-      select ${userColumns}, scope, joined_at, joined_at::text as place
-      from members join users using (uid)
-      where app_no = ${filter.appNo} order by joined_at, uid`,
-  )
-}
-
-export async function placeOfMember(
-  db: Executor,
-  filter: MemberFilter,
-  count: number,
-): Promise<PageKey | undefined> {
-  if (filter.scopes.length === 0) return undefined
-  const [row] = await runSql<Placed & { uid: string }>(
-    db,
-    'members.placeOf',
-    sql`select joined_at::text as place, uid
-      from (${inOrder(filter, sql`i.joined_at, i.uid`, count)}) all_scopes
-      order by joined_at, uid offset ${count - 1} limit 1`,
-  )
-  return row && keyOf(row)
-}
-
-export const keyOf = ({ place, uid }: Placed & { uid: string }): PageKey => [place, uid]
-
-/** Of all scopes the group keeps the count itself. */
-export async function countMembers(
+export function membersOf(
   db: Executor,
   filter: MemberFilter,
   membersCount: number,
-): Promise<Count> {
-  if (filter.scopes.length === 0) return { total: 0, capped: false }
-  if (filter.scopes.length === SCOPES.length) return { total: membersCount, capped: false }
-  const some = inOrder(filter, sql`i.uid`, COUNT_CAP + 1)
-  return capped(
-    await runSql<{ total: number }>(
-      db,
-      'members.count',
-      sql`select count(*) as total from (${some}) members`,
-    ),
-  )
+): Paging<MemberRow & Keyed> {
+  const { appNo, scopes, status, viewer } = filter
+  const list = keysetOf(filter)
+  if (scopes.length === 0) return NOBODY
+  if (status) {
+    const online = onlineTo(appNo, viewer)
+    const is = sql`(select ${online} = ${status !== 'offline'} from users
+      where users.app_no = ${appNo} and users.uid = sort_id and users.removed_at is null limit 1)`
+    const steps = { width: WALK, most: WALK, cap: COUNT_CAP }
+    return byWalk<MemberRow>(db, { ...list, where: [is] }, steps)
+  }
+  // One that is removed is gone for everyone, also before it is swept.
+  const condition = sql`exists (select from users u
+    where u.app_no = i.app_no and u.uid = i.uid and u.removed_at is null)`
+  return {
+    keyOf,
+    read: async (after, limit) => ({
+      rows: await listNext<MemberRow>(db, list, { after, limit, condition }),
+    }),
+    startOf: (count) => findStart(db, list, count),
+    // Of all scopes the group keeps the count itself.
+    count: async () =>
+      scopes.length === SCOPES.length
+        ? { total: membersCount, capped: false }
+        : countFound(db, list, COUNT_CAP),
+  }
 }
 
-const capped = ([row]: { total: number }[]): Count => {
-  const total = row?.total ?? 0
-  return { total: Math.min(total, COUNT_CAP), capped: total > COUNT_CAP }
+const NONE: Count = { total: 0, capped: false }
+const NOBODY: Paging<MemberRow & Keyed> = {
+  keyOf,
+  read: async () => ({ rows: [] }),
+  startOf: async () => undefined,
+  count: async () => NONE,
 }
 
-export type BanRow = UserRow &
-  Placed & { scope: Scope | null; joined_at: Date | null; banned_at: Date }
+export type BanRow = UserRow & { scope: Scope | null; joined_at: Date | null; banned_at: Date }
 
 export interface BanFilter {
   appNo: number
@@ -131,47 +93,29 @@ export interface BanFilter {
   searchKey: string | undefined
 }
 
-const bans = ({ appNo, guid, searchKey }: BanFilter): Sql =>
-  sql`from bans b join users u using (app_no, uid)
-    where app_no = ${appNo} and b.guid = ${guid} and u.removed_at is null and ${
-      searchKey
-        ? sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
-            or starts_with(uid, lower(${searchKey})))`
-        : sql`true`
-    }`
-
 /** The last banned first. */
-export const listBans = (
+export const bansOf = (
   db: Executor,
-  filter: BanFilter,
-  after: PageKey | undefined,
-  limit: number,
-  offset = 0,
-): Promise<BanRow[]> =>
-  runSql<BanRow>(
+  { appNo, guid, searchKey }: BanFilter,
+): Paging<BanRow & Keyed> =>
+  bySeek<BanRow>(
     db,
-    'bans.list',
-    sql`select ${userColumns}, b.scope, b.joined_at, b.banned_at, b.banned_at::text as place
-      ${bans(filter)} and ${
-        after ? sql`(b.banned_at, b.uid) < (${after[0]}::timestamptz, ${after[1]})` : sql`true`
-      }
-      order by b.banned_at desc, b.uid desc offset ${offset} limit ${limit}`,
-  )
-
-export async function placeOfBan(
-  db: Executor,
-  filter: BanFilter,
-  count: number,
-): Promise<PageKey | undefined> {
-  const [row] = await listBans(db, filter, undefined, 1, count - 1)
-  return row && keyOf(row)
-}
-
-export const countBans = async (db: Executor, filter: BanFilter): Promise<Count> =>
-  capped(
-    await runSql<{ total: number }>(
-      db,
-      'bans.count',
-      sql`select count(*) as total from (select ${bans(filter)} limit ${COUNT_CAP + 1}) found`,
-    ),
+    {
+      ...{ name: 'bans', key: sql`b.banned_at`, keyType: 'timestamptz', id: sql`b.uid` },
+      descending: true,
+      ranges: [
+        sql`from bans b join users u on u.app_no = b.app_no and u.uid = b.uid
+          where b.app_no = ${appNo} and b.guid = ${guid} and u.removed_at is null`,
+      ],
+      where: searchKey
+        ? [
+            sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
+              or starts_with(u.uid, lower(${searchKey})))`,
+          ]
+        : [],
+      ...withUsers(appNo),
+      kept: sql`b.scope, b.joined_at, b.banned_at`,
+      columns: sql`${new Sql([USER_COLUMNS], [])}, scope, joined_at, banned_at`,
+    },
+    COUNT_CAP,
   )

@@ -1,30 +1,16 @@
-import type { UserRecord } from '@loquat/protocol'
+import { SCOPES, type UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
 import { toSharedUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import { showTo } from '../../core/user-seen.ts'
 import type { Deps } from '../../deps.ts'
-import type { PageStarts } from '../../platform/cache/page-starts.ts'
-import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { keysetPage } from '../../platform/http/keyset.ts'
-import {
-  type BanRow,
-  countBans,
-  countMembers,
-  keyOf,
-  listBans,
-  listMembers,
-  type MemberFilter,
-  type MemberRow,
-  placeOfBan,
-  placeOfMember,
-  toMemberFilter,
-} from './members.list.ts'
+import { keysetPage } from '../../platform/lists/page.ts'
+import type { PageStarts } from '../../platform/lists/page-starts.ts'
+import { bansOf, membersOf } from './members.list.ts'
 import { toBanned, toMember } from './members.record.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
-import { membersByStatus } from './members.status.ts'
 import { refuseIf } from './membership.ts'
 import { findGroup, findGroupSeen } from './queries.ts'
 import { type Refusal, refuseModerating, refuseOutside, type Standing } from './rights.ts'
@@ -39,26 +25,17 @@ export async function pageOfMembers(
   const { no: appNo, cell } = actor.app
   const group = await getGroup(actor, guid, refuseOutside)
   const { page, perPage, cursor, ...filters } = query
-  const filter = toMemberFilter(appNo, guid, filters)
-  const online = query.status && query.status !== 'offline'
   const viewer = actor.kind === 'user' ? actor.uid : undefined
+  const scopes = filters.scopes ? [...new Set(filters.scopes)] : SCOPES
+  const filter = { appNo, guid, scopes, status: filters.status, viewer }
   const list = {
+    ...membersOf(cell.db, filter, group.members_count),
     name: ['members', appNo, guid],
     filters: [actor.credential.toString('base64'), filters],
-    ...(online === undefined
-      ? allMembers(cell.db, filter, group)
-      : membersByStatus(cell.db, { ...filter, online, viewer })),
   }
-  const found = await keysetPage<MemberRow>({ secrets, starts }, list, { page, perPage, cursor })
+  const found = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
   return toPage(actor, found, toMember)
 }
-
-const allMembers = (db: Executor, filter: MemberFilter, group: GroupRow) => ({
-  rows: listMembers.bind(null, db, filter),
-  placeOf: placeOfMember.bind(null, db, filter),
-  count: () => countMembers(db, filter, group.members_count),
-  keyOf,
-})
 
 export async function pageOfBans(
   { secrets }: Deps,
@@ -70,16 +47,12 @@ export async function pageOfBans(
   const { no: appNo, cell } = actor.app
   await getGroup(actor, guid, refuseModerating)
   const { page, perPage, cursor, searchKey } = query
-  const filter = { appNo, guid, searchKey }
   const list = {
+    ...bansOf(cell.db, { appNo, guid, searchKey }),
     name: ['bans', appNo, guid],
     filters: [actor.credential.toString('base64'), searchKey ?? ''],
-    rows: listBans.bind(null, cell.db, filter),
-    placeOf: placeOfBan.bind(null, cell.db, filter),
-    count: () => countBans(cell.db, filter),
-    keyOf,
   }
-  const found = await keysetPage<BanRow>({ secrets, starts }, list, { page, perPage, cursor })
+  const found = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
   return toPage(actor, found, toBanned)
 }
 
@@ -105,12 +78,9 @@ type Found<R> = Awaited<ReturnType<typeof keysetPage<R>>>
 
 async function toPage<R extends UserRow, T>(
   actor: Actor,
-  { rows, pagination, next }: Found<R>,
+  { rows, meta }: Found<R>,
   toRecord: (row: R, user: UserRecord) => T,
 ) {
   const show = actor.kind === 'user' ? await showTo(actor, rows) : toSharedUser
-  return {
-    data: rows.map((row) => toRecord(row, show(row))),
-    meta: { pagination, ...(next !== undefined && { cursor: { next } }) },
-  }
+  return { data: rows.map((row) => toRecord(row, show(row))), meta }
 }

@@ -1,18 +1,10 @@
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import type { Deps } from '../../deps.ts'
-import type { PageStarts } from '../../platform/cache/page-starts.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import { keysetPage } from '../../platform/http/keyset.ts'
-import {
-  countGroups,
-  type GroupFilter,
-  keyOf,
-  type ListedGroup,
-  listGroups,
-  placeOf,
-  toFilter,
-} from './list.ts'
+import { keysetPage } from '../../platform/lists/page.ts'
+import type { PageStarts } from '../../platform/lists/page-starts.ts'
+import { type GroupFilter, groupsOf, type ListedGroup, toFilter } from './list.ts'
 import type { GroupListQuery } from './schema.ts'
 
 /** A page of the groups that the app, or the acting user, can see. */
@@ -29,22 +21,19 @@ export async function pageOfGroups(
   const { no: appNo, cell } = app
   const filter = toFilter(appNo, uid, query)
   const list = {
+    ...groupsOf(cell.db, filter),
     name: ['groups', appNo, filter.order],
     filters: [credential.toString('base64'), uid ?? null, filters],
-    rows: listGroups.bind(null, cell.db, filter),
-    placeOf: placeOf.bind(null, cell.db, filter),
-    count: () => countGroups(cell.db, filter),
-    keyOf,
   }
   const request = { page, perPage, cursor, from: fromOf(query, filter) }
-  const found = await keysetPage<ListedGroup>({ secrets, starts }, list, request)
+  const found = await keysetPage({ secrets, starts }, list, request)
   // Before a place: read backwards, shown in the order of the list.
   const backwards = query.affix === 'prepend' && query.sortBy === undefined
   const data = found.rows.map((row) => show(row, query.withTags === true, uid !== undefined))
   const position = cursorOf(query, found.rows, found.next)
   return {
     data: backwards ? data.reverse() : data,
-    meta: { pagination: found.pagination, ...(position && { cursor: position }) },
+    meta: { ...found.meta, ...(position && { cursor: position }) },
   }
 }
 

@@ -3,18 +3,9 @@ import type { Actor } from '../../core/actor.ts'
 import { limitOf } from '../../core/settings.ts'
 import { asSeenBy } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
-import type { PageKey, PageStarts } from '../../platform/cache/page-starts.ts'
-import { keysetPage } from '../../platform/http/keyset.ts'
-import {
-  blocksOf,
-  countRelated,
-  friendsOf,
-  keyOf,
-  listRelated,
-  placeOf,
-  type RelatedFilter,
-  type RelatedRow,
-} from './list.ts'
+import { keysetPage } from '../../platform/lists/page.ts'
+import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
+import { blocksOf, friendsOf, type RelatedFilter, type RelatedRow, relatedTo } from './list.ts'
 import type { BlockListQuery, FriendListQuery } from './schema.ts'
 
 /** The number of blocks isn't limited; no list reads more of them than this. */
@@ -57,21 +48,18 @@ async function pageOf(
   const descending = affix === 'prepend'
   const filter: RelatedFilter = { appNo, uid, parts, most, searchKey, order, descending }
   const list = {
+    ...relatedTo(cell.db, filter),
     name: [name, appNo, uid, order],
     filters: [actor.credential.toString('base64'), searchKey ?? null, descending],
-    rows: listRelated.bind(null, cell.db, filter),
-    placeOf: (count: number, from?: PageKey) => placeOf(cell.db, filter, count, from),
-    count: () => countRelated(cell.db, filter),
-    keyOf,
   }
   const request = { page, perPage, cursor, from: fromOf(query) }
-  const found = await keysetPage<RelatedRow>({ secrets, starts }, list, request)
+  const found = await keysetPage({ secrets, starts }, list, request)
   const data = found.rows.map((row) => asSeenBy(uid, row, row))
   const position = cursorOf(query, found.rows.at(-1), found.next)
   return {
     // Before a sort key: read backwards, returned in list order.
     data: descending ? data.reverse() : data,
-    meta: { pagination: found.pagination, ...(position && { cursor: position }) },
+    meta: { ...found.meta, ...(position && { cursor: position }) },
   }
 }
 
@@ -89,6 +77,6 @@ function cursorOf(
   next: string | undefined,
 ) {
   if (affix === undefined || !last) return next === undefined ? undefined : { next }
-  const { place, uid } = last
-  return { ...(next !== undefined && { next }), updatedAt: Number(place), id: uid, affix }
+  const { key_text: second, uid } = last
+  return { ...(next !== undefined && { next }), updatedAt: Number(second), id: uid, affix }
 }

@@ -1,17 +1,21 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { joinSql, runSql, type Sql, sql } from '../../platform/db/sql.ts'
+import { joinSql, sql } from '../../platform/db/sql.ts'
 import { getTotal } from '../../platform/db/totals.ts'
-import { inOrder, ofStates, type UserFilter } from './filter.ts'
-import { anyIndex, CAP, filterIndexes, found, orderIndex, planned, WALK, walk } from './walk.ts'
+import { type Count, countCapped, countFound } from '../../platform/lists/count.ts'
+import { found, inOrder, walk } from '../../platform/lists/keyset.ts'
+import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
+import { countWalked } from '../../platform/lists/strategies.ts'
+import type { UserFilter } from './filter.ts'
 
-export interface Count {
-  total: number
-  capped: boolean
-}
+/** How many matching users are read through a filter's indexes, and how far totals are counted. */
+export const CAP = 10_000
+
+/** Wide enough to fill a page if one user in fifty passes, and to estimate how many do. */
+export const WALK = 5_000
 
 /** How many of some users, in list order, pass. */
-export interface Sample {
+interface Sample {
   passed: number
   walked: number
 }
@@ -26,22 +30,17 @@ const READ = 3
 
 /** Exact without filters; with filters, exact up to the cap. */
 export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
-  if (filter.byStatus && !filter.few) return countSome(db, filter)
+  if (filter.byStatus && !filter.few) return countWalked(db, filter, CAP)
   if (filter.where.length === 0) return { total: await countAll(db, filter), capped: false }
   if (await manyStart(db, filter)) return { total: CAP, capped: true }
   const sample = known ?? (filter.few ? undefined : await walk(db, filter, { limit: 0 }, WALK))
   if (sample && !known && sample.walked < WALK) return { total: sample.passed, capped: false }
   const width = sample && (await widthToCap(db, filter, sample))
-  if (width !== undefined && (await countInOrder(db, filter, width)) > CAP)
-    return { total: CAP, capped: true }
-  const total = await countByFilter(db, filter)
-  return { total: Math.min(total, CAP), capped: total > CAP }
-}
-
-/** Counts among the first users in list order: a status is only known user by user. */
-async function countSome(db: Db, filter: UserFilter): Promise<Count> {
-  const { passed, walked } = await walk(db, filter, { limit: 0 }, CAP + 1)
-  return { total: Math.min(passed, CAP), capped: walked > CAP }
+  if (width !== undefined) {
+    const count = await countInOrder(db, filter, width)
+    if (count.capped) return count
+  }
+  return planned(db, filterIndexes, (tx) => countFound(tx, filter, CAP))
 }
 
 async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {
@@ -70,34 +69,23 @@ async function widthToCap(
   return steps * STEP < entries * ENTRY + reads * READ ? Math.ceil(steps * 1.5) : undefined
 }
 
-const countInOrder = (db: Db, filter: UserFilter, width: number) =>
-  planned(db, orderIndex, (tx) =>
-    countCapped(
-      tx,
-      sql`select from ${inOrder(filter, undefined, width)} as walked
-        where ${joinSql(filter.where, ' and ')}`,
-    ),
-  )
-
-const countByFilter = (db: Db, filter: UserFilter) =>
-  planned(db, filterIndexes, (tx) => countCapped(tx, sql`select from (${found(filter)}) as found`))
+const countInOrder = (db: Db, filter: UserFilter, width: number): Promise<Count> =>
+  planned(db, orderIndex, (tx) => {
+    const walked = inOrder(filter, undefined, width, { looked: filter.looked })
+    const passing = sql`select from ${walked} walked where ${joinSql(filter.where, ' and ')}`
+    return countCapped(tx, filter, passing, CAP)
+  })
 
 /**
  * Names that start with the text are adjacent in the order, so a quick look tells whether they
  * alone exceed the cap.
  */
 export async function manyStart(db: Db, filter: UserFilter): Promise<boolean> {
-  const { search, searchAlone } = filter
+  const { search, searchAlone, among } = filter
   if (!search || !searchAlone) return false
-  const starting = sql`select from (${ofStates(filter, [search.starting])}) as starting`
-  return (await planned(db, anyIndex, (tx) => countCapped(tx, starting))) > CAP
-}
-
-async function countCapped(db: Executor, found: Sql): Promise<number> {
-  const [row] = await runSql<{ total: number }>(
-    db,
-    'users.count',
-    sql`select count(*) as total from (${found} limit ${CAP + 1}) as capped`,
+  const starting = found({ ...filter, sources: among([search.starting]), where: [] })
+  const count = await planned(db, anyIndex, (tx) =>
+    countCapped(tx, filter, sql`select from (${starting}) starting`, CAP),
   )
-  return row?.total ?? 0
+  return count.capped
 }

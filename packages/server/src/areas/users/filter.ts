@@ -1,10 +1,9 @@
 import { storable } from '../../core/time.ts'
+import { USER_COLUMNS } from '../../core/user-rows.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { Keyset } from '../../platform/lists/keyset.ts'
 import { onlineTo } from './queries.ts'
 import type { UserListQuery } from './schema.ts'
-
-/** The sort key: folded name, then uid. */
-export type UserKey = readonly [nameKey: string, uid: string]
 
 type State = 'active' | 'deactivated'
 
@@ -19,20 +18,12 @@ export interface Search {
   pair: boolean
 }
 
-/** Which users a list contains, apart from paging. */
-export interface UserFilter {
+/** Which users a list contains, in the order of their folded names. */
+export interface UserFilter extends Keyset {
   appNo: number
-  /** The table that lists users in order: all of the app's users, or those who are online. */
-  source: Sql
   states: readonly State[]
-  /** Conditions on a user. */
-  where: readonly Sql[]
-  /**
-   * The columns that `where` needs. Without columns of the table, the order index alone suffices.
-   */
-  columns: Sql
-  /** Candidates found by index: every user that passes `where` passes this too. */
-  indexed: readonly Sql[]
+  /** `from … where …` of the list's users who satisfy all of these conditions, one for each state. */
+  among: (conditions: readonly Sql[]) => Sql[]
   search: Search | undefined
   /** The search key is the only condition. */
   searchAlone: boolean
@@ -43,12 +34,11 @@ export interface UserFilter {
    * continues after them.
    */
   byStatus: boolean
-  descending: boolean
 }
 
 type Filters = Omit<UserListQuery, 'page' | 'perPage'>
 
-export const STATE: Record<State, Sql> = {
+const STATE: Record<State, Sql> = {
   active: sql`deactivated_at is null and removed_at is null`,
   deactivated: sql`deactivated_at is not null and removed_at is null`,
 }
@@ -65,22 +55,32 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
   if (online !== undefined && (viewer !== undefined || !present))
     others.push({ is: sql`${onlineTo(appNo, viewer)} = ${online}`, column: 'online' })
   const where = [...(search ? [search.matches] : []), ...others.map((condition) => condition.is)]
+  const states: State[] = query.onlyDeactivated
+    ? ['deactivated']
+    : query.withDeactivated && !present
+      ? both
+      : ['active']
+  const source = present ? PRESENT : sql`users`
+  const among = (conditions: readonly Sql[]) =>
+    states.map(
+      (state) => sql`from ${source}
+        where ${joinSql([sql`app_no = ${appNo}`, STATE[state], ...conditions], ' and ')}`,
+    )
   return {
-    appNo,
-    source: present ? PRESENT : sql`users`,
-    states: query.onlyDeactivated
-      ? ['deactivated']
-      : query.withDeactivated && !present
-        ? both
-        : ['active'],
+    ...{ name: 'users', key: sql`name_key`, keyType: 'text', id: sql`uid` },
+    descending: query.sortOrder === 'desc',
+    ranges: among([]),
+    // Candidates found by index: every user that passes `where` passes this too.
+    sources: among(search ? [sql`(${search.starting} or ${search.inside})`] : []),
     where,
-    columns: columnsOf(others.flatMap(({ column }) => column ?? [])),
-    indexed: search ? [sql`(${search.starting} or ${search.inside})`] : [],
-    search,
+    // Without other columns of the table, the order index alone suffices.
+    looked: columnsOf(others.flatMap(({ column }) => column ?? [])),
+    columns: new Sql([USER_COLUMNS], []),
+    join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
+    ...{ appNo, states, among, search },
     searchAlone: search !== undefined && others.length === 0,
     few: query.uids !== undefined,
     byStatus: online !== undefined,
-    descending: query.sortOrder === 'desc',
   }
 }
 
@@ -192,42 +192,3 @@ function toSearch(searchKey: string, searchIn: readonly string[]): Search {
  * app.
  */
 const unseen = (value: Sql): Sql => sql`(select ${value})`
-
-/** Users of the list's states that satisfy all of `conditions`. */
-export function ofStates({ appNo, source, states }: UserFilter, conditions: readonly Sql[]): Sql {
-  const parts = states.map(
-    (state) => sql`select uid, name_key from ${source}
-      where ${joinSql([sql`app_no = ${appNo}`, STATE[state], ...conditions], ' and ')}`,
-  )
-  return joinSql(parts, ' union all ')
-}
-
-export const orderOf = ({ descending }: UserFilter): Sql =>
-  descending ? sql`name_key desc, uid desc` : sql`name_key, uid`
-
-export function placeAfter({ descending }: UserFilter, after: UserKey | undefined): Sql {
-  if (!after) return sql`true`
-  const [nameKey, uid] = after
-  return descending
-    ? sql`(name_key, uid) < (${nameKey}, ${uid})`
-    : sql`(name_key, uid) > (${nameKey}, ${uid})`
-}
-
-/** The next `width` users in list order, whether they pass or not. */
-export function inOrder(
-  filter: UserFilter,
-  after: UserKey | undefined,
-  width: number,
-  columns = filter.columns,
-): Sql {
-  const { appNo, source, states } = filter
-  const order = orderOf(filter)
-  const walks = states.map(
-    (state) => sql`(select ${columns} from ${source}
-      where app_no = ${appNo} and ${STATE[state]} and ${placeAfter(filter, after)}
-      order by ${order} limit ${width})`,
-  )
-  if (walks[0] && walks.length === 1) return walks[0]
-  return sql`(select * from (${joinSql(walks, ' union all ')}) both_states
-    order by ${order} limit ${width})`
-}

@@ -1,129 +1,117 @@
+import type { UserRow } from '../../core/user-rows.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { joinSql, runSql, sql } from '../../platform/db/sql.ts'
-import { type Count, manyStart, type Sample } from './count.ts'
-import { orderOf, STATE, type UserFilter, type UserKey } from './filter.ts'
+import { sql } from '../../platform/db/sql.ts'
+import type { Count } from '../../platform/lists/count.ts'
 import {
-  CAP,
-  type ListedUser,
+  byKey,
+  findStart,
+  found,
+  inOrder,
+  isKeyAfter,
+  type Keyed,
+  keyOf,
   listNext,
-  orderIndex,
-  planned,
+  type Range,
+  runSought,
+  type Sought,
   seek,
-  seekInside,
-  WALK,
+  summarized,
   walk,
-} from './walk.ts'
+} from '../../platform/lists/keyset.ts'
+import type { Listed, Paging } from '../../platform/lists/page.ts'
+import type { PageKey } from '../../platform/lists/page-starts.ts'
+import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
+import { byWalk, walkSome } from '../../platform/lists/strategies.ts'
+import { CAP, countUsers, manyStart, WALK } from './count.ts'
+import type { Search, UserFilter } from './filter.ts'
 
 /** The walk width if more than CAP users pass, but too few near the start of the page. */
 const LONG_WALK = 50_000
 
-/** Users, and what was learned about the total on the way. */
-export interface Listed {
-  rows: ListedUser[]
-  count?: Count
-  sample?: Sample
-  /** Where the search stopped before it found enough. */
-  stoppedAt?: UserKey
-}
+export type ListedUser = UserRow & Keyed
 
-/** The first `limit` users after a sort key. */
-export async function listUsers(
-  db: Db,
-  filter: UserFilter,
-  after: UserKey | undefined,
-  limit: number,
-): Promise<Listed> {
-  if (filter.where.length === 0) return { rows: await listNext(db, filter, after, limit) }
-  if (filter.byStatus && !filter.few) return walkSome(db, filter, { after, offset: 0, limit })
+export const usersOf = (db: Db, filter: UserFilter): Paging<ListedUser> =>
+  filter.byStatus && !filter.few && filter.where.length > 0
+    ? byWalk<UserRow>(db, filter, { width: WALK, most: LONG_WALK, cap: CAP })
+    : {
+        keyOf,
+        read: (after, limit) => listUsers(db, filter, { after, limit }),
+        startOf: (count) => startOf(db, filter, count),
+        count: () => countUsers(db, filter),
+      }
+
+/** The first users of the range; reading them can show how many there are. */
+async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<Listed<ListedUser>> {
+  if (filter.where.length === 0) return { rows: await listNext<UserRow>(db, filter, range) }
   if (!filter.few) {
-    const { rows, passed, walked } = await walk(db, filter, { after, limit }, WALK)
-    const ended = walked < WALK
-    if (ended && !after) return { rows, count: { total: passed, capped: false } }
-    if (ended || rows.length === limit) return { rows, sample: { passed, walked } }
+    const { rows, ...sample } = await walk<UserRow>(db, filter, range, WALK)
+    const ended = sample.walked < WALK
+    if (ended && !range.after) return { rows, count: known(sample.passed) }
+    if (ended || rows.length === range.limit)
+      return { rows, count: () => countUsers(db, filter, sample) }
   }
   if (!(await manyStart(db, filter))) {
-    const { rows, passed } = await seek(db, filter, { after, limit })
-    if (passed <= CAP) return { rows, count: { total: passed, capped: false } }
+    const { rows, passed } = await seekUsers(db, filter, range)
+    if (passed <= CAP) return { rows, count: known(passed) }
   }
   if (filter.search) {
-    const { rows, passed } = await seekInside(db, filter, filter.search, { after, limit })
-    if (passed <= CAP) return { rows, count: capped }
+    const { rows, passed } = await seekInside(db, filter, filter.search, range)
+    if (passed <= CAP) return { rows, count: atCap }
   }
-  return { rows: await walkOn(db, filter, { after, offset: 0, limit }), count: capped }
+  return { rows: await walkOn(db, filter, range), count: atCap }
 }
 
-const capped: Count = { total: CAP, capped: true }
-
-interface Stretch {
-  after: UserKey | undefined
-  offset: number
-  limit: number
-}
+const known = (total: number) => async (): Promise<Count> => ({ total, capped: false })
+const atCap = async (): Promise<Count> => ({ total: CAP, capped: true })
 
 /** Walks until the rows are found or no users are left. */
-async function walkOn(db: Db, filter: UserFilter, stretch: Stretch): Promise<ListedUser[]> {
-  const found: ListedUser[] = []
-  for (let { after, offset, limit } = stretch; ; ) {
-    const part = await planned(db, orderIndex, (tx) =>
-      walk(tx, filter, { after, offset, limit }, LONG_WALK),
-    )
-    found.push(...part.rows)
-    limit -= part.rows.length
-    if (limit === 0 || part.walked < LONG_WALK) return found
-    offset = Math.max(0, offset - part.passed)
-    after = part.last
-  }
+async function walkOn(db: Db, filter: UserFilter, range: Range): Promise<ListedUser[]> {
+  const steps = { width: LONG_WALK, most: Number.POSITIVE_INFINITY }
+  const walked = await planned(db, orderIndex, (tx) => walkSome<UserRow>(tx, filter, range, steps))
+  return walked.rows
 }
 
-/** The same, but reads no more users than one request may. */
-async function walkSome(db: Db, filter: UserFilter, stretch: Stretch): Promise<Listed> {
-  const rows: ListedUser[] = []
-  let { after, offset, limit } = stretch
-  for (let seen = 0; seen < LONG_WALK; seen += WALK) {
-    const part = await walk(db, filter, { after, offset, limit }, WALK)
-    rows.push(...part.rows)
-    limit -= part.rows.length
-    if (limit === 0 || part.walked < WALK) return { rows }
-    offset = Math.max(0, offset - part.passed)
-    after = part.last
-  }
-  return { rows, ...(after && { stoppedAt: after }) }
-}
+/**
+ * Finds matching users through the filter's indexes and sorts them: for filters that few users
+ * pass.
+ */
+const seekUsers = (db: Db, filter: UserFilter, range: Range): Promise<Sought<UserRow>> =>
+  planned(db, filterIndexes, (tx) => seek<UserRow>(tx, filter, range, CAP))
 
-/** The sort key of the last of the first `count` users, for page numbers that nobody paged to. */
-export async function placeOf(
+/**
+ * The same if too many names start with the text to be sorted: those are read in order, and only
+ * names that contain it further inside are sought. `passed` counts the latter.
+ */
+function seekInside(
   db: Db,
   filter: UserFilter,
-  count: number,
-): Promise<UserKey | undefined> {
-  const offset = count - 1
-  if (filter.where.length > 0) return placeAmong(db, filter, offset)
-  const order = orderOf(filter)
-  // An index-only scan: no user row is read.
-  const walks = filter.states.map(
-    (state) => sql`(select name_key, uid from ${filter.source}
-      where app_no = ${filter.appNo} and ${STATE[state]} order by ${order} limit ${count})`,
+  { starting, inside }: Search,
+  { after, limit }: Range,
+): Promise<Sought<UserRow>> {
+  const starts = { ...filter, ranges: filter.among([starting, ...filter.where]) }
+  const insides = { ...filter, sources: filter.among([inside]) }
+  return planned(db, anyIndex, (tx) =>
+    runSought<UserRow>(
+      tx,
+      'users.seekInside',
+      sql`with passing as materialized (
+          select * from (${found(insides)}) found limit ${CAP + 1}
+        ), page as (
+          select sort_key, sort_id from (
+            select sort_key, sort_id from passing where ${isKeyAfter(filter, after)}
+            union ${inOrder(starts, after, limit)}
+          ) both_kinds order by ${byKey(filter)} limit ${limit}
+        )
+        ${summarized(filter, sql`select count(*) as passed from passing`)}`,
+    ),
   )
-  const [row] = await runSql<{ name_key: string; uid: string }>(
-    db,
-    'users.placeOf',
-    sql`select name_key, uid from (${joinSql(walks, ' union all ')}) both_states
-      order by ${order} offset ${offset} limit 1`,
-  )
-  return row && [row.name_key, row.uid]
 }
 
-async function placeAmong(
-  db: Db,
-  filter: UserFilter,
-  offset: number,
-): Promise<UserKey | undefined> {
-  if (filter.byStatus && !filter.few) {
-    const { rows, stoppedAt } = await walkSome(db, filter, { after: undefined, offset, limit: 1 })
-    return rows[0] ? [rows[0].name_key, rows[0].uid] : stoppedAt
-  }
-  const { rows, passed } = await seek(db, filter, { offset, limit: 1 })
-  const [row] =
-    passed <= CAP ? rows : await walkOn(db, filter, { after: undefined, offset, limit: 1 })
-  return row && [row.name_key, row.uid]
+/** The key of user number `count`. */
+async function startOf(db: Db, filter: UserFilter, count: number): Promise<PageKey | undefined> {
+  if (filter.where.length === 0) return findStart(db, filter, count)
+  const range = { offset: count - 1, limit: 1 }
+  const { rows, passed } = await seekUsers(db, filter, range)
+  const [row] = passed <= CAP ? rows : await walkOn(db, filter, range)
+  return row && keyOf(row)
 }

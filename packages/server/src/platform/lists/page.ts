@@ -1,27 +1,32 @@
-import type { PageKey, PageStarts } from '../cache/page-starts.ts'
+import { badRequest } from '../http/fail.ts'
+import { type PageRequest, pagination } from '../http/schemas.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { badRequest } from './fail.ts'
-import { type PageRequest, pagination } from './schemas.ts'
+import type { Count } from './count.ts'
+import type { PageKey, PageStarts } from './page-starts.ts'
 
-/** A number of rows; capped where counting all of them would take too long. */
-export interface Count {
-  total: number
-  capped: boolean
+/** Rows of a list, and what reading them told about it. */
+export interface Listed<R> {
+  rows: R[]
+  /** Where reading stopped before there were enough rows, if it did: there may be more. */
+  stoppedAt?: PageKey | undefined
+  /** Counts the list at a lower cost than starting anew. */
+  count?: (() => Promise<Count>) | undefined
 }
 
-/** A list that is read in the order of a key. */
-export interface KeysetList<R> {
+/** How a list is paged through in the order of a key. */
+export interface Paging<R> {
+  read(after: PageKey | undefined, limit: number): Promise<Listed<R>>
+  keyOf(row: R): PageKey
+  /** The key of row number `count` after `from`: for a page that nobody read up to. */
+  startOf(count: number, from?: PageKey): Promise<PageKey | undefined>
+  count(): Promise<Count>
+}
+
+export interface KeysetList<R> extends Paging<R> {
   /** Which list this is, and in which order: a cursor of another one is not taken. */
   name: readonly (string | number)[]
   /** All else that decides what it holds: the caller, filters. */
   filters: unknown
-  rows(after: PageKey | undefined, limit: number): Promise<R[]>
-  keyOf(row: R): PageKey
-  /** The place of the last of the first `count` rows past `from`: for pages that nobody crawled to. */
-  placeOf(count: number, from?: PageKey): Promise<PageKey | undefined>
-  count(): Promise<Count>
-  /** Where it gave up before the page was full, if it did: there may be more. */
-  stoppedAt?(): PageKey | undefined
 }
 
 export interface KeysetRequest extends PageRequest {
@@ -49,24 +54,29 @@ export async function keysetPage<R>(
   const { page, perPage } = request
   const remembered = [list.name, list.filters, perPage, request.from]
   let counted: Count | undefined
-  const count = async () => (counted ??= await list.count())
+  const count = async (counting = list.count) => (counted ??= await counting())
   const { after, skipped, beyond } = await startOf(tools, { ...list, count }, request, remembered)
-  const rows = beyond ? [] : await list.rows(after, perPage + 1)
+  const listed = beyond ? { rows: [] } : await list.read(after, perPage + 1)
+  const { rows } = listed
   const shown = rows.slice(0, perPage)
   const full = rows.length > perPage
   const last = shown.at(-1)
-  const end = full && last !== undefined ? list.keyOf(last) : list.stoppedAt?.()
+  const end = full && last !== undefined ? list.keyOf(last) : listed.stoppedAt
   // Who goes by cursor is on no page that a number leads to.
   if (end && !request.cursor && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
-  const { total, capped } = await count()
+  const { total, capped } = await count(listed.count)
   const least = shown.length > 0 ? skipped + shown.length + (full ? 1 : 0) : 0
-  const meta = pagination({ page, perPage }, Math.max(total, least), shown.length)
+  const counts = pagination({ page, perPage }, Math.max(total, least), shown.length)
+  const next = end && !request.counted ? sealCursor(tools.secrets, list.name, end) : undefined
   return {
     rows: shown,
-    pagination: { ...meta.pagination, ...(capped && { total_capped: true as const }) },
-    next: end && !request.counted ? sealCursor(tools.secrets, list.name, end) : undefined,
+    next,
+    meta: {
+      pagination: { ...counts.pagination, ...(capped && { total_capped: true as const }) },
+      ...(next !== undefined && { cursor: { next } }),
+    },
   }
 }
 
@@ -92,7 +102,7 @@ async function startOf<R>(
     const { total, capped } = await list.count()
     if (!capped && skipped >= total) return { after: undefined, skipped, beyond: true }
   }
-  const after = known ?? (await list.placeOf(skipped, from))
+  const after = known ?? (await list.startOf(skipped, from))
   return { after, skipped, beyond: after === undefined }
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { Cache } from './cache.ts'
+import type { Cache } from '../cache/cache.ts'
 
 const SECONDS = 60
 
-/** The place after which a page begins, in the order of its list. */
+/** The key of a row in the order of its list; a page begins after one. */
 export type PageKey = readonly (string | number)[]
 
 /**

@@ -1,0 +1,29 @@
+import type { Executor } from '../db/query.ts'
+import { runSql, type Sql, sql } from '../db/sql.ts'
+import { found, type Keyset } from './keyset.ts'
+
+/** A number of rows; capped where counting all of them would take too long. */
+export interface Count {
+  total: number
+  capped: boolean
+}
+
+/** How many rows a statement finds, up to the cap. */
+export async function countCapped(
+  db: Executor,
+  { name }: Pick<Keyset, 'name'>,
+  rows: Sql,
+  cap: number,
+): Promise<Count> {
+  const [row] = await runSql<{ total: number }>(
+    db,
+    `${name}.count`,
+    sql`select count(*) as total from (${rows} limit ${cap + 1}) capped`,
+  )
+  const total = row?.total ?? 0
+  return { total: Math.min(total, cap), capped: total > cap }
+}
+
+/** How many rows pass, up to the cap. */
+export const countFound = (db: Executor, list: Keyset, cap: number): Promise<Count> =>
+  countCapped(db, list, sql`select from (${found(list)}) found`, cap)

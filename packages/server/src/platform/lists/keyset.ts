@@ -1,0 +1,241 @@
+/**
+ * Lists in the order of a sort key and an id that makes it unique. An area says where its rows are and what they must
+ * pass; the statements that page through them are made here. All rows carry `sort_key` and `sort_id`.
+ */
+import type { QueryResultRow } from 'pg'
+import type { Executor } from '../db/query.ts'
+import { joinSql, runSql, Sql, sql } from '../db/sql.ts'
+import type { PageKey } from './page-starts.ts'
+
+/** A list, apart from paging. */
+export interface Keyset {
+  /** Begins the names of its statements: `users` makes `users.walk`. */
+  name: string
+  /** The sort key of a row; undefined where the id alone is the order. */
+  key: Sql | undefined
+  keyType: 'text' | 'bigint' | 'timestamptz'
+  id: Sql
+  descending: boolean
+  /** `from … where …` of index ranges, each in the order of the list. */
+  ranges: readonly Sql[]
+  /** `from … where …` of the same rows, for finding them by other indexes; `ranges` by default. */
+  sources?: readonly Sql[]
+  /** What a row must pass. A walk looks at `row`, which has the columns `looked`. */
+  where: readonly Sql[]
+  row?: Sql
+  looked?: Sql
+  /** Columns of `ranges` and `sources` that the records show. */
+  kept?: Sql
+  /** The columns of a record, and how `page`, which has the ids, is joined to the table that has them. */
+  columns: Sql
+  join: Sql
+}
+
+/** What every row of a list has beside its record. */
+export interface Keyed {
+  /** As PostgreSQL writes it: a Date would lose its microseconds. */
+  key_text: string
+  sort_id: string
+}
+
+export const keyOf = ({ key_text, sort_id }: Keyed): PageKey => [key_text, sort_id]
+
+/** Which part of a list is wanted. */
+export interface Range {
+  after?: PageKey | undefined
+  offset?: number
+  limit: number
+}
+
+const KEY = { key: sql`sort_key`, id: sql`sort_id` }
+
+const all = (conditions: readonly Sql[]): Sql => joinSql([sql`true`, ...conditions], ' and ')
+
+/** By the id alone no constant may come first, or the index would not give the order. */
+const orderBy = ({ key, id, descending }: Pick<Keyset, 'key' | 'id' | 'descending'>): Sql =>
+  joinSql(
+    [...(key ? [key] : []), id].map((column) => (descending ? sql`${column} desc` : column)),
+    ', ',
+  )
+
+/** The order of rows that were selected already. */
+export const byKey = ({ descending }: Keyset): Sql => orderBy({ ...KEY, descending })
+
+/** Whether a row comes after a key in the order of the list. */
+export function isAfter(
+  { key, keyType, id, descending }: Pick<Keyset, 'key' | 'keyType' | 'id' | 'descending'>,
+  after: PageKey | undefined,
+): Sql {
+  if (!after) return sql`true`
+  const beyond = descending ? sql`<` : sql`>`
+  const [given, givenId] = after
+  return key
+    ? sql`(${key}, ${id}) ${beyond} (${given}::${new Sql([keyType], [])}, ${givenId})`
+    : sql`${id} ${beyond} ${givenId}`
+}
+
+/** The same of rows that were selected already. */
+export const isKeyAfter = (list: Keyset, after: PageKey | undefined): Sql =>
+  isAfter({ ...list, ...KEY }, after)
+
+const keysOf = ({ key = sql`''`, id, kept }: Keyset): Sql =>
+  sql`${key} as sort_key, ${id} as sort_id${kept ? sql`, ${kept}` : sql``}`
+
+/** The next `width` rows of all ranges, whether they pass or not. */
+export function inOrder(
+  list: Keyset,
+  after: PageKey | undefined,
+  width: number,
+  { looked, condition = sql`true` }: { looked?: Sql | undefined; condition?: Sql } = {},
+): Sql {
+  const parts = list.ranges.map(
+    (range) => sql`(select ${keysOf(list)}${looked ? sql`, ${looked}` : sql``} ${range}
+      and ${isAfter(list, after)} and ${condition} order by ${orderBy(list)} limit ${width})`,
+  )
+  if (parts[0] && parts.length === 1) return parts[0]
+  return sql`(select * from (${joinSql(parts, ' union all ')}) ranges
+    order by ${byKey(list)} limit ${width})`
+}
+
+/** All rows that pass, by whichever indexes find them. */
+export const found = (list: Keyset, after?: PageKey): Sql =>
+  joinSql(
+    (list.sources ?? list.ranges).map(
+      (source) => sql`select ${keysOf(list)} ${source} and ${all(list.where)}
+        and ${isAfter(list, after)}`,
+    ),
+    ' union all ',
+  )
+
+/** The records of the rows in `page`. */
+const recordsOf = ({ columns, join }: Keyset): Sql =>
+  sql`select sort_key, sort_key::text as key_text, sort_id, ${columns} from page ${join}`
+
+/** The same in order, each with the summary; the summary alone if there are none. */
+export const summarized = (list: Keyset, summary: Sql): Sql =>
+  sql`select summary.*, listed.* from (${summary}) summary
+    left join (${recordsOf(list)}) listed on true order by ${byKey(list)}`
+
+const withRows = <R extends Keyed>(rows: (R | { sort_id: null })[]): R[] =>
+  rows.filter((row): row is R => row.sort_id !== null)
+
+/** The next rows of a list without conditions; `condition` keeps those out that have no record. */
+export const listNext = <R extends QueryResultRow>(
+  db: Executor,
+  list: Keyset,
+  { after, limit, condition }: Range & { condition?: Sql },
+): Promise<(R & Keyed)[]> =>
+  runSql<R & Keyed>(
+    db,
+    `${list.name}.list`,
+    sql`with page as materialized (${inOrder(list, after, limit, condition && { condition })})
+      ${recordsOf(list)} order by ${byKey(list)}`,
+  )
+
+export interface Walked<R> {
+  rows: (R & Keyed)[]
+  /** How many rows were looked at, and how many of them pass. */
+  walked: number
+  passed: number
+  /** Where the walk ended. */
+  last: PageKey | undefined
+}
+
+interface Summary {
+  walked: number
+  passed: number
+  last_key: string | null
+  last_id: string | null
+}
+
+/** Looks at the next `width` rows in the order of the list, and keeps those that pass. */
+export async function walk<R extends QueryResultRow>(
+  db: Executor,
+  list: Keyset,
+  { after, offset = 0, limit }: Range,
+  width: number,
+): Promise<Walked<R>> {
+  const rows = await runSql<Summary & ((R & Keyed) | { sort_id: null })>(
+    db,
+    `${list.name}.walk`,
+    sql`with walked as materialized (${inOrder(list, after, width, { looked: list.looked })}),
+      passing as materialized (
+        select sort_key, sort_id${list.kept ? sql`, ${list.kept}` : sql``}
+        from walked ${list.row ?? sql``} where ${all(list.where)}
+      ), page as (
+        select * from passing order by ${byKey(list)} offset ${offset} limit ${limit}
+      )
+      ${summarized(
+        list,
+        sql`select (select count(*) from walked) as walked, (select count(*) from passing) as passed,
+          last.sort_key::text as last_key, last.sort_id as last_id
+        from (select 1) one left join (
+          select sort_key, sort_id from walked offset (select greatest(count(*) - 1, 0) from walked)
+        ) last on true`,
+      )}`,
+  )
+  const [{ walked = 0, passed = 0, last_key = null, last_id = null } = {}] = rows
+  const last = last_key === null || last_id === null ? undefined : [last_key, last_id]
+  return { rows: withRows<R & Keyed>(rows), walked, passed, last }
+}
+
+export interface Sought<R> {
+  rows: (R & Keyed)[]
+  /** All that pass. Only up to the cap are `rows` the right ones. */
+  passed: number
+}
+
+/** Runs a statement that ends with `summarized` and counts what passes. */
+export async function runSought<R extends QueryResultRow>(
+  db: Executor,
+  label: string,
+  statement: Sql,
+): Promise<Sought<R>> {
+  const rows = await runSql<{ passed: number } & ((R & Keyed) | { sort_id: null })>(
+    db,
+    label,
+    statement,
+  )
+  return { rows: withRows<R & Keyed>(rows), passed: rows[0]?.passed ?? 0 }
+}
+
+/**
+ * Finds the rows that pass by the indexes of the conditions, then sorts them. With a cap it stops at one row more, and
+ * `passed` counts from the top of the list.
+ */
+export function seek<R extends QueryResultRow>(
+  db: Executor,
+  list: Keyset,
+  { after, offset = 0, limit }: Range,
+  cap?: number,
+): Promise<Sought<R>> {
+  const passing =
+    cap === undefined
+      ? found(list, after)
+      : sql`select * from (${found(list)}) found limit ${cap + 1}`
+  return runSought(
+    db,
+    `${list.name}.seek`,
+    sql`with passing as materialized (${passing}), page as (
+        select * from passing where ${isKeyAfter(list, cap === undefined ? undefined : after)}
+        order by ${byKey(list)} offset ${offset} limit ${limit}
+      )
+      ${summarized(list, sql`select count(*) as passed from passing`)}`,
+  )
+}
+
+/** The key of row number `count`, without conditions: on the indexes alone, no record is read. */
+export async function findStart(
+  db: Executor,
+  list: Keyset,
+  count: number,
+  from?: PageKey,
+): Promise<PageKey | undefined> {
+  const [row] = await runSql<Keyed>(
+    db,
+    `${list.name}.findStart`,
+    sql`select sort_key::text as key_text, sort_id from ${inOrder(list, from, count)} first_rows
+      order by ${byKey(list)} offset ${count - 1} limit 1`,
+  )
+  return row && keyOf(row)
+}
