@@ -10,11 +10,11 @@ export interface ServedApp extends App {
 
 interface Caller {
   app: ServedApp
-  /** Those of the app that differ from their defaults, at most a second old. */
+  /** The app's settings that differ from their defaults, at most a second old. */
   settings: Settings
-  /** Hash of the key or token that was shown. */
+  /** Hash of the API key or auth token of the request. */
   credential: Buffer
-  /** Present when the caller asked that a retry must not act twice. */
+  /** Present if the request has an Idempotency-Key. */
   retry?: Retry
 }
 
@@ -23,7 +23,7 @@ export interface Retry {
   requestHash: Buffer
 }
 
-/** Who acts: the app itself, the app on behalf of a user, or a user with a token. */
+/** Who acts: the app itself, the app on behalf of a user, or a user with an auth token. */
 export type Actor = Caller &
   (
     | { kind: 'app'; scope: KeyScope; uid?: never }

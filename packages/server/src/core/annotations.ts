@@ -1,7 +1,7 @@
 import { type Executor, query } from '../platform/db/query.ts'
 import type { MessageRow } from './message-rows.ts'
 
-/** Counts of the values, and whether the viewer is among those; one range of an index for each message. */
+/** Counts per value, and whether the viewer reacted; one index range per message. */
 export const listReactionCounts = query<
   { appNo: number; ids: number[]; viewer: string | null },
   { message_id: number; reaction: string; count: number; mine: boolean }
@@ -16,7 +16,7 @@ export const listReactionCounts = query<
    order by c.first_id`,
 )
 
-/** What a user saved of these messages, and when: one range of an index. */
+/** Which of these messages a user saved, and when: one index range. */
 export const listSaveTimes = query<
   { appNo: number; uid: string; ids: number[] },
   { message_id: number; saved_at: Date }
@@ -32,13 +32,13 @@ interface ReactionCount {
   reactedByMe?: true
 }
 
-/** What users left at messages, by the id of the message. */
+/** Reactions and saves by message id. */
 export interface Annotations {
   reactions: Map<number, ReactionCount[]>
   savedAt: Map<number, Date>
 }
 
-/** Only messages that anybody ever reacted to or saved are looked up: of most pages none. */
+/** Looks up only messages that somebody has reacted to or saved; most pages have none. */
 export async function annotationsOf(
   db: Executor,
   appNo: number,

@@ -7,20 +7,20 @@ export interface EntityRow {
   id: string
   /** As JSON, with presence. */
   record: string
-  /** Whether it is a user whose presence the viewer may not see. */
+  /** Whether it is a user whose presence is hidden from the viewer. */
   apart: boolean
 }
 
 /**
- * Users and groups as they are now, by id; those that are gone are left out. The ids are unpacked from
- * JSON, of which PostgreSQL always expects the same number: an array's own length would have it plan anew
- * each time, which takes ten times as long as the lookup of one. The limit keeps it from reading a whole app
- * instead.
+ * Users and groups in their current state, by id; deleted ones are left out. The ids are unpacked
+ * from JSON, for which PostgreSQL always expects the same number: with an array it would plan again
+ * for each length, which takes ten times as long as one lookup. The limit keeps it from reading a
+ * whole app.
  */
 export const findEntities = query<
   {
     appNo: number
-    /** null: the app, which may see everything. */
+    /** Null for the app, which may see everything. */
     viewer: string | null
     uids: string[]
     guids: string[]
@@ -41,7 +41,7 @@ export const findEntities = query<
    select 'user', 'app_system', system_record(:appNo)::text, false where :system::boolean`,
 )
 
-/** Of mentioned users what lists can be asked for. */
+/** The optional parts of mentioned users. */
 export const listMentioned = query<
   { appNo: number; uids: string[]; viewer: string },
   { uid: string; tags: string[] } & Relation

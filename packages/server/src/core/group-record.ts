@@ -2,7 +2,7 @@ import type { GroupRecord, Scope } from '@loquat/protocol'
 import type { GroupRow } from './group-rows.ts'
 import { seconds } from './time.ts'
 
-/** The record as it is for everyone. `group_record` in the database does the same for messages. */
+/** The record for everyone. `group_record` in the database builds the same for messages. */
 export function toGroup(row: GroupRow): GroupRecord {
   const group: GroupRecord = {
     guid: row.guid,
@@ -24,7 +24,7 @@ export function toGroup(row: GroupRow): GroupRecord {
 export const withTags = (group: GroupRecord, { tags }: GroupRow): GroupRecord =>
   tags.length > 0 ? { ...group, tags } : group
 
-/** What a viewer is in a group; both null for one who is no member. */
+/** A viewer's membership in a group; both null if the viewer isn't a member. */
 export interface Membership {
   scope: Scope | null
   joined_at: Date | null

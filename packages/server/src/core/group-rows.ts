@@ -13,5 +13,5 @@ const NAMES = [
 
 const columns = (table: string) => NAMES.map((name) => `${table}.${name}`).join(', ')
 
-/** What answers show of a group `g`. */
+/** The columns of a group `g` in answers. */
 export const GROUP_COLUMNS = columns('g')

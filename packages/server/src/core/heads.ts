@@ -4,7 +4,7 @@ import type { Actor } from './actor.ts'
 import { findEntities } from './entities.ts'
 import { SYSTEM_UID } from './ids.ts'
 
-/** The conversation of a user with another, as far as that user may read it. */
+/** A user's 1:1 conversation with another, as far as that user may read it. */
 export const findDirect = query<
   { appNo: number; uid: string; other: string },
   { no: number; last_seq: number; cleared_seq: number }
@@ -15,7 +15,7 @@ export const findDirect = query<
    where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :other`,
 )
 
-/** A group's conversation, with what the viewer has to do with it. */
+/** A group's conversation, with the viewer's membership. */
 export const findGroupHead = query<
   { appNo: number; guid: string; viewer: string | null },
   { no: number; last_seq: number; cleared_seq: number; scope: string | null; banned: boolean }
@@ -38,14 +38,14 @@ export const lockHead = query<{ appNo: number; conversation: number }, { no: num
   'select no from conversations where app_no = :appNo and no = :conversation for no key update',
 )
 
-/** Refuses where one of two blocks the other. */
+/** Fails if one of the two users blocks the other. */
 export const checkBlocks = query<{ appNo: number; conversation: number; uid: string }>(
   'heads.checkBlocks',
   `select check_blocks(:appNo, :uid, h) from conversations h
    where h.app_no = :appNo and h.no = :conversation`,
 )
 
-/** A conversation as far as somebody may read it. */
+/** A conversation as far as a user may read it. */
 export interface Readable {
   no: number
   last_seq: number
@@ -57,14 +57,14 @@ export async function checkKnown({ app: { no: appNo, cell } }: Actor, uid: strin
   if (!(await findEntities.maybeOne(cell.db, known))) throw fail('ERR_UID_NOT_FOUND', { uid })
 }
 
-/** The conversation of the acting user with another, if there is one. */
+/** The acting user's 1:1 conversation with another user, if there is one. */
 export async function findHeadWith(actor: Actor, other: string): Promise<Readable | undefined> {
   await checkKnown(actor, other)
   const { app, uid = '' } = actor
   return findDirect.maybeOne(app.cell.db, { appNo: app.no, uid, other })
 }
 
-/** The conversation of a group, if the actor may read it: members, and the app. */
+/** A group's conversation, if the actor may read it: members and the app may. */
 export async function getHeadOf(actor: Actor, guid: string): Promise<Readable> {
   const { no: appNo, cell } = actor.app
   const viewer = actor.uid ?? null

@@ -1,12 +1,12 @@
 export type ConversationKind = 'user' | 'group'
 
-/** Acts for the app itself; it has no row. */
+/** The uid of the app itself; it has no row. */
 export const SYSTEM_UID = 'app_system'
 
 const BETWEEN = '_user_'
 const OF_GROUP = 'group_'
 
-/** The id of a conversation, as it is shown. */
+/** The printed id of a conversation. */
 export const printedId = ({ kind, one, other }: Named) =>
   kind === 'group' ? `${OF_GROUP}${one}` : `${one}${BETWEEN}${other}`
 
@@ -16,7 +16,7 @@ interface Named {
   other: string
 }
 
-/** Every way to read the printed id of a conversation as two uids. */
+/** Every way to read a printed id as two uids. */
 export function splitsOf(id: string): [string, string][] {
   const splits: [string, string][] = []
   for (let at = id.indexOf(BETWEEN); at >= 0; at = id.indexOf(BETWEEN, at + 1)) {
@@ -28,5 +28,5 @@ export function splitsOf(id: string): [string, string][] {
 /** The group that a printed id can mean, or ''. */
 export const guidOf = (id: string) => (id.startsWith(OF_GROUP) ? id.slice(OF_GROUP.length) : '')
 
-/** `<uid>_user_<uid>`, the same for both sides. */
+/** `<uid>_user_<uid>`, the same for both users. */
 export const conversationIdOf = (one: string, other: string) => [one, other].sort().join('_user_')

@@ -8,18 +8,21 @@ import { toMessages } from './message-record.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from './message-rows.ts'
 import { PARTIES_ARE_THERE } from './visibility.ts'
 
-/** What a viewer has to do with a message; the app has no row. */
+/** A viewer's access to a message; the app has no row. */
 export interface Standing {
   conversation: number
   seq: number
-  /** Whether the message was before the viewer cleared the conversation, or all did. */
+  /**
+   * Whether the message lies before the point where the viewer, or everyone, cleared the
+   * conversation.
+   */
   cleared: boolean
-  /** Whether the viewer takes part: one of the two, or a member. */
+  /** Whether the viewer is one of the two users, or a member. */
   takes_part: boolean
   scope: string | null
 }
 
-/** By id, with the viewer's standing. */
+/** By id, with the viewer's access. */
 export const findMessage = query<
   { appNo: number; id: string; viewer: string | null },
   MessageRow & Standing
@@ -38,7 +41,10 @@ export const findMessage = query<
        where g.app_no = h.app_no and g.guid = h.one and g.removed_at is not null))`,
 )
 
-/** Reads a message as the actor may see it. A write does so in its transaction, or a retry would find it gone. */
+/**
+ * Reads a message as the actor may see it. A write does this in its transaction; otherwise a retry
+ * would find it gone.
+ */
 export async function readMessage(
   actor: Actor,
   id: string,
@@ -56,14 +62,14 @@ export async function showMessage(actor: Actor, id: string): Promise<MessageReco
   return message as MessageRecord
 }
 
-/** Locks the conversation of a message: as it is now that nobody else can change it, if it still is. */
+/** Locks the head of a message's conversation and reads the message again, if it still exists. */
 export async function lockSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
   const { conversation } = await findSeen(tx, actor, id)
   await lockHead.maybeOne(tx, { appNo: actor.app.no, conversation })
   return findSeen(tx, actor, id)
 }
 
-/** A message that the actor has not cleared away, whoever takes part. */
+/** A message that the actor hasn't cleared, whoever is part of the conversation. */
 export async function findSeen(
   db: Executor,
   { app, uid }: Actor,
@@ -83,6 +89,6 @@ export function checkThere({ deleted_at }: MessageRow): void {
   if (deleted_at) throw notAllowed('The message was deleted.')
 }
 
-/** The code says only that it is so; which of the reasons, the developer of the caller is told. */
+/** The code only says that it isn't allowed; devMessage gives the reason to the developer. */
 export const notAllowed = (devMessage: string) =>
   fail('ERR_MESSAGE_ACTION_NOT_ALLOWED', {}, { devMessage })

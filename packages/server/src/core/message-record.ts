@@ -15,32 +15,34 @@ interface Entity {
   entityType: string
 }
 
-/** What records show beyond what they always do, or not. */
+/** Optional parts of the records. */
 export interface Show {
-  /** Who reads them. */
+  /** The viewer. */
   viewer?: string | undefined
   /** Blocks between mentioned users and the viewer. */
   mentionBlocks?: boolean | undefined
   mentionTags?: boolean | undefined
   hideQuoted?: boolean | undefined
   hideTags?: boolean | undefined
-  /** Users and groups that have been read already. */
+  /** Users and groups that have already been read. */
   entities?: Entities
 }
 
-/** Users and groups as they are now, by `kind:id`. */
+/** Users and groups in their current state, by `kind:id`. */
 type Entities = Map<string, Json>
 
-/** Users, groups and messages that others refer to. */
+/** Users, groups and messages that the messages refer to. */
 interface Known {
   entities: Entities
   messages: Map<number, MessageRow>
-  /** Of mentioned users what was asked for. */
+  /** The requested parts of mentioned users. */
   mentioned: Map<string, Json>
   annotations: Annotations
 }
 
-/** Records of messages, with all that they refer to as it is now, in one lookup of each kind. */
+/**
+ * Records of messages with everything they refer to in its current state, in one lookup per kind.
+ */
 export async function toMessages(
   db: Executor,
   appNo: number,
@@ -59,7 +61,7 @@ export async function toMessages(
   return rows.map((row) => toMessage(row, known, show))
 }
 
-/** Adds what the messages show and is not known yet. */
+/** Adds everything the messages show that isn't known yet. */
 async function withEntities(
   db: Executor,
   appNo: number,
@@ -84,13 +86,13 @@ export function toEntity({ record, apart }: EntityRow): Json {
   return apart ? withoutPresence(entity as UserRecord) : entity
 }
 
-/** The ids of the messages that are shown with one. */
+/** The ids of the messages that are shown with a message. */
 function referredIn(row: MessageRow, { hideQuoted }: Show): number[] {
   const ids = [row.thread?.[1], hideQuoted ? null : row.quoted_id, changedBy(row)]
   return ids.filter((id) => typeof id === 'number')
 }
 
-/** The message that was edited or deleted, of an action: it is shown as it is now. */
+/** The edited or deleted message of an action message: shown in its current state. */
 function changedBy({ category, type, data }: MessageRow): number | undefined {
   if (category !== 'action' || type !== 'message') return undefined
   return Number((data.entities as Record<'on', Entity>).on.entity.id)
@@ -173,7 +175,7 @@ function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): Messa
   return message
 }
 
-/** Of two users the other side's receipt; those of groups are a list of their own. */
+/** In 1:1 conversations the other user's receipt; receipts of groups are a separate list. */
 function receiptFields(row: MessageRow): Partial<MessageRecord> {
   const { delivered_at, read_at } = row
   if (!delivered_at && !read_at) return { receipts: { data: [] } }
@@ -182,7 +184,7 @@ function receiptFields(row: MessageRow): Partial<MessageRecord> {
   return { ...times, receipts: { data: [receipt] } }
 }
 
-/** Who has read a message has received it, whatever else was said. */
+/** A user who has read a message has received it, whatever else the marks say. */
 export function toReceipt(row: {
   uid: string
   delivered_at: Date | null
@@ -198,7 +200,7 @@ export function toReceipt(row: {
 const receiverOf = ({ kind, sender, one, other }: MessageRow) =>
   kind === 'group' || sender !== one ? one : other
 
-/** Mentioned users as they are now; of those that are gone what the message kept. */
+/** Mentioned users in their current state; for deleted ones, what the message stored. */
 function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json {
   if (!data.mentions) return {}
   const shown = Object.entries(data.mentions).map(([uid, kept]) => [
@@ -208,7 +210,10 @@ function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json 
   return { mentions: Object.fromEntries(shown) }
 }
 
-/** Who an action message tells of; each part keeps a small record, for when its original is gone. */
+/**
+ * The users and groups of an action message; each part stores a small record, for when the original
+ * is deleted.
+ */
 function partsOf({ category, data }: MessageRow): [string, Entity][] {
   return category === 'action'
     ? Object.entries((data.entities ?? {}) as Record<string, Entity>)

@@ -3,7 +3,9 @@ import { query } from '../platform/db/query.ts'
 import type { ConversationKind } from './ids.ts'
 import { SENDER_IS_THERE } from './visibility.ts'
 
-/** What no record shows: each value that is read costs a microsecond, fifty times a page. */
+/**
+ * Columns that no record shows: each value that is read costs a microsecond, fifty times per page.
+ */
 type NotShown = 'app_no' | 'conversation' | 'seq' | 'data' | 'counts' | 'shows' | 'counted'
 
 /** A message with what its record needs of the conversation. */
@@ -12,14 +14,14 @@ export type MessageRow = Omit<CellRows['messages'], NotShown> & {
   kind: ConversationKind
   one: string
   other: string
-  /** How many replies it has, and the newest. */
+  /** The number of replies, and the newest one. */
   thread: [replies: number, lastId: number] | null
-  /** Of two users: when the other side first said that it had received it, and read it. */
+  /** In 1:1 conversations: when the other user first reported receiving and reading it. */
   delivered_at: Date | null
   read_at: Date | null
 }
 
-/** When the receiver of a message between two first had a mark of a kind at or past it. */
+/** When the receiver of a 1:1 message first had a mark of a kind at or after it. */
 const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
     select k.at from marks k
@@ -36,7 +38,7 @@ export const MESSAGE_COLUMNS = `
    where t.app_no = m.app_no and t.parent_id = m.id) as thread,
   ${markedAt('delivered')} as delivered_at, ${markedAt('read')} as read_at`
 
-/** By id, in no order: what other messages refer to, also without content. */
+/** By id, unordered: messages that others refer to, deleted ones included. */
 export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
   'messages.listReferred',
   `select ${MESSAGE_COLUMNS}

@@ -1,4 +1,4 @@
-/** A setting of an app: what it does, and which values it takes. */
+/** A setting of an app: what it does, and its valid values. */
 export type Setting = { description: string } & (
   | { type: 'boolean'; default: boolean }
   | { type: 'integer'; default: number; min: number; max: number }
@@ -21,7 +21,7 @@ const count = (initial: number, max: number, description: string): Setting => ({
 
 const NO_CEILING = 1_000_000_000
 
-/** Everything that can be set per app. A cell stores only what differs from the default. */
+/** All settings of an app. A cell stores only values that differ from the default. */
 export const settings = {
   'core.conversations.updateOnGroupActions': onOff(
     true,
@@ -47,73 +47,78 @@ export const settings = {
     false,
     'Edits and deletions inside threads become the last message and count as unread.',
   ),
-  'limits.membersPerGroup': count(100_000, NO_CEILING, 'Members of a group.'),
-  'limits.groupsPerUser': count(2_000, NO_CEILING, 'Groups that a user can be a member of.'),
-  'limits.friendsPerUser': count(1_000, NO_CEILING, 'Friends of a user.'),
-  'limits.reactionsPerMessage': count(100, 1_000, 'Different reactions to a message.'),
-  'limits.pinnedMessages': count(100, 1_000, 'Pinned messages of a conversation.'),
-  'limits.savedMessages': count(100, 1_000, 'Messages that a user can save.'),
+  'limits.membersPerGroup': count(100_000, NO_CEILING, 'Maximum number of members per group.'),
+  'limits.groupsPerUser': count(2_000, NO_CEILING, 'Maximum number of groups per user.'),
+  'limits.friendsPerUser': count(1_000, NO_CEILING, 'Maximum number of friends per user.'),
+  'limits.reactionsPerMessage': count(
+    100,
+    1_000,
+    'Maximum number of different reactions per message.',
+  ),
+  'limits.pinnedMessages': count(100, 1_000, 'Maximum number of pinned messages per conversation.'),
+  'limits.savedMessages': count(100, 1_000, 'Maximum number of saved messages per user.'),
   'limits.authTokensPerUser': count(
     100,
     10_000,
-    'Auth tokens of a user that stay valid, newest first.',
+    'Maximum number of valid auth tokens per user; older ones expire first.',
   ),
   'limits.connectionsPerUser': count(
     100,
     10_000,
-    'Connections of a user to one gateway process at the same time.',
+    'Maximum number of connections per user to one gateway process.',
   ),
   'limits.connectionsPerApp': count(
     100_000,
     NO_CEILING,
-    'Connections of the app to one gateway process at the same time.',
+    'Maximum number of connections of the app to one gateway process.',
   ),
   'rate.core': count(
     10_000,
     NO_CEILING,
-    'Requests a minute: logins, users created and deleted, groups created, joined and left.',
+    'Requests per minute: logins, creating and deleting users, creating, joining and leaving groups.',
   ),
-  'rate.standard': count(20_000, NO_CEILING, 'Requests a minute: everything else.'),
+  'rate.standard': count(20_000, NO_CEILING, 'Requests per minute: everything else.'),
   'rate.user': count(
     1_200,
     NO_CEILING,
-    'Requests a minute of one user with auth tokens; they count for the app too.',
+    'Requests per minute of one user with auth tokens. They count for the app too.',
   ),
   'rate.failed': count(
     600,
     NO_CEILING,
-    'Unknown API keys and auth tokens a minute from one network address; they count for nothing else.',
+    'Unknown API keys and auth tokens per minute from one network address. They count for nothing else.',
   ),
   'cors.origins': {
     type: 'origins',
     default: '',
-    description: 'Origins whose pages may call the app with an auth token, by commas; * for all.',
+    description:
+      'Origins whose pages may call the app with an auth token, separated by commas; * for all.',
   },
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof settings
 export type SettingValue = boolean | number | string
-/** Explicit values; what is not named has its default. */
+/** Explicit values; all others have their defaults. */
 export type Settings = Partial<Record<SettingName, SettingValue>>
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
 
 export const defaultOf = (name: SettingName): SettingValue => settings[name].default
 
-/** The value in force. */
+/** The effective value. */
 export const settingOf = (explicit: Settings, name: SettingName): SettingValue =>
   explicit[name] ?? defaultOf(name)
 
 export const limitOf = (explicit: Settings, name: `limits.${string}` & SettingName): number =>
   Number(settingOf(explicit, name))
 
-/** Whose pages may read answers. */
+/** Origins whose pages may read answers. */
 export const originsOf = (explicit: Settings): string[] =>
   String(explicit['cors.origins'] ?? '')
     .split(',')
     .filter(Boolean)
 
-/** Reads a value as people write it. Throws an Error whose message completes "NAME …". */
+/** Parses a value as people write it. Throws an Error whose message completes "NAME …". */
 export function parseSetting(name: SettingName, text: string): SettingValue {
   const setting: Setting = settings[name]
   if (setting.type === 'boolean') {

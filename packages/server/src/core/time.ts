@@ -1,7 +1,7 @@
 export const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
 
-/** Close to the end of what PostgreSQL has times for. */
+/** Close to the latest time that PostgreSQL can store. */
 const LAST_SECOND = 9_000_000_000_000
 
-/** A second that was asked for, if PostgreSQL has a time for it; else one that is as far away. */
+/** A requested second, if PostgreSQL can store it; otherwise the nearest one that it can. */
 export const storable = (second = 0) => Math.min(second, LAST_SECOND)

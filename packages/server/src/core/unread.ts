@@ -1,4 +1,7 @@
-/** What of a conversation h is after the mark of an inbox row, without what is its owner's own or deleted: where nothing is left, nothing was. */
+/**
+ * The messages of a conversation h after an inbox row's mark, without the owner's own and deleted
+ * ones. If nothing is left before subtracting deleted ones, there is nothing to subtract.
+ */
 export const unreadOf = (row: string) => `(
   case when h.counted - ${row}.read_counted - ${row}.own_since = 0 then 0
   else h.counted - ${row}.read_counted - ${row}.own_since - (

@@ -3,7 +3,7 @@ import { conversationIdOf } from './ids.ts'
 import { seconds } from './time.ts'
 import type { Relation, UserRow } from './user-rows.ts'
 
-/** The record with everything that is the app's to see. */
+/** The record with everything that the app may see. */
 export function toUser(row: UserRow): UserRecord {
   const user: UserRecord = {
     uid: row.uid,
@@ -25,7 +25,7 @@ export function toUser(row: UserRow): UserRecord {
 export const withTags = (user: UserRecord, { tags }: UserRow): UserRecord =>
   tags.length > 0 ? { ...user, tags } : user
 
-/** The record without what is private to the user. */
+/** The record without the user's private data. */
 export function toSharedUser(row: UserRow): UserRecord {
   const user = toUser(row)
   if (user.metadata) {

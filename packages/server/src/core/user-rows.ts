@@ -1,7 +1,7 @@
 import type { CellRows } from '../../db/rows.gen.ts'
 import { query } from '../platform/db/query.ts'
 
-/** How the viewer and a user stand to each other: since when one blocks the other, or null. */
+/** Blocks between the viewer and a user: since when one blocks the other, or null. */
 export interface Relation {
   blocked_by_me_at: Date | null
   has_blocked_me_at: Date | null
@@ -12,12 +12,14 @@ export type UserRow = Omit<
   'app_no' | 'name_key' | 'removed_at' | 'metadata' | 'tags' | 'bot'
 > & { metadata: Record<string, unknown> | null; tags: string[] }
 
-/** What answers show of a user; a role that was removed shows as `default` until its holders are moved. */
+/**
+ * The columns of a user in answers; a deleted role shows as `default` until its users are moved.
+ */
 export const USER_COLUMNS = `
   uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
   online, last_active_at, created_at, updated_at, deactivated_at`
 
-/** Those among these users that the viewer blocks, or that block the viewer. */
+/** The users among these whom the viewer blocks, or who block the viewer. */
 export const listRelations = query<
   { appNo: number; viewer: string; uids: string[] },
   Relation & { uid: string }
@@ -33,8 +35,8 @@ export const listRelations = query<
 )
 
 /**
- * Whether one of the two blocks the other. The first lookup of each direction runs once for a statement: most
- * viewers have no block, and then no user is looked up. A viewer that is null is the app.
+ * Whether one of the two blocks the other. The first lookup of each direction runs once per
+ * statement: most viewers have no block, and then no user is looked up. A null viewer is the app.
  */
 export const isApart = (viewer: string, uid: string) => `(
   case when exists (select from blocks b where b.app_no = :appNo and b.uid = ${viewer}) then exists (

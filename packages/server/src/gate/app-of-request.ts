@@ -18,7 +18,7 @@ function appOfHost(given: string, serviceHost: string, service: string): Named |
   return kind === service && appId && more.length === 0 ? { appId, region } : undefined
 }
 
-/** `{appId}.api-{region}.<host>`; on the bare host the header `appId` does the same. */
+/** `{appId}.api-{region}.<host>`; on the bare host the header `appId` names the app. */
 export function readApp(headers: FastifyRequest['headers'], serviceHost: string): Named {
   const named = appOfHost(headers.host ?? '', serviceHost, 'api')
   if (named) return named
@@ -26,7 +26,7 @@ export function readApp(headers: FastifyRequest['headers'], serviceHost: string)
   return { appId: typeof header === 'string' ? header.trim().toLowerCase() : '', region: undefined }
 }
 
-/** The app that a request is meant for, if this process serves it. */
+/** The app of a request, if this process serves it. */
 export const appOfRequest = (
   directory: Directory,
   serviceHost: string,
@@ -52,7 +52,7 @@ async function findServed(directory: Directory, { appId, region }: Named): Promi
   return servedApp(await directory.find(appId), appId, region)
 }
 
-/** The app, if there is one and this process serves it. */
+/** The app, if it exists and this process serves it. */
 export function servedApp(app: App | undefined, appId: string, region: string | undefined) {
   if (!app) throw unknownApp(appId)
   if (!isServed(app, region)) throw wrongRegion(app)

@@ -6,16 +6,16 @@ export interface AuditEntry {
   /** The operationId, or the name of a command. */
   action: string
   app?: { no: number; id: string }
-  /** What was acted on, beside the app. */
+  /** The resources concerned, besides the app. */
   target?: Record<string, string>
   before?: unknown
   after?: unknown
 }
 
-/** Nobody with an account: the service itself, or a command on its machine. */
+/** Not an account: the service itself, or a command on its machine. */
 export type Actor = Operator | 'command' | 'service'
 
-/** Adds an entry: with the change itself where that is in the directory, else before it. */
+/** Adds an entry: in the transaction of a change in the directory, otherwise before the change. */
 export async function recordAudit(
   db: Executor,
   actor: Actor,
@@ -40,7 +40,7 @@ export async function recordAudit(
 const SECRET = /password|secret|token|apikey|code/i
 const LONGEST = 500
 
-/** Neither passwords and keys, nor texts of any length. */
+/** Leaves out passwords and keys, and shortens long texts. */
 export function withoutSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') {
     if (SECRET.test(name)) return '***'

@@ -5,13 +5,13 @@ import { appOfRequest, readApp, unknownApp } from './app-of-request.ts'
 import type { Credentials } from './credentials.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-/** Not `apikey`: a key in a page is everybody's. */
+/** Without `apikey`: everybody could read a key in a page. */
 const HEADERS = 'appid, authtoken, content-type, idempotency-key, onbehalfof, x-request-id'
 const READABLE =
   'retry-after, x-request-id, x-rate-limit, x-rate-limit-remaining, x-rate-limit-reset, ratelimit'
 const PREFLIGHT_SECONDS = 600
 
-/** Lets pages of the origins that the app names read the answer. */
+/** Lets pages of the app's configured origins read the answer. */
 export function letPagesRead(
   reply: FastifyReply,
   settings: Settings,
@@ -32,9 +32,9 @@ const allow = (reply: FastifyReply, origin: string) =>
     .header('access-control-expose-headers', READABLE)
 
 /**
- * What browsers ask before they let a page call another origin. On the bare host they don't say for which
- * app: any page may then try, and whether it can read the answer is the app's to say. No browser adds
- * credentials by itself, so there is nothing to try with that a page has not got already.
+ * Answers preflights. On the bare host a preflight doesn't name the app, so any page may then try;
+ * whether it can read the answer depends on the app's setting. Browsers don't add our credentials
+ * by themselves, so a page can't use any that it doesn't have.
  */
 export function addPreflight(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
   const serviceHost = new URL(deps.config.service.publicUrl).hostname

@@ -11,7 +11,7 @@ export interface KnownKey {
 }
 
 export interface KnownUser {
-  /** Hash of the token. */
+  /** Hash of the auth token. */
   hash: Buffer
   uid: string
 }
@@ -31,9 +31,9 @@ export class Credentials {
     return this.#deps.secrets.hash(value)
   }
 
-  /** The key with this value; undefined when the app has none such. */
+  /** The API key with this value; undefined if the app has none. */
   async key({ no: appNo, cell }: ServedApp, value: string): Promise<KnownKey | undefined> {
-    // Whatever else was sent is no key: it is not worth a statement.
+    // Anything else can't be an API key and isn't worth a statement.
     if (!/^[0-9a-f]{40}$/.test(value)) return undefined
     const hash = this.hashOf(value)
     const id = cacheKey(appNo, hash.toString('hex'))
@@ -50,14 +50,14 @@ export class Credentials {
     return key
   }
 
-  /** The user that an auth token stands for. Asked each time: a revoked one is refused at once. */
+  /** The auth token's user. Read on each request, so that a revoked token is rejected at once. */
   async user({ no: appNo, cell }: ServedApp, token: string): Promise<KnownUser | undefined> {
     const hash = this.hashOf(token)
     const row = await findTokenUser.maybeOne(cell.db, { appNo, tokenHash: hash })
     return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
   }
 
-  /** The settings of an app that differ from their defaults; none of an app that is not served. */
+  /** An app's settings that differ from the defaults; none if the app isn't served. */
   async settings({ no: appNo, cell }: ServedApp): Promise<Settings | undefined> {
     const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
     if (known) return known

@@ -5,23 +5,27 @@ import { fail } from '../platform/http/fail.ts'
 import { networkOf } from '../platform/net/network.ts'
 import { addLimitHeaders } from './headers.ts'
 
-/** Credentials that were good before; of more, those known longest go, and are known again when they are next used. */
+/**
+ * Credentials known to be valid. Beyond this number the oldest are forgotten, and are known again
+ * after their next use.
+ */
 const REMEMBERED = 20_000
 
-/** One try to show a credential. */
+/** One attempt to authenticate. */
 interface Attempt {
-  /** What the credential is for: an app, or the management interface. */
+  /** What the credential is for: an app, or the management API. */
   where: string
-  /** Failures a minute from one network. */
+  /** Failures per minute from one network. */
   limit: number
   request: FastifyRequest
   reply: FastifyReply
 }
 
 /**
- * Credentials that nobody has cost a statement each, and count for no app and no user. So they are counted by where they came
- * from, and beyond a limit no longer looked up. What was good before, at this process, always is: who is behind one address
- * with an attacker is let in.
+ * Unknown credentials cost a statement each and count for no app and no user. So they are counted
+ * by network address and, beyond a limit, no longer looked up. Credentials that this process knows
+ * to be valid are always accepted, so that users who share an address with an attacker aren't
+ * locked out.
  */
 export class Failures {
   readonly #limiter: Limiter
@@ -31,7 +35,7 @@ export class Failures {
     this.#limiter = new Limiter(cache)
   }
 
-  /** What `find` knows of a credential. `hashOf` is asked only where it matters. */
+  /** The result of `find` for a credential. `hashOf` is only called if needed. */
   async find<T extends { hash: Buffer }>(
     { where, limit, request, reply }: Attempt,
     hashOf: () => Buffer,

@@ -9,7 +9,7 @@ export const IdempotencyKey = Type.String({
     'Makes retries safe: a request repeated with the same key within 24 hours returns the first response.',
 })
 
-/** The contract's own headers, and the fields of the IETF's draft beside them. */
+/** The contract's own headers, and the fields of the IETF draft. */
 export function addLimitHeaders(reply: FastifyReply, rate: string, verdict: Verdict): void {
   const { allowed, limit, remaining, resetSeconds } = verdict
   reply.header('x-rate-limit', limit)

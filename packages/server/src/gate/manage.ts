@@ -10,17 +10,17 @@ import { addLimitHeaders, IdempotencyKey } from './headers.ts'
 import { type ManagedApp, mayUse, type Operator, roleIsTooSmall, type Section } from './operator.ts'
 import { managedAppOf, operatorOf, refuseForeignPages } from './operators.ts'
 
-/** Who may call an operation of the management interface. Every route declares it. */
+/** Who may call an operation of the management API. Every route declares it. */
 export interface ManageAccess {
-  /** Everyone; every operator, for the own account; collaborators of the app in the path. */
+  /** Everyone; every operator, about their own account; or collaborators of the app in the path. */
   manage: 'public' | 'account' | Section
-  /** Key and secret are not enough: it is about the account's own safety. */
+  /** Requires a session: key and secret aren't enough for the account's own security. */
   sessionOnly?: boolean
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of requests that an operator makes. */
+    /** Set for requests by an operator. */
     operator: Operator
     managedApp: ManagedApp
   }
@@ -34,7 +34,7 @@ const SHARED: readonly ErrorCode[] = [
   'ERR_MISSION_FAILED',
 ]
 
-/** Makes every route below declare who may call it, and lets nobody else through. */
+/** Makes every route below declare who may call it, and rejects everyone else. */
 export function addManagement(app: FastifyInstance, deps: Deps): void {
   const limiter = new Limiter(deps.cache)
   const failures = new Failures(deps)

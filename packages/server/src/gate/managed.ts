@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Below it stands the management interface where `manage.<host>` has no name of its own. */
+/** Path prefix of the management API on hosts other than `manage.<host>`. */
 export const MANAGE = '/manage'
 
 /** `manage.<host>/…` is `/manage/…` on any host: one set of routes serves both. */
@@ -22,7 +22,7 @@ interface Managed {
   url: string
 }
 
-/** The request for data of an app that stands in a URL of the management interface. */
+/** The request for an app's data that a URL of the management API contains. */
 function readData(path: string): Managed | undefined {
   const [, appId, data, webhooks] = DATA.exec(path) ?? []
   return appId === undefined ? undefined : { appId, url: `/v3/${data ?? webhooks}` }
@@ -30,7 +30,10 @@ function readData(path: string): Managed | undefined {
 
 type Raw = Pick<FastifyRequest['raw'], 'headers' | 'method' | 'url'>
 
-/** The URL that the router sees. Pages of other origins ask (OPTIONS) for the data of an app in vain. */
+/**
+ * The URL that the router sees. Preflights (OPTIONS) of pages of other origins don't reach an app's
+ * data.
+ */
 export function routedUrl({ headers, method, url = '/' }: Raw, serviceHost: string): string {
   const path = managePath(headers.host, url, serviceHost)
   if (path === undefined) return url
@@ -38,7 +41,7 @@ export function routedUrl({ headers, method, url = '/' }: Raw, serviceHost: stri
   return readData(path)?.url ?? path
 }
 
-/** The app whose data is asked for through the management interface; undefined for all else. */
+/** The app whose data is requested through the management API; undefined for other requests. */
 export function managedAppId(
   { headers, originalUrl }: Pick<FastifyRequest, 'headers' | 'originalUrl'>,
   serviceHost: string,

@@ -8,7 +8,9 @@ import { insertOutcome } from './operators.queries.ts'
 
 type Context = Pick<Deps, 'directory' | 'log'>
 
-/** Adds the entry of a write in a cell before it happens: none happens without. */
+/**
+ * Adds the audit entry of a write in a cell before it happens, so that none happens without one.
+ */
 export function beginAudit(
   { directory }: Context,
   operator: Operator,
@@ -20,7 +22,7 @@ export function beginAudit(
   return recordAudit(directory.db, operator, { action, app, target, after: body })
 }
 
-/** What came of it. Lost with the process, or the directory: the entry then stands without. */
+/** Stores the outcome. If the process or the directory dies first, the entry stays without one. */
 export async function endAudit({ directory, log }: Context, id: number, status: number) {
   try {
     await insertOutcome.run(directory.db, { id, status })
@@ -29,7 +31,7 @@ export async function endAudit({ directory, log }: Context, id: number, status: 
   }
 }
 
-/** Runs a write in a cell with an entry around it. */
+/** Runs a write in a cell with an audit entry. */
 export async function audited<T>(
   deps: Context,
   actor: Actor,

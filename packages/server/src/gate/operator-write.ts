@@ -11,7 +11,7 @@ import {
 } from './operators.queries.ts'
 
 /**
- * Runs a write of an operator in one transaction of the directory. With an Idempotency-Key its answer
+ * Runs an operator's write in one transaction of the directory. With an Idempotency-Key its answer
  * is stored there, and a retry gets it instead of acting again, as `write` does in a cell.
  */
 export function operatorWrite<T>(
@@ -34,8 +34,8 @@ export function operatorWrite<T>(
 }
 
 /**
- * The same for a write in a cell, whose transaction the directory does not share: where the process dies between
- * the two, a retry runs it again, so it must be one that sets what it is told.
+ * The same for a write in a cell, whose transaction the directory doesn't share. If the process
+ * dies between the two, a retry runs it again, so the write must be repeatable.
  */
 export async function operatorSets<T>(
   deps: Pick<Deps, 'directory' | 'secrets'>,
@@ -70,7 +70,7 @@ function answerOf(secrets: Secrets, { requestHash }: Retry, stored: Stored): unk
   return JSON.parse(secrets.open(stored.answer_sealed))
 }
 
-/** What a request with this Idempotency-Key was answered before, if it was. */
+/** The stored answer to a request with this Idempotency-Key, if there is one. */
 export async function storedAnswer<T>(
   { directory, secrets }: Pick<Deps, 'directory' | 'secrets'>,
   request: FastifyRequest,
@@ -81,7 +81,7 @@ export async function storedAnswer<T>(
   return stored && (answerOf(secrets, retry, stored) as T)
 }
 
-/** Keeps the answer of a request that nobody could sign, for retries: of the account that it made. */
+/** Stores the answer to a sign-up for retries, under the account that it created. */
 export async function storeAnswer(
   { secrets }: Pick<Deps, 'secrets'>,
   tx: Tx,

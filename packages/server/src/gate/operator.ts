@@ -1,19 +1,19 @@
 import { type EventType, events } from '@loquat/protocol'
 
-/** What an operator can be in an app. */
+/** The roles of operators in an app. */
 export const ROLES = ['owner', 'admin', 'moderator', 'developer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** The parts of an app's management, and who may use them. */
+/** The sections of an app's management, and the roles that may use them. */
 export const SECTIONS = {
-  /** Keys, tokens, bots, webhooks. */
+  /** API keys, auth tokens, bots, webhooks. */
   integration: ['owner', 'admin', 'developer'],
   /** The app's data: users, groups, roles, conversations; the team. */
   data: ['owner', 'admin', 'moderator', 'developer'],
   moderation: ['owner', 'admin', 'moderator'],
-  /** The app itself: name, settings, team, audit. */
+  /** The app itself: name, settings, team, audit log. */
   settings: ['owner', 'admin'],
-  /** Its end. */
+  /** Deletion and restoring. */
   ownership: ['owner'],
 } satisfies Record<string, readonly Role[]>
 export type Section = keyof typeof SECTIONS
@@ -24,10 +24,10 @@ export const mayUse = (role: Role, section: Section) =>
 export const roleIsTooSmall = (role: Role) =>
   `Your role ${role} in this app doesn't allow this operation.`
 
-/** By the tag of a v3 operation. What is not named here is for those who may do everything. */
+/** By the tag of a v3 operation. Tags that aren't listed are for roles that may do everything. */
 const SECTION_OF_TAG: Record<string, Section> = {
   api_keys: 'integration',
-  // Whoever makes a token of a user can act as that user.
+  // A person who creates a user's auth token can act as that user.
   auth_tokens: 'integration',
   bots: 'integration',
   webhooks: 'integration',
@@ -49,7 +49,9 @@ const SECTION_OF_TAG: Record<string, Section> = {
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
 
-/** What an event tells of is for those who may see it elsewhere too. By the beginning of its type. */
+/**
+ * An event is visible to the roles that may see its subject elsewhere. By the start of its type.
+ */
 const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
   ['apikey.', 'integration'],
   ['user.token', 'integration'],
@@ -57,7 +59,7 @@ const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
   ['app.settings.', 'settings'],
 ]
 
-/** The types of events in the log that a role sees. */
+/** The event types in the log that a role sees. */
 export const visibleEvents = (role: Role): EventType[] =>
   (Object.keys(events) as EventType[]).filter((type) => {
     const [, section = 'data'] =
@@ -65,13 +67,13 @@ export const visibleEvents = (role: Role): EventType[] =>
     return mayUse(role, section)
   })
 
-/** Who manages: a person with a session, or a program with key and secret. */
+/** Who manages: a person with a session, or a script with key and secret. */
 export interface Operator {
   no: number
   email: string
   name: string
   via: 'session' | 'key'
-  /** Of a session: its id. */
+  /** The session's id, if there is one. */
   sessionId?: string
   address: string
   userAgent: string

@@ -4,7 +4,7 @@ import type { Role } from './operator.ts'
 
 type OperatorRow = Pick<DirectoryRows['operators'], 'operator_no' | 'email' | 'name'>
 
-/** The operator of a session that has neither ended nor been left alone for too long. */
+/** The operator of a session that hasn't ended or expired. */
 export const findSessionOperator = directoryQuery<
   { tokenHash: Buffer },
   OperatorRow & { session_id: string; stale: boolean }
@@ -29,7 +29,7 @@ export const findKeyOperator = directoryQuery<
    from operator_keys join operators o using (operator_no) where key = :key`,
 )
 
-/** An app that the operator has to do with; none while it is made, or once it is being removed. */
+/** An app that the operator manages; none while it is being created or purged. */
 export const findManagedApp = directoryQuery<
   { appId: string; operatorNo: number },
   { app_no: number; app_id: string; role: Role; state: 'active' | 'archived' }
@@ -69,7 +69,10 @@ export const insertOutcome = directoryQuery<{ id: number; status: number }>(
 
 type IdempotencyKey = { operatorNo: number; key: string }
 
-/** As in a cell: a row means that the request is ours to run; a twin under way is waited for. */
+/**
+ * As in a cell: a row means that this request runs; a concurrent one with the same key is waited
+ * for.
+ */
 export const claimOperatorIdempotency = directoryQuery<
   IdempotencyKey & { requestHash: Buffer },
   { claimed: true }
@@ -83,7 +86,7 @@ export const claimOperatorIdempotency = directoryQuery<
    returning true as claimed`,
 )
 
-/** The operator's own: nobody else's need be looked at, and there is no job for it. */
+/** Removes the operator's own expired keys, so no job is needed. */
 export const removeOldOperatorIdempotency = directoryQuery<{ operatorNo: number }>(
   'gate.removeOldOperatorIdempotency',
   `delete from idempotency

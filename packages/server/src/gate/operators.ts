@@ -13,31 +13,31 @@ import {
   touchSession,
 } from './operators.queries.ts'
 
-/** The cookie that holds the token of a session. */
+/** The cookie with a session's token. */
 export const SESSION_COOKIE = 'loquat_session'
 
 export const isSecure = ({ config }: Pick<Deps, 'config'>) =>
   config.service.publicUrl.startsWith('https:')
 
-/** The token of the session that a request shows, if it shows one. */
+/** The session token of a request, if it has one. */
 export const sessionToken = (deps: Pick<Deps, 'config'>, { headers }: FastifyRequest) =>
   readCookie(headers.cookie, cookieName(SESSION_COOKIE, isSecure(deps)))
 
 const textOf = (header: string | string[] | undefined) =>
   typeof header === 'string' ? header.trim() : ''
 
-/** From where, for the audit and the list of sessions. */
+/** Where the request comes from, for the audit log and the list of sessions. */
 export const originOf = ({ ip, headers }: FastifyRequest) => ({
   address: ip,
   userAgent: (headers['user-agent'] ?? '').slice(0, 300),
 })
 
-/** Unknown credentials a minute from one network: operators are few. */
+/** Unknown credentials per minute from one network: there are few operators. */
 const FAILED = 100
 
 /**
- * The operator who calls: by key and secret, else by session. Asked each time, of the directory:
- * what was revoked is refused at once, by every process.
+ * The calling operator: by key and secret, otherwise by session. Read from the directory on each
+ * request, so that every process rejects revoked access at once.
  */
 export async function operatorOf(
   deps: Pick<Deps, 'config' | 'directory' | 'secrets'>,
@@ -86,9 +86,9 @@ async function operatorOfKey(
 }
 
 /**
- * A write with a cookie must come from a page of this very host: apps stand on sibling hosts, which
- * `SameSite` takes for our own. Every browser says where a request comes from, in `Sec-Fetch-Site`
- * or, without TLS, in `Origin`; programs say nothing, and have no cookies to be misused.
+ * A write with a cookie must come from a page of this very host: apps have sibling hosts, which
+ * `SameSite` treats as our own. Every browser says where a request comes from, in `Sec-Fetch-Site`
+ * or, without TLS, in `Origin`; scripts send neither, and have no cookies that could be misused.
  */
 export function refuseForeignPages({ method, headers }: FastifyRequest): void {
   if (!isWrite(method)) return
@@ -101,13 +101,13 @@ export function refuseForeignPages({ method, headers }: FastifyRequest): void {
   if (!own) throw fail('AUTH_ERR_FOREIGN_PAGE')
 }
 
-/** The app in the path, if the operator has to do with it: others are as unknown as any. */
+/** The app in the path, if the operator manages it; other apps look as if they didn't exist. */
 export async function managedAppOf(
   { directory }: Pick<Deps, 'directory'>,
   { no: operatorNo }: Operator,
   appId: string,
 ): Promise<ManagedApp> {
-  // Nothing else can be one, and not all of it is fit for the database.
+  // Anything else can't be an app id, and the database can't store all of it.
   const row =
     /^[0-9a-f]{16}$/.test(appId) &&
     (await findManagedApp.maybeOne(directory.db, { appId, operatorNo }))

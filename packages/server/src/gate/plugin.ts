@@ -20,14 +20,19 @@ import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
 import { toldTo } from './redact.ts'
 
-/** Who may call an operation, and how it is counted. Every route declares it. */
+/** Who may call an operation, and how calls are counted. Every route declares it. */
 export interface Access {
-  /** The least scope of an API key. */
+  /** The scope an API key needs. */
   scope: KeyScope
-  /** Whether a user may call it with a token; `self`: only about the user itself, whom the path names. */
+  /**
+   * Whether a user may call it with an auth token; `self`: only about the user in the path, who
+   * must be the caller.
+   */
   users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
-  /** The operation itself refuses a user that cannot act: a statement less on the hottest path. */
+  /**
+   * The operation itself rejects users who can't act: this saves a statement on the hottest path.
+   */
   checksUser?: boolean
   rate: RateClass
 }
@@ -37,15 +42,15 @@ export type RateClass = 'core' | 'standard'
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor
-    /** Of requests that showed a valid credential, also where they were refused after. */
+    /** Set for requests with a valid credential, even if they are rejected later. */
     calledApp: ServedApp | undefined
-    /** Set where an operator calls, through the management interface. */
+    /** Set for calls by an operator, through the management API. */
     managed: { operator: Operator; role: Role; audit?: number } | undefined
   }
   interface FastifyContextConfig extends Partial<Access> {}
 }
 
-/** Makes every route below declare its access, and lets nobody through without it. */
+/** Makes every route below declare its access, and checks it for every request. */
 export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
   const limiter = new Limiter(deps.cache)
   const failures = new Failures(deps)
@@ -73,7 +78,8 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
         : await appOfOperator(deps, failures, request, reply, managed)
     const settings = await credentials.settings(served)
     if (!settings) throw unknownApp(served.id)
-    // Before anything is refused: a page could not read the refusal. No page but ours reads for operators.
+    // Before anything is rejected, because a page could not read the error otherwise. Only our own
+    // pages may read answers to operators.
     if (!request.managed) letPagesRead(reply, settings, request.headers.origin)
     const caller = request.managed
       ? { key: keyOfOperator(deps, request.managed.operator) }
@@ -81,7 +87,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
     request.actor = await toActor(served, settings, caller, access, request)
-    // Each request has a logger of its own already: another child would cost more.
+    // Each request already has a logger; another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
   })
 
@@ -109,7 +115,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   })
 }
 
-/** The app whose data an operator asks for, if the operator's role goes so far. */
+/** The app whose data an operator requests, if the operator's role allows it. */
 async function appOfOperator(
   deps: Deps,
   failures: Failures,
@@ -126,7 +132,7 @@ async function appOfOperator(
   return servedApp(await deps.directory.find(appId), appId, undefined)
 }
 
-/** An operator may do what a key may; retries are the operator's own. */
+/** An operator may do what an API key may; idempotency keys belong to the operator. */
 const keyOfOperator = ({ secrets }: Deps, { no }: Operator): KnownKey => ({
   hash: secrets.hash(`operator ${no}`),
   scope: 'fullAccess',
@@ -148,7 +154,7 @@ const OnBehalfOf = Id('UID of the user on whose behalf an API key makes the call
 function addHeaders({ method, config, schema }: RouteOptions): void {
   if (!schema) return
   const { onBehalfOf, users } = config ?? {}
-  // Who calls with a token needs none; toActor asks for it where a key does.
+  // Callers with an auth token don't need it; toActor requires it from API keys.
   const required = onBehalfOf === 'required' && !users
   const headers = {
     ...(required && { onBehalfOf: OnBehalfOf }),
@@ -158,7 +164,7 @@ function addHeaders({ method, config, schema }: RouteOptions): void {
   if (Object.keys(headers).length > 0) schema.headers = Type.Object(headers)
 }
 
-/** Lets readers of the document know who may call an operation, and how it is counted. */
+/** Documents who may call an operation, and how calls are counted. */
 function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rate }: Access): void {
   Object.assign(schema ?? {}, {
     ...(users && { security: [{ apikey: [] }, { authToken: [] }] }),
@@ -169,7 +175,7 @@ function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rat
   })
 }
 
-/** What follows from who may call it. */
+/** Errors that follow from who may call it. */
 function addErrors(route: RouteOptions, { users, onBehalfOf }: Access): void {
   const { errors = [] } = route.config ?? {}
   const names = onBehalfOf !== 'ignored' || users === 'self'
@@ -187,7 +193,10 @@ interface Shown {
   reply: FastifyReply
 }
 
-/** The user of the header `authToken`, else the key of the header `apikey`: of both the one that may less. */
+/**
+ * The user of the header `authToken`, otherwise the API key of the header `apikey`: with both, the
+ * one that allows less.
+ */
 async function callerOf(
   { credentials, failures, settings, request, reply }: Shown,
   app: ServedApp,
@@ -204,7 +213,7 @@ async function callerOf(
     return { key }
   }
   const token = textOf(authtoken)
-  // A server that fills it for its user must not act as the app where it has none.
+  // A server that forgot to fill the header must not act as the app.
   if (!token) throw fail('AUTH_ERR_EMPTY_AUTH_TOKEN')
   const hashOf = () => credentials.hashOf(token)
   const user = await failures.find(attempt, hashOf, () => credentials.user(app, token))
@@ -254,7 +263,7 @@ async function toActor(
   return { app, settings, credential, scope, kind: 'app' }
 }
 
-/** A user acts for itself alone. What is only another's to see is told as what is not there. */
+/** Users act only for themselves. What only another user may see looks as if it didn't exist. */
 function checkUserMay({ users }: Access, uid: string, { headers, params }: FastifyRequest): void {
   const other = textOf(headers.onbehalfof).toLowerCase()
   if (!users) throw noAccess('This operation needs an API key; auth tokens may not call it.')
@@ -265,7 +274,7 @@ function checkUserMay({ users }: Access, uid: string, { headers, params }: Fasti
   if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })
 }
 
-/** Refuses a user that is not there, or deactivated. */
+/** Rejects a user who doesn't exist or is deactivated. */
 export async function checkUser({ no: appNo, cell }: ServedApp, uid: string): Promise<void> {
   const known = await findActiveUser.maybeOne(cell.db, { appNo, uid })
   if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: uid.slice(0, 100) })
@@ -279,7 +288,7 @@ interface Counted {
   reply: FastifyReply
 }
 
-/** A user has a limit of its own, so that no device uses up what the app has. */
+/** Each user has a limit of their own, so that no device uses up the app's. */
 async function countRequest(
   { limiter, served, settings, rate, reply }: Counted,
   caller: Caller,
@@ -298,7 +307,7 @@ async function countRequest(
   if (!verdict.allowed) throw fail('ERR_TOO_MANY_REQUESTS', { limit })
 }
 
-/** Keyed: bodies can hold secrets that are easy to guess. */
+/** Keyed, because bodies can contain secrets that are easy to guess. */
 function hashRequest({ secrets }: Deps, { method, url, body }: FastifyRequest): Buffer {
   return secrets.hash(JSON.stringify([method, url, body]))
 }

@@ -3,7 +3,7 @@ import type { KeyScope } from '../core/actor.ts'
 import type { Settings } from '../core/settings.ts'
 import { query } from '../platform/db/query.ts'
 
-/** None of an app that is marked for removal. */
+/** None for an app that is scheduled for deletion. */
 export const findServedSettings = query<{ appNo: number }, { settings: Settings }>(
   'gate.findSettings',
   'select settings from apps where app_no = :appNo and archived_at is null',
@@ -17,14 +17,14 @@ export const findKey = query<
   'select key_hash, scope from api_keys where app_no = :appNo and key_hash = :keyHash',
 )
 
-/** A user that can act: neither deactivated nor removed. */
+/** A user who can act: neither deactivated nor deleted. */
 export const findActiveUser = query<{ appNo: number; uid: string }, { uid: string }>(
   'gate.findUser',
   `select uid from users
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 
-/** The user that an auth token stands for. */
+/** The auth token's user. */
 export const findTokenUser = query<
   { appNo: number; tokenHash: Buffer },
   { token_hash: Buffer; uid: string }
@@ -35,7 +35,10 @@ export const findTokenUser = query<
      and deactivated_at is null and removed_at is null`,
 )
 
-/** A row: the user knows of the group, because anyone may, because it takes part, or did until it was banned. */
+/**
+ * A row if the user may know of the group: it isn't private, or the user is a member, or was one
+ * until a ban.
+ */
 export const findVisibleGroup = query<{ appNo: number; guid: string; uid: string }, { seen: true }>(
   'gate.findVisibleGroup',
   `select true as seen from groups g
@@ -47,7 +50,7 @@ export const findVisibleGroup = query<{ appNo: number; guid: string; uid: string
          where b.app_no = :appNo and b.guid = :guid and b.uid = :uid and b.scope is not null))`,
 )
 
-/** Which of these tokens stand for a user that can act. */
+/** Which of these auth tokens belong to a user who can act. */
 export const listValidTokens = query<
   { appNo: number; tokenHashes: string[] },
   { token_hash: string }
@@ -62,8 +65,9 @@ export const listValidTokens = query<
 type IdempotencyKey = { appNo: number; credential: Buffer; uid: string; key: string }
 
 /**
- * A row means that the request is ours to run. A twin under way makes this wait for its end; no row
- * then means that its answer is stored. What is older than a day is as good as gone.
+ * A row means that this request runs. If a concurrent request with the same key is running, this
+ * waits for its end; no row then means that its answer is stored. Rows older than a day count as
+ * expired.
  */
 export const claimIdempotency = query<IdempotencyKey & { requestHash: Buffer }, { claimed: true }>(
   'gate.claimIdempotency',

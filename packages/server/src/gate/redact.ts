@@ -3,7 +3,7 @@ import { ApiError, fail } from '../platform/http/fail.ts'
 import { refusalOf } from '../platform/http/refusal.ts'
 import { findVisibleGroup } from './queries.ts'
 
-/** What tells a user that a group is there. */
+/** Errors that would reveal a group's existence. */
 const OF_GROUPS: readonly string[] = [
   'ERR_GROUP_NOT_JOINED',
   'ERR_GROUP_JOIN_NOT_ALLOWED',
@@ -12,9 +12,8 @@ const OF_GROUPS: readonly string[] = [
 ]
 
 /**
- * A failure as the actor is told of it. The app knows its own data and is told what stands in the way;
- * a user with a token learns nothing of messages and private groups that it takes no part in: they are
- * as unknown as those that are not there.
+ * The error that the actor may see. The app knows its own data and gets the reason. For a user with
+ * an auth token, messages and private groups that they aren't part of look as if they didn't exist.
  */
 export async function toldTo(
   actor: Actor | undefined,

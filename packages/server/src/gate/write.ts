@@ -7,9 +7,9 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 import { claimIdempotency, completeIdempotency, getIdempotency } from './queries.ts'
 
 /**
- * Runs a write of the actor in one transaction of its cell. With an Idempotency-Key the answer is
- * stored in that transaction, and a retry gets it instead of acting again; failures are not
- * stored, so a retry of one runs anew.
+ * Runs the actor's write in one transaction of its cell. With an Idempotency-Key the answer is
+ * stored in that transaction, and a retry gets it instead of acting again. Failures aren't stored,
+ * so a retry of one runs again.
  */
 export function write<T>(
   { secrets }: Pick<Deps, 'secrets'>,
@@ -21,8 +21,8 @@ export function write<T>(
 }
 
 /**
- * The same for a write that is one statement and announces by itself: without an Idempotency-Key it
- * is the whole transaction, and its locks wait for no answer of ours.
+ * The same for a write that is one statement and announces by itself: without an Idempotency-Key
+ * the statement is the whole transaction, and its locks don't wait for a round trip.
  */
 export function writeCall<T>(
   { secrets }: Pick<Deps, 'secrets'>,

@@ -37,7 +37,7 @@ import { refuseDelete, refuseUpdate } from './rights.ts'
 import type { CreatedGroup, GroupChanges, NewGroup } from './schema.ts'
 import { countSetting, type TriesDeps } from './tries.ts'
 
-/** What goes in the action's own transaction; more is left to the sweep. */
+/** Rows removed in the action's own transaction; the sweep removes the rest. */
 const SWEEP_AT_ONCE = 1_000
 
 const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
@@ -49,7 +49,7 @@ export async function createGroup(
 ): Promise<CreatedGroup> {
   const { guid, type = 'public', password = '', members = {} } = given
   const appNo = actor.app.no
-  // Nobody is made an owner by another user's token.
+  // An auth token can't make another user the owner.
   const named = actor.kind === 'user' ? actor.uid : given.owner
   const owner = named ?? actor.uid ?? SYSTEM_UID
   if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
@@ -97,7 +97,9 @@ async function insertAll(tx: Tx, appNo: number, fields: Fields): Promise<void> {
   await insertHead.one(tx, { appNo, guid })
 }
 
-/** The owner and the creator are there from the start: no message tells that they came. */
+/**
+ * The owner and the creator are members from the start: no action message says that they joined.
+ */
 async function addFirsts(tx: Tx, actor: Actor, guid: string, firsts: string[]): Promise<void> {
   const ceilings = await Ceilings.read(tx, actor, { members_count: 0 }, firsts)
   for (const uid of firsts) {
@@ -107,9 +109,9 @@ async function addFirsts(tx: Tx, actor: Actor, guid: string, firsts: string[]): 
 }
 
 interface Shown {
-  /** As it is for everyone. */
+  /** The record for everyone. */
   group: GroupRecord
-  /** As the acting user sees it, or the app. */
+  /** The record as the acting user sees it, or the app. */
   seen: GroupRecord
 }
 
@@ -133,7 +135,7 @@ export async function editGroup(
 ): Promise<GroupRecord> {
   const appNo = actor.app.no
   const { owner: givenOwner, ...fields } = changes
-  // A user gives its group away by an operation of its own.
+  // A user transfers a group with a separate operation.
   const owner = actor.uid === undefined ? givenOwner : undefined
   const unset = readUnset(fields)
   const passwordHash = fields.password ? await hashOf(deps, actor, fields.password) : null
@@ -162,7 +164,7 @@ async function hashOf(deps: TriesDeps, actor: Actor, password: string): Promise<
   return hashPassword(password)
 }
 
-/** A group that becomes one with a password needs it in the same call. */
+/** A group that gets the type `password` needs a password in the same call. */
 function checkPassword({ group }: Place, { type = group.type, password }: GroupChanges): void {
   if (type !== 'password') return
   const needed = group.type !== 'password' || password !== undefined
@@ -185,7 +187,7 @@ async function updateFields(
   })
 }
 
-/** Invisible at once; what is the group's goes now if it is little, else with the sweep. */
+/** The group is invisible at once. A few related rows are removed now, many by the sweep. */
 export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {

@@ -16,7 +16,7 @@ import {
 } from './membership.ts'
 import { refuseModerating, refuseRemoval, refuseUnban } from './rights.ts'
 
-/** Ends a membership where there is one; somebody who was no member can be kept out too. */
+/** Ends the membership, if there is one; a user who isn't a member can be banned too. */
 export async function banMember(tx: Tx, place: Place, target: Member): Promise<MessageRecord> {
   const { uid, scope, joinedAt } = target
   const member = { appNo: place.actor.app.no, guid: place.group.guid, uid }
@@ -38,7 +38,7 @@ export function banUser(deps: Deps, actor: Actor, guid: string, uid: string) {
   })
 }
 
-/** The user may join again, and is not a member by this. */
+/** The user may join again, but doesn't become a member by this. */
 export function unbanUser(deps: Deps, actor: Actor, guid: string, uid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {

@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { GroupListQuery } from './schema.ts'
 
-/** What the groups `g` of a list must have. Types and the viewer are not among it. */
+/** Conditions on the groups `g` of a list, without types and the viewer. */
 export function conditions(query: GroupListQuery): Sql[] {
   const { searchKey, searchIn, tags, guid, guids } = query
   const where: Sql[] = []
@@ -41,15 +41,15 @@ function sizes(query: GroupListQuery): Sql[] {
   })
 }
 
-/** Text anywhere in the name, whatever its case and accents, or the beginning of the guid. */
+/** The text anywhere in the name, ignoring case and accents, or at the start of the guid. */
 function matches(searchKey: string, searchIn: readonly string[]): Sql {
   const key = searchKey.toLowerCase()
-  // Of a lone accent nothing is left: it finds nothing, where '' would be in every name.
+  // A lone accent folds to an empty string: it matches nothing, while '' would match every name.
   const folded = sql`nullif(fold_name(${searchKey}), '')`
   const literal = sql`regexp_replace(${folded}, '([%_\\\\])', '\\\\\\1', 'g')`
   const parts: Sql[] = []
   if (searchIn.includes('name')) {
-    // Keys of one or two characters have no trigram: their characters find the candidates.
+    // Search keys of one or two characters have no trigram: their characters find the candidates.
     const short = [...searchKey.normalize('NFKC')].length < 3
     parts.push(
       short

@@ -12,10 +12,10 @@ import { findGroupSeen, findHashToProve, findPasswordHash } from './queries.ts'
 import { refuseLeaving, refuseMember } from './rights.ts'
 import { countTry, type TriesDeps } from './tries.ts'
 
-/** A user that acts for itself: these operations are not for the app. */
+/** A user who acts for themselves: these operations are not for the app. */
 export type ActingUser = Actor & { uid: string }
 
-/** A hash, and whether the password given is the one that it was made of. */
+/** A hash, and whether the given password matches it. */
 interface Proof {
   hash: string | null
   holds: boolean
@@ -38,7 +38,7 @@ export async function joinGroup(
     if (place.group.type === 'private') throw fail('ERR_GROUP_JOIN_NOT_ALLOWED', { guid })
     if (place.group.type === 'password') {
       if (password === '') throw fail('ERR_EMPTY_GROUP_PASS')
-      // It may have been changed since the proof.
+      // The password may have changed since the check.
       const now = await findPasswordHash.maybeOne(tx, { appNo, guid })
       if (!proof.holds || now?.password_hash !== proof.hash) throw fail('ERR_WRONG_GROUP_PASS')
     }

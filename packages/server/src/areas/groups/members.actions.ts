@@ -25,7 +25,7 @@ import {
   refuseScope,
 } from './rights.ts'
 
-/** By precedence: an id in several lists counts in the first of them. */
+/** By precedence: a uid in several lists counts in the first one. */
 const LISTS = ['admins', 'moderators', 'participants', 'usersToBan'] as const
 type List = (typeof LISTS)[number]
 
@@ -37,7 +37,7 @@ const SCOPE_OF: Record<Exclude<List, 'usersToBan'>, Scope> = {
 
 const MOST_AT_ONCE = 25
 
-/** Every id of a call once. */
+/** Each uid of a call once. */
 export function uidsOf(lists: MemberLists): string[] {
   const uids = [...new Set(LISTS.flatMap((list) => lists[list] ?? []))]
   if (uids.length > MOST_AT_ONCE) {
@@ -70,11 +70,13 @@ const addsAny = ({ usersToBan: _, ...additions }: MemberLists) =>
 
 interface TakenIn {
   outcomes: MemberOutcomes
-  /** Those to announce. */
+  /** The changes to announce. */
   messages: MessageRecord[]
 }
 
-/** Adds and bans the users of the lists, each for itself: a refusal of one stops no other. */
+/**
+ * Adds and bans the users of the lists, each on its own: an error for one doesn't stop the others.
+ */
 export async function takeIn(
   tx: Tx,
   place: Place,

@@ -3,7 +3,7 @@ import { query } from '../../platform/db/query.ts'
 
 type OneMember = { appNo: number; guid: string; uid: string }
 
-/** These change who is in a group: its head is locked. */
+/** These statements change the members of a group: its head is locked. */
 export const insertMember = query<OneMember & { scope: Scope }>(
   'members.insert',
   'select add_member(:appNo, :guid, :uid, :scope)',
@@ -22,7 +22,7 @@ export const updateScope = query<OneMember & { scope: Scope }, { joined_at: Date
    returning joined_at`,
 )
 
-/** The message that tells of a change; its entities are those concerned as they are after it. */
+/** The action message about a change; its entities are the users and group after it. */
 export const appendMemberAction = query<
   OneMember & { by: string; action: string; extras: string | null; moves: boolean },
   { message: MessageRecord }
@@ -32,7 +32,7 @@ export const appendMemberAction = query<
      as message`,
 )
 
-/** What a banned user was is kept with the ban. */
+/** The ban stores the user's previous scope. */
 export const insertBan = query<OneMember & { scope: Scope | null; joinedAt: Date | null }>(
   'bans.insert',
   `insert into bans (app_no, guid, uid, scope, joined_at)
@@ -44,7 +44,7 @@ export const removeBan = query<OneMember>(
   'delete from bans where app_no = :appNo and guid = :guid and uid = :uid',
 )
 
-/** Of how many groups each is a member. */
+/** How many groups each user is a member of. */
 export const countMemberships = query<
   { appNo: number; uids: string[] },
   { uid: string; count: number }
@@ -55,7 +55,10 @@ export const countMemberships = query<
    group by uid`,
 )
 
-/** Known users among these, deactivated ones too: a member that nobody can reach can still be removed. */
+/**
+ * The existing users among these, deactivated ones included: an unreachable member can still be
+ * removed.
+ */
 export const holdTargets = query<{ appNo: number; uids: string[] }, { uid: string }>(
   'members.holdTargets',
   `select uid from users

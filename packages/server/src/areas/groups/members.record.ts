@@ -3,7 +3,7 @@ import { seconds } from '../../core/time.ts'
 import type { BanRow, MemberRow } from './members.list.ts'
 import type { BannedRecord, MemberRecord } from './members.schema.ts'
 
-/** `user` is the record of the same row, as whoever asks sees it. */
+/** `user` is the record of the same row, as the viewer sees it. */
 export const toMember = (row: MemberRow, user: UserRecord): MemberRecord => ({
   ...user,
   scope: row.scope,

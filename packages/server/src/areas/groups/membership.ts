@@ -10,7 +10,7 @@ import { appendMemberAction, countMemberships } from './members.queries.ts'
 import { findGroup, listStandings, lockHead } from './queries.ts'
 import type { Acting, Refusal, Standing } from './rights.ts'
 
-/** Acts for the app itself; it has no row, and is never a member. */
+/** The uid of the app itself; it has no row and is never a member. */
 export const SYSTEM_UID = 'app_system'
 
 export interface Member extends Standing {
@@ -20,17 +20,20 @@ export interface Member extends Standing {
 /** A group whose head is locked: nobody else changes it or its members. */
 export interface Place {
   actor: Actor
-  /** Of its conversation. */
+  /** The number of its conversation. */
   no: number
   group: GroupRow
   shownSeq: number
   hidden: number
   acting: Acting
-  /** How somebody stood when the place was entered. */
+  /** The users' states when the group was locked. */
   standing(uid: string): Member
 }
 
-/** Locks a group and reads how the acting user and these others stand in it. Users are locked before. */
+/**
+ * Locks a group and reads the states of the acting user and the given others. Users are locked
+ * before.
+ */
 export async function enterGroup(
   tx: Tx,
   actor: Actor,
@@ -68,7 +71,7 @@ export function refuseIf(refusal: Refusal): void {
   if (refusal) throw refusal
 }
 
-/** Whether there is room for more: in the group, and among the groups of each user. */
+/** Whether there is room for more members in the group, and for more groups of each user. */
 export class Ceilings {
   readonly #members: number
   readonly #groups: number
@@ -82,14 +85,14 @@ export class Ceilings {
     this.#count = count
   }
 
-  /** The users are locked, and the group's head: both counts stay as they are. */
+  /** The users and the head are locked, so both counts are stable. */
   static async read(tx: Tx, actor: Actor, group: Pick<GroupRow, 'members_count'>, uids: string[]) {
     const counts = await countMemberships.many(tx, { appNo: actor.app.no, uids })
     const groupsOf = new Map(counts.map(({ uid, count }) => [uid, count]))
     return new Ceilings(actor, group.members_count, groupsOf)
   }
 
-  /** Takes a place for a new member, unless there is none. */
+  /** Reserves room for a new member, unless the group is full. */
   take(uid: string): Refusal {
     if (this.#count >= this.#members) return fail('ERR_NO_VACANCY', { limit: this.#members })
     if ((this.#groupsOf.get(uid) ?? 0) >= this.#groups) {
@@ -118,7 +121,7 @@ export interface ScopeChange {
   new: Scope
 }
 
-/** Adds the message that tells what became of a member; call it once the change is made. */
+/** Adds the action message about a member; call it after the change. */
 export async function tellMember(
   tx: Tx,
   { actor, group: { guid } }: Pick<Place, 'actor' | 'group'>,
@@ -138,7 +141,7 @@ export async function tellMember(
   return message
 }
 
-/** `data` of such a message. */
+/** `data` of such an action message. */
 interface MemberAction {
   action: Action
   entities: {
@@ -149,7 +152,10 @@ interface MemberAction {
   extras?: { scope: ScopeChange }
 }
 
-/** The event of such a message, which has none of its own. Events come last in a transaction. */
+/**
+ * The event of such an action message, which has none of its own. Events come last in a
+ * transaction.
+ */
 export async function announceMember(
   tx: Tx,
   { actor, no, standing }: Pick<Place, 'actor' | 'no' | 'standing'>,
@@ -180,5 +186,5 @@ export async function announceMember(
   }
 }
 
-/** All that happens in a group stays in order. */
+/** Keeps everything that happens in a group in order. */
 export const keyOf = (no: number) => `conversation:${no}`

@@ -44,7 +44,7 @@ export function transferOwner(
   })
 }
 
-/** Whoever owns a group is an admin of it: what that changes is told by the messages returned. */
+/** The owner of a group is an admin of it; the returned action messages say what that changes. */
 export async function giveTo(tx: Tx, place: Place, owner: string): Promise<MessageRecord[]> {
   const { actor, group } = place
   const by = actor.uid ?? null

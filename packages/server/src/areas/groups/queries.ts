@@ -12,7 +12,7 @@ export const findGroup = query<OneGroup, GroupRow>(
    where app_no = :appNo and guid = :guid and removed_at is null`,
 )
 
-/** The same with what a viewer is in it. */
+/** The same with the viewer's membership. */
 export const findGroupSeen = query<
   OneGroup & { viewer: string },
   GroupRow & Membership & { banned: boolean }
@@ -28,8 +28,8 @@ export const findGroupSeen = query<
 )
 
 /**
- * Whatever changes a group or its members holds the lock of its head. What the group is must be read by a
- * later statement: this one may have waited for another change.
+ * Every change of a group or its members locks the head. Read the group's state in a later
+ * statement, because this one may have waited for another change.
  */
 export const lockHead = query<
   OneGroup,
@@ -47,7 +47,9 @@ export const findPasswordHash = query<OneGroup, { password_hash: string | null }
    where app_no = :appNo and guid = :guid and type = 'password' and removed_at is null`,
 )
 
-/** The same for who wants to join; members and banned users are refused whatever they send. */
+/**
+ * The same for a user who wants to join; members and banned users are rejected whatever they send.
+ */
 export const findHashToProve = query<OneGroup & { uid: string }, { password_hash: string | null }>(
   'groups.findHashToProve',
   `select password_hash from groups
@@ -59,7 +61,7 @@ export const findHashToProve = query<OneGroup & { uid: string }, { password_hash
          and scope is not null)`,
 )
 
-/** No row: the guid is taken, or what was there is still being swept. */
+/** No row if the guid is taken, or its previous group is still being swept. */
 export const insertGroup = query<
   OneGroup & {
     name: string
@@ -89,7 +91,7 @@ export const insertHead = query<OneGroup, { no: number }>(
    returning no`,
 )
 
-/** null leaves a field as it is; `unset` clears. Only groups of the type `password` keep one. */
+/** null keeps a field; `unset` clears it. Only groups of type `password` keep a password. */
 export const updateGroup = query<
   OneGroup & {
     name: string | null
@@ -125,7 +127,7 @@ export const updateOwner = query<OneGroup & { owner: string; by: string | null }
    where app_no = :appNo and guid = :guid`,
 )
 
-/** It is pinned no more, nor is what takes the guid next. */
+/** Removes pins of this group, so that the next group with this guid doesn't inherit them. */
 export const markGroupRemoved = query<OneGroup>(
   'groups.markRemoved',
   `with unpinned as (
@@ -134,13 +136,13 @@ export const markGroupRemoved = query<OneGroup>(
    update groups set removed_at = now() where app_no = :appNo and guid = :guid`,
 )
 
-/** Removes up to :limit rows of a removed group; the group itself goes when nothing of it is left. */
+/** Removes up to :limit rows of a deleted group; the group's row goes last. */
 export const sweepGroup = query<OneGroup & { limit: number }, { gone: boolean }>(
   'groups.sweep',
   'select sweep_group(:appNo, :guid, :limit) as gone',
 )
 
-/** Those that are older than the log: nobody resumes from there. */
+/** Rows older than the log: nobody resumes from there. */
 export const removeOldFormerMembers = query<{ days: number; limit: number }, { removed: number }>(
   'groups.removeOldFormerMembers',
   `with old as (
@@ -151,7 +153,7 @@ export const removeOldFormerMembers = query<{ days: number; limit: number }, { r
    select count(*) as removed from gone`,
 )
 
-/** Of any app: the sweep serves a whole cell. */
+/** Of any app: a sweep serves a whole cell. */
 export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid: string }>(
   'groups.listRemoved',
   'select app_no, guid from groups where removed_at is not null limit :limit',
@@ -164,7 +166,7 @@ export interface StandingRow {
   former_scope: Scope | null
 }
 
-/** How each of these users stands in a group. */
+/** The state of each of these users in a group. */
 export const listStandings = query<OneGroup & { uids: string[] }, StandingRow>(
   'groups.listStandings',
   `select u.uid, i.scope, i.joined_at, b.uid is not null as banned, b.scope as former_scope

@@ -1,19 +1,22 @@
-/** Who may do what in a group. Each function gives the refusal, or undefined when it is allowed. */
+/**
+ * Who may do what in a group. Each function returns the error, or undefined if the action is
+ * allowed.
+ */
 import type { GroupType, Scope } from '@loquat/protocol'
 import { type ApiError, fail } from '../../platform/http/fail.ts'
 
-/** How a user stands in a group. */
+/** A user's state in a group. */
 export interface Standing {
   uid: string
-  /** null: no member. */
+  /** Null for users who aren't members. */
   scope: Scope | null
   owner: boolean
   banned: boolean
-  /** What a banned user was before; null for one who was no member. */
+  /** A banned user's previous scope; null if they weren't a member. */
   formerScope: Scope | null
 }
 
-/** Scopes of a group do not bind the app. */
+/** A group's scopes don't apply to the app. */
 export type Acting = Standing | 'app'
 export type Refusal = ApiError | undefined
 
@@ -27,7 +30,7 @@ const noClearance = (devMessage: string) => fail('ERR_GROUP_NO_CLEARANCE', {}, {
 const HAND_OVER = 'Transfer the ownership first: PUT /groups/{guid}/owner.'
 const ownerStays = () => noClearance(`This user owns the group. ${HAND_OVER}`)
 
-/** A member, with at least this scope. */
+/** Requires a member with at least this scope. */
 function refuseBelow(acting: Acting, least: Scope): Refusal {
   if (acting === 'app') return undefined
   const outside = refuseOutside(acting)
@@ -37,13 +40,13 @@ function refuseBelow(acting: Acting, least: Scope): Refusal {
 
 type Outsider = Pick<Standing, 'banned' | 'scope'>
 
-/** Neither banned nor a stranger. */
+/** Requires a member who isn't banned. */
 export function refuseOutside({ banned, scope }: Outsider): Refusal {
   if (banned) return fail('ERR_BANNED_GROUPMEMBER')
   return scope === null ? fail('ERR_GROUP_NOT_JOINED') : undefined
 }
 
-/** Everyone sees groups that are not private; nobody one that bans them. */
+/** Everyone sees groups that aren't private; nobody sees a group that bans them. */
 export function refuseReading(viewer: Outsider, type: GroupType): Refusal {
   return viewer.banned || type === 'private' ? refuseOutside(viewer) : undefined
 }
@@ -51,15 +54,18 @@ export function refuseReading(viewer: Outsider, type: GroupType): Refusal {
 export const refuseUpdate = (acting: Acting): Refusal => refuseBelow(acting, 'moderator')
 export const refuseDelete = (acting: Acting): Refusal => refuseBelow(acting, 'admin')
 export const refuseAdding = (acting: Acting): Refusal => refuseBelow(acting, 'admin')
-/** Whether anybody at all can be kicked, banned or released by this one. */
+/** Whether this user can kick, ban or unban anybody at all. */
 export const refuseModerating = (acting: Acting): Refusal => refuseBelow(acting, 'moderator')
 
-/** Kick and ban: of those below. The owner stands above all, also for the app. */
+/**
+ * Users may kick and ban members with a lower scope. Nobody may kick or ban the owner, not even the
+ * app.
+ */
 export function refuseRemoval(acting: Acting, target: Standing): Refusal {
   return refuseSelf(acting, target) ?? refuseModerating(acting) ?? refuseReach(acting, target)
 }
 
-/** A ban can be lifted by those who could set it. */
+/** Users who may ban a user may also lift the ban. */
 export function refuseUnban(acting: Acting, target: Standing): Refusal {
   const low = refuseModerating(acting)
   if (low) return low
@@ -73,7 +79,7 @@ function refuseReach(acting: Acting, target: Standing): Refusal {
   return target.owner ? ownerStays() : noClearance("This user's scope isn't lower than yours.")
 }
 
-/** Outsiders cannot act at all, which goes first. */
+/** Outsiders can't act at all; this is checked first. */
 function refuseSelf(acting: Acting, { uid }: Standing): Refusal {
   if (acting === 'app') return undefined
   return (
@@ -82,8 +88,8 @@ function refuseSelf(acting: Acting, { uid }: Standing): Refusal {
 }
 
 /**
- * The owner sets any scope, an admin those of moderators and participants, a moderator makes
- * participants moderators.
+ * The owner sets any scope, an admin sets those of moderators and participants, and a moderator
+ * makes participants moderators.
  */
 export function refuseScope(acting: Acting, target: Standing, scope: Scope): Refusal {
   const self = refuseSelf(acting, target)
@@ -99,7 +105,7 @@ export function refuseScope(acting: Acting, target: Standing, scope: Scope): Ref
   return within ? undefined : refused
 }
 
-/** Ownership is the owner's to give. */
+/** Only the owner can transfer the ownership. */
 export function refuseTransfer(acting: Acting, target: Standing): Refusal {
   if (acting === 'app') return undefined
   const outside = refuseOutside(acting)
@@ -108,13 +114,13 @@ export function refuseTransfer(acting: Acting, target: Standing): Refusal {
   return refuseSelf(acting, target)
 }
 
-/** Whether somebody can become a member at all, by whatever way. */
+/** Whether a user can become a member at all, in any way. */
 export function refuseMember({ uid, banned, scope }: Standing): Refusal {
   if (banned) return fail('ERR_BANNED_GROUPMEMBER')
   return scope === null ? undefined : fail('ERR_ALREADY_JOINED', { uid })
 }
 
-/** An owner hands the group over first. */
+/** An owner must transfer the group first. */
 export function refuseLeaving(acting: Standing): Refusal {
   const outside = refuseOutside(acting)
   if (outside) return outside

@@ -34,7 +34,7 @@ const core: Access = { ...access, rate: 'core' }
 const ofUser: Access = { ...access, onBehalfOf: 'required' }
 const tags = ['groups']
 
-/** What everyone who uses a group can be told. */
+/** Errors that every user of a group can get. */
 const OUTSIDE = ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'] as const
 const errors = (...own: ErrorCode[]) => [...OUTSIDE, ...own]
 const CEILINGS = ['ERR_NO_VACANCY', 'ERR_PLAN_QUOTA_RESTRICTION'] as const
@@ -217,7 +217,7 @@ export const groupRoutes =
     )
   }
 
-/** The route's own access says that there is a user. */
+/** The route's config guarantees that there is a user. */
 function asUser(actor: Actor): ActingUser {
   if (actor.uid === undefined) throw new Error('this operation acts as a user: name one')
   return actor

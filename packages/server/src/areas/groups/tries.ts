@@ -1,28 +1,31 @@
-/** A password costs the CPU of a slow hash, whether it is tried or set: users have only so many a minute. */
+/**
+ * A password costs the CPU of a slow hash, whether it is tried or set, so users have a limited
+ * number per minute.
+ */
 
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import type { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
 
-/** Of one group, whose password is not to be guessed. */
+/** For one group, so that its password can't be guessed. */
 const OF_GROUP = 10
 const OF_ALL = 30
 
 export type TriesDeps = Deps & { tries: Limiter }
 
-/** The app passes on what its users type: with `onBehalfOf` they count too. */
+/** The app passes on what its users type, so attempts with `onBehalfOf` count too. */
 export async function countTry({ tries }: TriesDeps, { app, uid }: Actor, guid: string) {
   await count(tries, `${app.no}:password:${uid}:${guid}`, OF_GROUP)
   await count(tries, `${app.no}:password:${uid}`, OF_ALL)
 }
 
-/** The app may set as many as it likes. */
+/** The app may set any number. */
 export async function countSetting({ tries }: TriesDeps, { kind, app, uid }: Actor) {
   if (kind === 'user') await count(tries, `${app.no}:password:${uid}`, OF_ALL)
 }
 
-/** Before anything is hashed: many at once count as many. */
+/** Counted before anything is hashed, so that concurrent attempts all count. */
 async function count(tries: Limiter, key: string, limit: number): Promise<void> {
   const { allowed, resetSeconds } = await tries.take(key, limit)
   if (allowed) return
