@@ -13,7 +13,7 @@ export interface WebhookRequest {
   /** The webhook's secret, `whsec_…`. While you replace it, pass the old and the new one. */
   secret: string | string[]
   headers: Headers | Record<string, string | string[] | undefined>
-  /** The raw body. Don't parse and serialize it before. */
+  /** The raw body, exactly as you received it. */
   body: string
   /** The maximum age of a call in seconds. Defaults to 300. */
   tolerance?: number

@@ -1,4 +1,4 @@
-/** The console as the api serves it. */
+/** How the api serves the console. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ suite('the console', () => {
   })
   const assets = () => readdirSync(join(built, 'dist/assets'))
 
-  test('is one page, the same on manage.<host> and below /manage', async () => {
+  test('is one page, the same on manage.<host> and at /manage', async () => {
     const page = await api.inject('/manage/console/')
     assert.equal(page.statusCode, 200)
     assert.match(String(page.headers['content-type']), /^text\/html/)
@@ -51,16 +51,16 @@ suite('the console', () => {
     assert.equal(page.headers['cache-control'], 'no-cache')
   })
 
-  test('is where the bare address leads', async () => {
-    const lead = async (url: string, host = 'localhost') =>
+  test('is the target of redirects from / and /manage', async () => {
+    const redirectOf = async (url: string, host = 'localhost') =>
       (await api.inject({ url, headers: { host } })).headers.location
-    assert.equal(await lead('/manage'), 'manage/console/')
-    assert.equal(await lead('/manage/'), 'console/')
-    assert.equal(await lead('/manage/console'), 'console/')
-    assert.equal(await lead('/', 'manage.localhost'), 'console/')
+    assert.equal(await redirectOf('/manage'), 'manage/console/')
+    assert.equal(await redirectOf('/manage/'), 'console/')
+    assert.equal(await redirectOf('/manage/console'), 'console/')
+    assert.equal(await redirectOf('/', 'manage.localhost'), 'console/')
   })
 
-  test('runs no script but its own files', async () => {
+  test('allows only scripts from its own files', async () => {
     const { body, headers } = await api.inject('/manage/console/')
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'self'/)
@@ -73,7 +73,7 @@ suite('the console', () => {
     assert.doesNotMatch(body, / on\w+=|style=/)
   })
 
-  test('shows no file beside its own', async () => {
+  test('serves no other files', async () => {
     for (const path of ['../package.json', '..%2fpackage.json', '%2e%2e/package.json', '.env']) {
       const { statusCode } = await api.inject(`/manage/console/${path}`)
       assert.ok([400, 403, 404].includes(statusCode), `${path}: ${statusCode}`)
@@ -84,7 +84,7 @@ suite('the console', () => {
     const chunks = output.filter((file) => file.type === 'chunk')
     const named = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
     const sizeOf = (name: string) => gzipSync(readFileSync(join(built, 'dist', name))).length
-    /** The chunk, and all that it imports before it runs. */
+    /** The chunk and everything it imports. */
     const loadedBy = (name: string, seen = new Set<string>()): Set<string> => {
       if (seen.has(name)) return seen
       seen.add(name)

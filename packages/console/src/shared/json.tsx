@@ -15,9 +15,9 @@ export const Json = ({ value, label = 'JSON' }: { value: unknown; label?: string
 )
 
 /** A button that opens the whole record as JSON. */
-export const JsonButton = ({ value, of }: { value: unknown; of: string }) => (
-  <Dialog wide title={of} trigger={<Button icon="braces">JSON</Button>}>
-    <Json value={value} label={of} />
+export const JsonButton = ({ value, title }: { value: unknown; title: string }) => (
+  <Dialog wide title={title} trigger={<Button icon="braces">JSON</Button>}>
+    <Json value={value} label={title} />
   </Dialog>
 )
 

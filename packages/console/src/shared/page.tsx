@@ -54,9 +54,9 @@ export const Panel = ({
 )
 
 /** A list of names and values. Leaves out empty values. */
-export const Facts = ({ of }: { of: Record<string, ReactNode> }) => (
+export const Facts = ({ facts }: { facts: Record<string, ReactNode> }) => (
   <dl className="facts">
-    {Object.entries(of).map(
+    {Object.entries(facts).map(
       ([name, value]) =>
         value !== undefined &&
         value !== '' && (

@@ -7,9 +7,9 @@ export const Status = ({ tone = 'plain', children }: { tone?: Tone; children: Re
   <span className={`status ${tone}`}>{children}</span>
 )
 
-export const Tags = ({ of }: { of: string[] | undefined }) => (
+export const Tags = ({ tags }: { tags: string[] | undefined }) => (
   <span className="tags">
-    {of?.map((tag) => (
+    {tags?.map((tag) => (
       <Status key={tag}>{tag}</Status>
     ))}
   </span>

@@ -40,7 +40,7 @@ export class Outbox {
     return sent
   }
 
-  /** If the server didn't respond to the message before, fails too, so that queued messages don't each wait for a timeout. */
+  /** Fails without a request if the server didn't respond to the message before, so that a queue doesn't time out one by one. */
   async #post(room: string, message: ChatMessage, failure: unknown): Promise<Message> {
     const { receiver, receiverType, category, type, data, tags, muid = '', parentId } = message
     const body: SendMessageBody = {

@@ -28,7 +28,7 @@ export function Keys() {
       <Problem error={keys.error} retry={keys.refetch} />
       <ul>
         {rows.map((key) => (
-          <Key key={key.key} of={key} />
+          <Key key={key.key} record={key} />
         ))}
       </ul>
       <div className="form-end">
@@ -40,25 +40,25 @@ export function Keys() {
   )
 }
 
-function Key({ of }: { of: management.ListKeysItem }) {
+function Key({ record }: { record: management.ListKeysItem }) {
   const queries = useQueryClient()
   return (
     <li className="entry">
       <span>
-        <span dir="auto">{of.name}</span>
+        <span dir="auto">{record.name}</span>
         <small>
-          <code>{of.key}</code> · created <Time at={of.createdAt} />
+          <code>{record.key}</code> · created <Time at={record.createdAt} />
         </small>
       </span>
       <ConfirmByName
         what="Delete key"
-        name={of.name}
+        name={record.name}
         about="Scripts that use this key stop working immediately."
-        trigger={<IconButton icon="trash" label={`Delete ${of.name}`} />}
+        trigger={<IconButton icon="trash" label={`Delete ${record.name}`} />}
         act={async () => {
-          await manage.keys.delete(of.key)
+          await manage.keys.delete(record.key)
           await queries.invalidateQueries({ queryKey: KEYS })
-          toast(`Deleted key ${of.name}`)
+          toast(`Deleted key ${record.name}`)
         }}
       />
     </li>

@@ -51,64 +51,69 @@ export function Keys() {
       )}
       <ul className="stack">
         {rows.map((key) => (
-          <Key key={key.apiKey} of={key} />
+          <Key key={key.apiKey} record={key} />
         ))}
       </ul>
     </Page>
   )
 }
 
-function Key({ of }: { of: ApiKey }) {
+function Key({ record }: { record: ApiKey }) {
   const appId = useAppId()
   const queries = useQueryClient()
   return (
     <li className="panel">
       <div className="row">
-        <h2 dir="auto">{of.name}</h2>
-        <Status tone={of.scope === 'fullAccess' ? 'warn' : 'plain'}>{of.scope}</Status>
+        <h2 dir="auto">{record.name}</h2>
+        <Status tone={record.scope === 'fullAccess' ? 'warn' : 'plain'}>{record.scope}</Status>
         <span style={{ flex: 1 }} />
-        <Dialog title="Edit API key" trigger={<IconButton icon="edit" label={`Edit ${of.name}`} />}>
-          {(close) => <KeyForm of={of} onDone={close} />}
+        <Dialog
+          title="Edit API key"
+          trigger={<IconButton icon="edit" label={`Edit ${record.name}`} />}
+        >
+          {(close) => <KeyForm record={record} onDone={close} />}
         </Dialog>
         <ConfirmByName
           what="Delete API key"
-          name={of.name}
+          name={record.name}
           about="Requests with this key fail as soon as you delete it."
-          trigger={<IconButton icon="trash" label={`Delete ${of.name}`} look="quiet" />}
+          trigger={<IconButton icon="trash" label={`Delete ${record.name}`} look="quiet" />}
           act={async () => {
-            await manage.app(appId).apiKeys.delete(of.apiKey)
+            await manage.app(appId).apiKeys.delete(record.apiKey)
             await queries.invalidateQueries({ queryKey: appKey(appId, 'keys') })
-            toast(`Deleted key ${of.name}`)
+            toast(`Deleted key ${record.name}`)
           }}
         />
       </div>
-      <Copyable label="Key" value={of.apiKey} />
+      <Copyable label="Key" value={record.apiKey} />
       <p className="soft">
-        Created <Time at={of.createdAt} />
+        Created <Time at={record.createdAt} />
       </p>
     </li>
   )
 }
 
 /** Creates a key, or edits the given one. */
-function KeyForm({ of, onDone }: { of?: ApiKey; onDone: () => void }) {
+function KeyForm({ record, onDone }: { record?: ApiKey; onDone: () => void }) {
   const appId = useAppId()
   const queries = useQueryClient()
-  const [name, setName] = useState(of?.name ?? '')
-  const [scope, setScope] = useState<Scope>(of?.scope ?? 'authOnly')
+  const [name, setName] = useState(record?.name ?? '')
+  const [scope, setScope] = useState<Scope>(record?.scope ?? 'authOnly')
   const save = useMutation({
     mutationFn: () => {
       const { apiKeys } = manage.app(appId)
-      return of ? apiKeys.update(of.apiKey, { name, scope }) : apiKeys.create({ name, scope })
+      return record
+        ? apiKeys.update(record.apiKey, { name, scope })
+        : apiKeys.create({ name, scope })
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: appKey(appId, 'keys') })
       onDone()
-      toast(of ? `Saved key ${name}` : `Created key ${name}`)
+      toast(record ? `Saved key ${name}` : `Created key ${name}`)
     },
   })
   return (
-    <Form mutation={save} submit={of ? 'Save' : 'Create key'}>
+    <Form mutation={save} submit={record ? 'Save' : 'Create key'}>
       <Field
         label="Name"
         hint="What you'll use this key for."

@@ -58,7 +58,7 @@ export function FirstSteps() {
   ]
   const next = steps.findIndex(({ done }) => !done)
   if (!found.data) return <Problem error={found.error} retry={found.refetch} />
-  if (next === -1) return <Totals of={found.data} />
+  if (next === -1) return <Totals totals={found.data} />
   return (
     <Panel title="Get started">
       <ol className="steps" style={{ margin: 0, padding: 0, listStyle: 'none' }}>
@@ -80,12 +80,12 @@ export function FirstSteps() {
 }
 
 /** How many users, groups and conversations an app has. */
-function Totals({ of }: { of: { users: number; groups: number; conversations: number } }) {
+function Totals({ totals }: { totals: { users: number; groups: number; conversations: number } }) {
   const { appId } = useApp()
   const links = [
-    ['/apps/$appId/users', 'Users', of.users],
-    ['/apps/$appId/groups', 'Groups', of.groups],
-    ['/apps/$appId/conversations', 'Conversations', of.conversations],
+    ['/apps/$appId/users', 'Users', totals.users],
+    ['/apps/$appId/groups', 'Groups', totals.groups],
+    ['/apps/$appId/conversations', 'Conversations', totals.conversations],
   ] as const
   return (
     <Panel title="In this app">

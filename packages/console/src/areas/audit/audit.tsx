@@ -94,7 +94,12 @@ export function EntryTable(props: {
             cell: ({ target }) => <span className="clip">{Object.values(target).join(' ')}</span>,
             wide: true,
           },
-          { name: 'Status', cell: (entry) => <EntryStatus of={entry} />, wide: true, width: 130 },
+          {
+            name: 'Status',
+            cell: (entry) => <EntryStatus entry={entry} />,
+            wide: true,
+            width: 130,
+          },
           { name: 'Time', cell: ({ at }) => <Time at={at} />, width: 130 },
         ]}
         empty={empty}
@@ -105,7 +110,7 @@ export function EntryTable(props: {
         isOpen={open !== undefined}
         onClose={() => setOpen(undefined)}
       >
-        {open && <WholeEntry of={open} />}
+        {open && <WholeEntry entry={open} />}
       </Dialog>
     </>
   )
@@ -114,27 +119,27 @@ export function EntryTable(props: {
 const actorOf = ({ operator, via }: Entry) => operator?.email ?? via
 
 /** Only writes to an app's data have a status. The log records all other operations only if they succeeded. */
-function EntryStatus({ of: { status } }: { of: Entry }) {
+function EntryStatus({ entry: { status } }: { entry: Entry }) {
   if (status === undefined) return null
   return <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status>
 }
 
-function WholeEntry({ of }: { of: Entry }) {
+function WholeEntry({ entry }: { entry: Entry }) {
   return (
     <div className="stack">
       <Facts
-        of={{
-          Operator: actorOf(of),
-          Source: of.via,
-          Time: <Time at={of.at} />,
-          'IP address': of.address,
-          'User agent': of.userAgent,
-          ...(of.status !== undefined && { Status: <EntryStatus of={of} /> }),
+        facts={{
+          Operator: actorOf(entry),
+          Source: entry.via,
+          Time: <Time at={entry.at} />,
+          'IP address': entry.address,
+          'User agent': entry.userAgent,
+          ...(entry.status !== undefined && { Status: <EntryStatus entry={entry} /> }),
         }}
       />
-      {Object.keys(of.target).length > 0 && <Part title="Target" value={of.target} />}
-      {of.before !== undefined && <Part title="Before" value={of.before} />}
-      {of.after !== undefined && <Part title="After" value={of.after} />}
+      {Object.keys(entry.target).length > 0 && <Part title="Target" value={entry.target} />}
+      {entry.before !== undefined && <Part title="Before" value={entry.before} />}
+      {entry.after !== undefined && <Part title="After" value={entry.after} />}
     </div>
   )
 }

@@ -6,35 +6,37 @@ import { SafeLink, webUrl } from '../../shared/safe-link.tsx'
 import { type Attachment, attachmentsOf, party, payloadOf, summaryOf, textOf } from './content.ts'
 
 /** The content of a message. */
-export function Body({ of }: { of: Message }) {
-  if (of.deletedAt) {
-    return <p className="message-gone">Deleted{of.deletedBy && ` by ${of.deletedBy}`}</p>
+export function Body({ message }: { message: Message }) {
+  if (message.deletedAt) {
+    return <p className="message-gone">Deleted{message.deletedBy && ` by ${message.deletedBy}`}</p>
   }
-  const text = textOf(of)
-  const payload = payloadOf(of)
+  const text = textOf(message)
+  const payload = payloadOf(message)
   return (
     <>
-      {of.quotedMessage && <Quoted of={of.quotedMessage} />}
+      {message.quotedMessage && <Quoted quoted={message.quotedMessage} />}
       {text !== undefined && (
         <p className="message-text" dir="auto">
           <Linked text={text} />
         </p>
       )}
-      {attachmentsOf(of).map((attachment, at) => (
+      {attachmentsOf(message).map((attachment, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the attachments of a message never change
-        <Attached key={at} of={attachment} />
+        <Attached key={at} attachment={attachment} />
       ))}
-      {payload !== undefined && <Json value={payload} label={`${of.category} ${of.type}`} />}
+      {payload !== undefined && (
+        <Json value={payload} label={`${message.category} ${message.type}`} />
+      )}
     </>
   )
 }
 
-function Quoted({ of }: { of: NonNullable<Message['quotedMessage']> }) {
+function Quoted({ quoted }: { quoted: NonNullable<Message['quotedMessage']> }) {
   // A deleted message has nothing but its id.
-  const message = of.data ? ({ ...of, data: of.data } as Message) : undefined
+  const message = quoted.data ? ({ ...quoted, data: quoted.data } as Message) : undefined
   return (
     <blockquote className="quoted" dir="auto">
-      <strong>{message ? (party(message, 'sender')?.name ?? of.sender) : ''}</strong>{' '}
+      <strong>{message ? (party(message, 'sender')?.name ?? quoted.sender) : ''}</strong>{' '}
       {message ? summaryOf(message) : 'Deleted message'}
     </blockquote>
   )
@@ -50,7 +52,7 @@ const Linked = ({ text }: { text: string }) =>
 const sizeOf = (bytes: number) =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 
-function Attached({ of: { url, name, mimeType, size } }: { of: Attachment }) {
+function Attached({ attachment: { url, name, mimeType, size } }: { attachment: Attachment }) {
   const [failed, setFailed] = useState(false)
   const picture = mimeType.startsWith('image/') && !failed ? webUrl(url) : undefined
   return (

@@ -16,10 +16,10 @@ const recordOf = (value: unknown): Record<string, unknown> =>
 
 const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-export const partyOf = (of: User | Group): Party =>
-  'guid' in of
-    ? { id: of.guid, name: of.name, kind: 'group', picture: of.icon }
-    : { id: of.uid, name: of.name, kind: 'user', picture: of.avatar }
+export const partyOf = (record: User | Group): Party =>
+  'guid' in record
+    ? { id: record.guid, name: record.name, kind: 'group', picture: record.icon }
+    : { id: record.uid, name: record.name, kind: 'user', picture: record.avatar }
 
 /** One of the message's entities: `sender`, `receiver`, `by`, `on` … */
 export function party({ data }: Pick<Message, 'data'>, name: string): Party | undefined {

@@ -45,12 +45,12 @@ export function MessageItem(props: ItemProps) {
         {!follows && (
           <p className="message-head">
             <strong>
-              <PartyLink appId={appId} of={sender} />
+              <PartyLink appId={appId} party={sender} />
             </strong>
             <Time at={message.sentAt} />
           </p>
         )}
-        <Body of={message} />
+        <Body message={message} />
         <p className="message-marks">
           {reactions.map(({ reaction, count }) => (
             <span key={reaction} className="reaction">
@@ -68,7 +68,7 @@ export function MessageItem(props: ItemProps) {
               Edited <Time at={message.editedAt} />
             </small>
           )}
-          <Tags of={message.tags} />
+          <Tags tags={message.tags} />
           {message.receiverType === 'user' && <small className="soft">{markOf(message)}</small>}
         </p>
       </div>

@@ -45,7 +45,7 @@ export function MessageView(props: {
           {parties.map((one, at) => (
             <span key={one.id}>
               {at > 0 && ' · '}
-              <PartyLink appId={appId} of={one} />
+              <PartyLink appId={appId} party={one} />
             </span>
           ))}
         </h2>

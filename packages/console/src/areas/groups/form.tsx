@@ -13,20 +13,20 @@ import { refusedOf } from './refused.ts'
 const APP = 'app_system'
 
 /** Creates a group, or edits the given one. */
-export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
+export function GroupForm({ group, onDone }: { group?: Group; onDone: () => void }) {
   const appId = useAppId()
   const { groups } = manage.app(appId)
   const queries = useQueryClient()
   const [guid, setGuid] = useState('')
-  const [name, setName] = useState(of?.name ?? '')
-  const [type, setType] = useState<Group['type']>(of?.type ?? 'public')
+  const [name, setName] = useState(group?.name ?? '')
+  const [type, setType] = useState<Group['type']>(group?.type ?? 'public')
   const [password, setPassword] = useState('')
-  const [icon, setIcon] = useState(of?.icon ?? '')
-  const [description, setDescription] = useState(of?.description ?? '')
-  const [owner, setOwner] = useState(of?.owner === APP ? '' : (of?.owner ?? ''))
+  const [icon, setIcon] = useState(group?.icon ?? '')
+  const [description, setDescription] = useState(group?.description ?? '')
+  const [owner, setOwner] = useState(group?.owner === APP ? '' : (group?.owner ?? ''))
   const [members, setMembers] = useState('')
-  const [tags, setTags] = useState(of?.tags?.join(', ') ?? '')
-  const [metadata, setMetadata] = useState(textOfMetadata(of?.metadata))
+  const [tags, setTags] = useState(group?.tags?.join(', ') ?? '')
+  const [metadata, setMetadata] = useState(textOfMetadata(group?.metadata))
   const save = useMutation({
     mutationFn: async () => {
       const shared = {
@@ -35,10 +35,10 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
         tags: listOf(tags),
         password: (type === 'password' && password) || undefined,
       }
-      if (of) {
-        await groups.update(of.guid, {
+      if (group) {
+        await groups.update(group.guid, {
           ...shared,
-          owner: (owner || APP) === of.owner ? undefined : owner || APP,
+          owner: (owner || APP) === group.owner ? undefined : owner || APP,
           icon: icon || null,
           description: description || null,
           metadata: metadataOf(metadata) ?? null,
@@ -60,13 +60,13 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
     onSuccess: async (refused) => {
       await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
       if (refused.length === 0) onDone()
-      toast(of ? `Saved ${name}` : `Created ${name}`)
+      toast(group ? `Saved ${name}` : `Created ${name}`)
     },
   })
-  if (save.data && save.data.length > 0) return <Refused of={save.data} onDone={onDone} />
+  if (save.data && save.data.length > 0) return <Refused reasons={save.data} onDone={onDone} />
   return (
-    <Form mutation={save} submit={of ? 'Save' : 'Create group'}>
-      {!of && (
+    <Form mutation={save} submit={group ? 'Save' : 'Create group'}>
+      {!group && (
         <Field
           label="GUID"
           hint="A unique ID that you choose. You can't change it later."
@@ -89,7 +89,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
           label="Password"
           type="password"
           autoComplete="new-password"
-          required={of?.type !== 'password'}
+          required={group?.type !== 'password'}
           value={password}
           onChange={setPassword}
         />
@@ -102,7 +102,7 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
         value={owner}
         onChange={setOwner}
       />
-      {!of && (
+      {!group && (
         <Field
           label="Members"
           hint="Up to 25 UIDs, separated by commas."
@@ -139,11 +139,11 @@ export function GroupForm({ of, onDone }: { of?: Group; onDone: () => void }) {
 }
 
 /** Lists the users who could not be added to a new group. */
-const Refused = ({ of, onDone }: { of: string[]; onDone: () => void }) => (
+const Refused = ({ reasons, onDone }: { reasons: string[]; onDone: () => void }) => (
   <div className="stack">
     <p>The group was created, but these users couldn't be added:</p>
     <ul>
-      {of.map((text) => (
+      {reasons.map((text) => (
         <li key={text}>{text}</li>
       ))}
     </ul>

@@ -24,39 +24,40 @@ export function GroupPage() {
   const { appId, guid } = route.useParams()
   const { tab = 'members' } = route.useSearch()
   const navigate = route.useNavigate()
-  const group = useQuery({
+  const query = useQuery({
     queryKey: appKey(appId, 'groups', 'one', guid),
     queryFn: () => manage.app(appId).groups.get(guid),
   })
-  if (!group.data) {
+  if (!query.data) {
     return (
       <Page title={guid}>
-        {group.error ? <Problem error={group.error} retry={group.refetch} /> : <Skeleton />}
+        {query.error ? <Problem error={query.error} retry={query.refetch} /> : <Skeleton />}
       </Page>
     )
   }
-  const of = group.data
+  const group = query.data
   const tabs = [
-    { id: 'members', name: 'Members', content: <Members of={of} /> },
-    { id: 'bans', name: 'Bans', content: <Bans of={of} /> },
-    { id: 'profile', name: 'Profile', content: <Profile of={of} /> },
+    { id: 'members', name: 'Members', content: <Members group={group} /> },
+    { id: 'bans', name: 'Bans', content: <Bans group={group} /> },
+    { id: 'profile', name: 'Profile', content: <Profile group={group} /> },
   ]
   return (
     <Page
-      title={of.name}
+      title={group.name}
       heading={
         <span className="named-avatar">
-          <Avatar square id={of.guid} name={of.name} url={of.icon} />
-          <span dir="auto">{of.name}</span>
+          <Avatar square id={group.guid} name={group.name} url={group.icon} />
+          <span dir="auto">{group.name}</span>
         </span>
       }
       description={
         <>
-          <code>{of.guid}</code> <Status>{GROUP_TYPES[of.type]}</Status>{' '}
-          {of.membersCount.toLocaleString('en')} {of.membersCount === 1 ? 'member' : 'members'}
+          <code>{group.guid}</code> <Status>{GROUP_TYPES[group.type]}</Status>{' '}
+          {group.membersCount.toLocaleString('en')}{' '}
+          {group.membersCount === 1 ? 'member' : 'members'}
         </>
       }
-      actions={<Actions of={of} />}
+      actions={<Actions group={group} />}
     >
       <Tabs
         label="Group details"
@@ -70,7 +71,7 @@ export function GroupPage() {
   )
 }
 
-function Actions({ of }: { of: Group }) {
+function Actions({ group }: { group: Group }) {
   const { appId } = route.useParams()
   const navigate = route.useNavigate()
   const queries = useQueryClient()
@@ -80,59 +81,59 @@ function Actions({ of }: { of: Group }) {
         className="button"
         to="/apps/$appId/conversations"
         params={{ appId }}
-        search={{ open: of.conversationId }}
+        search={{ open: group.conversationId }}
       >
         View messages
       </Link>
-      <JsonButton value={of} of={`Group ${of.guid}`} />
+      <JsonButton value={group} title={`Group ${group.guid}`} />
       <Dialog title="Edit group" trigger={<Button icon="edit">Edit</Button>}>
-        {(close) => <GroupForm of={of} onDone={close} />}
+        {(close) => <GroupForm group={group} onDone={close} />}
       </Dialog>
       <ConfirmByName
         what="Delete group"
-        name={of.name}
+        name={group.name}
         about="This permanently deletes the group with its members, bans, and messages."
         act={async () => {
-          await manage.app(appId).groups.delete(of.guid)
+          await manage.app(appId).groups.delete(group.guid)
           await navigate({ to: '/apps/$appId/groups', params: { appId } })
           await queries.invalidateQueries({ queryKey: appKey(appId, 'groups') })
-          toast(`Deleted ${of.name}`)
+          toast(`Deleted ${group.name}`)
         }}
       />
     </>
   )
 }
 
-function Profile({ of }: { of: Group }) {
+function Profile({ group }: { group: Group }) {
   const { appId } = route.useParams()
   const owner =
-    of.owner === 'app_system' ? (
+    group.owner === 'app_system' ? (
       'The app'
     ) : (
-      <Link to="/apps/$appId/users/$uid" params={{ appId, uid: of.owner }}>
-        <code>{of.owner}</code>
+      <Link to="/apps/$appId/users/$uid" params={{ appId, uid: group.owner }}>
+        <code>{group.owner}</code>
       </Link>
     )
   return (
     <div className="stack">
       <Panel>
         <Facts
-          of={{
-            GUID: <code>{of.guid}</code>,
-            Name: <span dir="auto">{of.name}</span>,
-            Description: of.description && <span dir="auto">{of.description}</span>,
-            Type: GROUP_TYPES[of.type],
+          facts={{
+            GUID: <code>{group.guid}</code>,
+            Name: <span dir="auto">{group.name}</span>,
+            Description: group.description && <span dir="auto">{group.description}</span>,
+            Type: GROUP_TYPES[group.type],
             Owner: owner,
-            Icon: of.icon && <SafeLink href={of.icon} />,
-            Tags: of.tags?.length ? <Tags of={of.tags} /> : undefined,
-            Created: <Time at={of.createdAt} />,
-            Updated: of.updatedAt && <Time at={of.updatedAt} />,
+            Icon: group.icon && <SafeLink href={group.icon} />,
+            Tags: group.tags?.length ? <Tags tags={group.tags} /> : undefined,
+            Created: <Time at={group.createdAt} />,
+            Updated: group.updatedAt && <Time at={group.updatedAt} />,
           }}
         />
       </Panel>
       <Panel title="Metadata">
-        {of.metadata ? (
-          <Json value={of.metadata} label="Metadata" />
+        {group.metadata ? (
+          <Json value={group.metadata} label="Metadata" />
         ) : (
           <p className="soft">No metadata.</p>
         )}

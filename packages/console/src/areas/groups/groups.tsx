@@ -39,7 +39,7 @@ const COLUMNS: ColumnOf<Group>[] = [
     cell: ({ type }) => <Status>{GROUP_TYPES[type]}</Status>,
   },
   { name: 'Owner', wide: true, cell: ({ owner }) => <code className="clip">{owner}</code> },
-  { name: 'Tags', wide: true, width: '2fr', cell: ({ tags }) => <Tags of={tags} /> },
+  { name: 'Tags', wide: true, width: '2fr', cell: ({ tags }) => <Tags tags={tags} /> },
   { name: 'Created', wide: true, width: 140, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 

@@ -36,12 +36,12 @@ function useAct() {
   })
 }
 
-export function Members({ of }: { of: Group }) {
+export function Members({ group }: { group: Group }) {
   const appId = useAppId()
   const router = useRouter()
   const act = useAct()
   const api = manage.app(appId)
-  const { guid } = of
+  const { guid } = group
   const list = useRecords(appKey(appId, 'groups', 'members', guid), (page) =>
     api.groupMembers.list(guid, { perPage: 50, ...page }),
   )
@@ -92,7 +92,7 @@ export function Members({ of }: { of: Group }) {
       width: '3fr',
       cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
     },
-    { name: 'Scope', width: 112, cell: ({ scope }) => <ScopeStatus of={scope} /> },
+    { name: 'Scope', width: 112, cell: ({ scope }) => <ScopeStatus scope={scope} /> },
     { name: 'Joined', wide: true, width: 140, cell: ({ joinedAt }) => <Time at={joinedAt} /> },
     { name: 'Actions', width: 84, end: true, cell: menuOf },
   ]
@@ -119,9 +119,9 @@ export function Members({ of }: { of: Group }) {
   )
 }
 
-const ScopeStatus = ({ of }: { of: Scope }) => (
-  <Status tone={of === 'admin' ? 'warn' : of === 'moderator' ? 'info' : 'plain'}>
-    {SCOPES[of]}
+const ScopeStatus = ({ scope }: { scope: Scope }) => (
+  <Status tone={scope === 'admin' ? 'warn' : scope === 'moderator' ? 'info' : 'plain'}>
+    {SCOPES[scope]}
   </Status>
 )
 
@@ -159,12 +159,12 @@ function AddMembers({ guid, onDone }: { guid: string; onDone: () => void }) {
   )
 }
 
-export function Bans({ of }: { of: Group }) {
+export function Bans({ group }: { group: Group }) {
   const appId = useAppId()
   const router = useRouter()
   const act = useAct()
   const { bannedUsers } = manage.app(appId)
-  const { guid } = of
+  const { guid } = group
   const list = useRecords(appKey(appId, 'groups', 'bans', guid), (page) =>
     bannedUsers.list(guid, { perPage: 50, ...page }),
   )

@@ -8,18 +8,18 @@ import { metadataOf, textOfMetadata } from '../../shared/metadata.ts'
 import { toast } from '../../shared/toasts.tsx'
 
 /** Creates a user, or edits the given one. */
-export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
+export function UserForm({ user, onDone }: { user?: User; onDone: () => void }) {
   const appId = useAppId()
   const api = manage.app(appId)
   const queries = useQueryClient()
-  const [uid, setUid] = useState(of?.uid ?? '')
-  const [name, setName] = useState(of?.name ?? '')
-  const [avatar, setAvatar] = useState(of?.avatar ?? '')
-  const [link, setLink] = useState(of?.link ?? '')
-  const [role, setRole] = useState(of?.role ?? 'default')
-  const [statusMessage, setStatusMessage] = useState(of?.statusMessage ?? '')
-  const [tags, setTags] = useState(of?.tags?.join(', ') ?? '')
-  const [metadata, setMetadata] = useState(textOfMetadata(of?.metadata))
+  const [uid, setUid] = useState(user?.uid ?? '')
+  const [name, setName] = useState(user?.name ?? '')
+  const [avatar, setAvatar] = useState(user?.avatar ?? '')
+  const [link, setLink] = useState(user?.link ?? '')
+  const [role, setRole] = useState(user?.role ?? 'default')
+  const [statusMessage, setStatusMessage] = useState(user?.statusMessage ?? '')
+  const [tags, setTags] = useState(user?.tags?.join(', ') ?? '')
+  const [metadata, setMetadata] = useState(textOfMetadata(user?.metadata))
   const roles = useQuery({
     queryKey: appKey(appId, 'roles'),
     queryFn: () => api.roles.list({ perPage: 100 }),
@@ -32,8 +32,8 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
   const save = useMutation({
     mutationFn: () => {
       const shared = { name, role, tags: listOf(tags) }
-      if (of) {
-        return api.users.update(of.uid, {
+      if (user) {
+        return api.users.update(user.uid, {
           ...shared,
           // Emptied fields are cleared.
           avatar: avatar || null,
@@ -54,12 +54,12 @@ export function UserForm({ of, onDone }: { of?: User; onDone: () => void }) {
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: appKey(appId, 'users') })
       onDone()
-      toast(of ? `Saved ${name}` : `Created ${name}`)
+      toast(user ? `Saved ${name}` : `Created ${name}`)
     },
   })
   return (
-    <Form mutation={save} submit={of ? 'Save' : 'Create user'}>
-      {!of && (
+    <Form mutation={save} submit={user ? 'Save' : 'Create user'}>
+      {!user && (
         <Field
           label="UID"
           hint="A unique ID that you choose. You can't change it later."

@@ -24,7 +24,7 @@ const USER_COLUMNS: ColumnOf<User>[] = [
     width: '3fr',
     cell: ({ uid, name, avatar }) => <NamedAvatar id={uid} name={name} url={avatar} />,
   },
-  { name: 'Status', width: 130, cell: (user) => <UserStatus of={user} /> },
+  { name: 'Status', width: 130, cell: (user) => <UserStatus user={user} /> },
   { name: 'Role', wide: true, cell: ({ role }) => role },
 ]
 

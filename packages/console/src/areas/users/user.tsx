@@ -32,18 +32,18 @@ export function UserPage() {
   const { tab = 'profile' } = route.useSearch()
   const navigate = route.useNavigate()
   const { role } = useApp()
-  const user = useQuery({
+  const query = useQuery({
     queryKey: appKey(appId, 'users', 'one', uid),
     queryFn: () => readUser(appId, uid),
   })
-  if (!user.data) {
+  if (!query.data) {
     return (
       <Page title={uid}>
-        {user.error ? <Problem error={user.error} retry={user.refetch} /> : <Skeleton />}
+        {query.error ? <Problem error={query.error} retry={query.refetch} /> : <Skeleton />}
       </Page>
     )
   }
-  const of = user.data
+  const user = query.data
   const relations = [
     { id: 'groups', name: 'Groups', content: <JoinedGroups uid={uid} /> },
     { id: 'friends', name: 'Friends', content: <Friends uid={uid} /> },
@@ -51,25 +51,25 @@ export function UserPage() {
   ]
   const tokens = { id: 'tokens', name: 'Auth tokens', content: <Tokens uid={uid} /> }
   const tabs = [
-    { id: 'profile', name: 'Profile', content: <Profile of={of} /> },
-    ...(of.deactivatedAt ? [] : relations),
-    ...(of.deactivatedAt || role === 'moderator' ? [] : [tokens]),
+    { id: 'profile', name: 'Profile', content: <Profile user={user} /> },
+    ...(user.deactivatedAt ? [] : relations),
+    ...(user.deactivatedAt || role === 'moderator' ? [] : [tokens]),
   ]
   return (
     <Page
-      title={of.name}
+      title={user.name}
       heading={
         <span className="named-avatar">
-          <Avatar id={of.uid} name={of.name} url={of.avatar} />
-          <span dir="auto">{of.name}</span>
+          <Avatar id={user.uid} name={user.name} url={user.avatar} />
+          <span dir="auto">{user.name}</span>
         </span>
       }
       description={
         <>
-          <code>{of.uid}</code> <UserStatus of={of} />
+          <code>{user.uid}</code> <UserStatus user={user} />
         </>
       }
-      actions={<Actions of={of} />}
+      actions={<Actions user={user} />}
     >
       <Tabs
         label="User details"
@@ -83,18 +83,18 @@ export function UserPage() {
   )
 }
 
-function Actions({ of }: { of: User }) {
+function Actions({ user }: { user: User }) {
   const { appId } = route.useParams()
   const navigate = route.useNavigate()
   const queries = useQueryClient()
   const { users } = manage.app(appId)
   const changed = () => queries.invalidateQueries({ queryKey: appKey(appId, 'users') })
-  const deactivated = of.deactivatedAt !== undefined
+  const deactivated = user.deactivatedAt !== undefined
   const reactivate = useMutation({
-    mutationFn: () => users.reactivate({ uidsToActivate: [of.uid] }),
+    mutationFn: () => users.reactivate({ uidsToActivate: [user.uid] }),
     onSuccess: async () => {
       await changed()
-      toast(`Reactivated ${of.name}`)
+      toast(`Reactivated ${user.name}`)
     },
   })
   return (
@@ -105,15 +105,15 @@ function Actions({ of }: { of: User }) {
           className="button"
           to="/apps/$appId/conversations"
           params={{ appId }}
-          search={{ onBehalfOf: of.uid }}
+          search={{ onBehalfOf: user.uid }}
         >
           View conversations
         </Link>
       )}
-      <JsonButton value={of} of={`User ${of.uid}`} />
+      <JsonButton value={user} title={`User ${user.uid}`} />
       {!deactivated && (
         <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
-          {(close) => <UserForm of={of} onDone={close} />}
+          {(close) => <UserForm user={user} onDone={close} />}
         </Dialog>
       )}
       {deactivated ? (
@@ -123,53 +123,53 @@ function Actions({ of }: { of: User }) {
       ) : (
         <ConfirmByName
           what="Deactivate user"
-          name={of.name}
+          name={user.name}
           about="This signs the user out on all devices and revokes their auth tokens. The profile is kept, and you can reactivate the user later."
           trigger={<Button>Deactivate</Button>}
           act={async () => {
-            await users.deactivate({ uidsToDeactivate: [of.uid] })
+            await users.deactivate({ uidsToDeactivate: [user.uid] })
             await changed()
-            toast(`Deactivated ${of.name}`)
+            toast(`Deactivated ${user.name}`)
           }}
         />
       )}
       <ConfirmByName
         what="Delete user"
-        name={of.name}
+        name={user.name}
         about="This permanently deletes the user's profile, memberships, auth tokens, friends, and blocks."
         act={async () => {
-          await users.delete(of.uid, { permanent: true })
+          await users.delete(user.uid, { permanent: true })
           await navigate({ to: '/apps/$appId/users', params: { appId } })
           await changed()
-          toast(`Deleted ${of.name}`)
+          toast(`Deleted ${user.name}`)
         }}
       />
     </>
   )
 }
 
-const Profile = ({ of }: { of: User }) => (
+const Profile = ({ user }: { user: User }) => (
   <div className="stack">
     <Panel>
       <Facts
-        of={{
-          UID: <code>{of.uid}</code>,
-          Name: <span dir="auto">{of.name}</span>,
-          Role: of.role,
-          'Status message': of.statusMessage && <span dir="auto">{of.statusMessage}</span>,
-          Avatar: of.avatar && <SafeLink href={of.avatar} />,
-          Link: of.link && <SafeLink href={of.link} />,
-          Tags: of.tags?.length ? <Tags of={of.tags} /> : undefined,
-          Created: <Time at={of.createdAt} />,
-          Updated: of.updatedAt && <Time at={of.updatedAt} />,
-          'Last active': of.lastActiveAt && <Time at={of.lastActiveAt} />,
-          Deactivated: of.deactivatedAt && <Time at={of.deactivatedAt} />,
+        facts={{
+          UID: <code>{user.uid}</code>,
+          Name: <span dir="auto">{user.name}</span>,
+          Role: user.role,
+          'Status message': user.statusMessage && <span dir="auto">{user.statusMessage}</span>,
+          Avatar: user.avatar && <SafeLink href={user.avatar} />,
+          Link: user.link && <SafeLink href={user.link} />,
+          Tags: user.tags?.length ? <Tags tags={user.tags} /> : undefined,
+          Created: <Time at={user.createdAt} />,
+          Updated: user.updatedAt && <Time at={user.updatedAt} />,
+          'Last active': user.lastActiveAt && <Time at={user.lastActiveAt} />,
+          Deactivated: user.deactivatedAt && <Time at={user.deactivatedAt} />,
         }}
       />
     </Panel>
     <Panel title="Metadata">
-      {of.metadata ? (
-        <Json value={of.metadata} label="Metadata" />
+      {user.metadata ? (
+        <Json value={user.metadata} label="Metadata" />
       ) : (
         <p className="soft">No metadata.</p>
       )}

@@ -69,7 +69,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         onOpen={(id) => setOpen(rows.find((row) => row.id === id))}
         columns={[
           { name: 'Event', cell: (row) => <code className="clip">{row.type}</code>, width: '2fr' },
-          { name: 'Result', cell: (row) => <Outcome of={row} />, width: 110 },
+          { name: 'Result', cell: (row) => <Outcome delivery={row} />, width: 110 },
           { name: 'Position', cell: (row) => row.position, end: true, wide: true, width: 110 },
           { name: 'Attempt', cell: (row) => row.try, end: true, wide: true, width: 80 },
           {
@@ -103,33 +103,37 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         isOpen={open !== undefined}
         onClose={() => setOpen(undefined)}
       >
-        {open && <OneDelivery of={open} webhook={webhook} onDone={() => setOpen(undefined)} />}
+        {open && (
+          <OneDelivery delivery={open} webhook={webhook} onDone={() => setOpen(undefined)} />
+        )}
       </Dialog>
     </div>
   )
 }
 
-function OneDelivery(props: { of: Delivery; webhook: Webhook; onDone: () => void }) {
-  const { of, webhook, onDone } = props
+function OneDelivery(props: { delivery: Delivery; webhook: Webhook; onDone: () => void }) {
+  const { delivery, webhook, onDone } = props
   const appId = useAppId()
   const replay = useReplay(webhook.id, onDone)
   const event = useQuery({
-    queryKey: appKey(appId, 'events', of.position),
+    queryKey: appKey(appId, 'events', delivery.position),
     queryFn: async () => {
-      const { data } = await manage.app(appId).events.list({ after: of.position - 1, limit: 1 })
-      return data.find(({ position }) => position === of.position) ?? null
+      const { data } = await manage
+        .app(appId)
+        .events.list({ after: delivery.position - 1, limit: 1 })
+      return data.find(({ position }) => position === delivery.position) ?? null
     },
   })
   return (
     <div className="stack">
       <Facts
-        of={{
-          Result: <Outcome of={of} />,
+        facts={{
+          Result: <Outcome delivery={delivery} />,
           URL: <code>{webhook.webhookURL}</code>,
-          Event: <code>{of.type}</code>,
-          Attempt: of.try,
-          Time: <Time at={of.at} />,
-          Duration: `${of.durationMs} ms`,
+          Event: <code>{delivery.type}</code>,
+          Attempt: delivery.try,
+          Time: <Time at={delivery.at} />,
+          Duration: `${delivery.durationMs} ms`,
         }}
       />
       <Problem error={replay.error} />
@@ -138,14 +142,14 @@ function OneDelivery(props: { of: Delivery; webhook: Webhook; onDone: () => void
           look="main"
           icon="reply"
           isDisabled={replay.isPending}
-          onPress={() => replay.mutate({ from: of.position })}
+          onPress={() => replay.mutate({ from: delivery.position })}
         >
           Resend
         </Button>
       </div>
       <h3>Response</h3>
-      {of.answer ? (
-        <CodeBlock label="Response" code={of.answer} />
+      {delivery.answer ? (
+        <CodeBlock label="Response" code={delivery.answer} />
       ) : (
         <p className="soft">The response was empty.</p>
       )}

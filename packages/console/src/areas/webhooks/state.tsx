@@ -29,6 +29,8 @@ export function WebhookState({ webhook }: { webhook: Pick<Webhook, 'id' | 'enabl
 }
 
 /** The result of an attempt: the status of the response, or the reason why there was none. */
-export const Outcome = ({ of }: { of: Delivery }) => (
-  <Status tone={of.success ? 'good' : 'bad'}>{of.status ?? of.error ?? 'No response'}</Status>
+export const Outcome = ({ delivery }: { delivery: Delivery }) => (
+  <Status tone={delivery.success ? 'good' : 'bad'}>
+    {delivery.status ?? delivery.error ?? 'No response'}
+  </Status>
 )

@@ -25,37 +25,37 @@ export function Webhook() {
   const { appId, webhookId } = route.useParams()
   const { tab = 'deliveries' } = route.useSearch()
   const navigate = route.useNavigate()
-  const webhook = useQuery({
+  const query = useQuery({
     queryKey: appKey(appId, 'webhooks', webhookId),
     queryFn: () => manage.app(appId).webhooks.get(webhookId),
   })
-  if (!webhook.data) {
+  if (!query.data) {
     return (
       <Page title="Webhook">
-        {webhook.error ? (
-          <Problem error={webhook.error} retry={webhook.refetch} />
+        {query.error ? (
+          <Problem error={query.error} retry={query.refetch} />
         ) : (
           <Skeleton lines={3} />
         )}
       </Page>
     )
   }
-  const of = webhook.data
+  const webhook = query.data
   return (
     <Page
-      title={of.name}
-      heading={<span dir="auto">{of.name}</span>}
-      description={<WebhookState webhook={of} />}
-      actions={<Actions webhook={of} />}
+      title={webhook.name}
+      heading={<span dir="auto">{webhook.name}</span>}
+      description={<WebhookState webhook={webhook} />}
+      actions={<Actions webhook={webhook} />}
     >
       <Tabs
         label="Webhook details"
         open={tab}
         onOpen={(id) => void navigate({ search: { tab: id }, replace: true })}
         tabs={[
-          { id: 'deliveries', name: 'Deliveries', content: <Deliveries webhook={of} /> },
-          { id: 'dead-letters', name: 'Dead letters', content: <DeadLetters webhook={of} /> },
-          { id: 'settings', name: 'Settings', content: <Settings webhook={of} /> },
+          { id: 'deliveries', name: 'Deliveries', content: <Deliveries webhook={webhook} /> },
+          { id: 'dead-letters', name: 'Dead letters', content: <DeadLetters webhook={webhook} /> },
+          { id: 'settings', name: 'Settings', content: <Settings webhook={webhook} /> },
         ]}
       />
     </Page>
@@ -100,10 +100,10 @@ function Settings({ webhook }: { webhook: Record }) {
     <div className="stack">
       <Panel>
         <Facts
-          of={{
+          facts={{
             ID: <code>{id}</code>,
             URL: <code>{webhook.webhookURL}</code>,
-            Triggers: <Tags of={webhook.triggers} />,
+            Triggers: <Tags tags={webhook.triggers} />,
             'Basic authentication': webhook.useBasicAuth ? `On, as ${webhook.username}` : 'Off',
             Retries: webhook.retryOnFailure ? 'On, for three days' : 'Off',
             Created: <Time at={webhook.createdAt} />,
