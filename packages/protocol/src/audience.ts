@@ -1,29 +1,29 @@
 import type { EventPayload, EventType } from './events.ts'
 import type { MessageRecord } from './records.ts'
 
-/** Who is told of an event, live. */
+/** Who receives an event in real time. */
 export interface Audience {
-  /** The members of this group, … */
+  /** The members of this group. */
   group?: string
-  /** … of them only these, … */
+  /** Restricts the members of `group` to these users. */
   only?: string[]
-  /** … and these users, members or not. */
+  /** These users as well, whether members or not. */
   users?: string[]
   /** Every user of the app. */
   everyone?: true
-  /** Who did it. Nobody who blocks this user, or is blocked, is told; blocks do not act on other events. */
+  /** The user who caused the event. Users who block this user or are blocked by them don't receive it. Unset: blocks don't apply. */
   by?: string
-  /** The frame tells no more than that it happened. */
+  /** The frame has an empty body. */
   bare?: true
 }
 
-interface Telling<P> {
-  /** For the documentation. */
+interface AudienceRule<P> {
+  /** The audience in words, for docs/realtime.md. */
   who: string
   of(payload: P): Audience | undefined
 }
 
-type Audiences = { [T in EventType]: Telling<EventPayload<T>> }
+type Audiences = { [T in EventType]: AudienceRule<EventPayload<T>> }
 
 const NOBODY = { who: 'nobody', of: () => undefined }
 const OWNER = {
@@ -34,35 +34,35 @@ const OWNER = {
 const GROUP_ID = 'group_'
 const PAIR = '_user_'
 
-/** The other side of a conversation between two, by its printed id. */
-function otherSide(conversationId: string, uid: string): string {
+/** The counterpart of `uid` in a 1:1 conversation, by the conversation's id. */
+function counterpartOf(conversationId: string, uid: string): string {
   return conversationId.startsWith(uid + PAIR)
     ? conversationId.slice(uid.length + PAIR.length)
     : conversationId.slice(0, -(uid.length + PAIR.length))
 }
 
-type Placed = Pick<MessageRecord, 'sender' | 'receiver' | 'receiverType'>
+type Addressed = Pick<MessageRecord, 'sender' | 'receiver' | 'receiverType'>
 
-const ofMessage = ({ sender, receiver, receiverType }: Placed, by = sender): Audience =>
+const ofMessage = ({ sender, receiver, receiverType }: Addressed, by = sender): Audience =>
   receiverType === 'group' ? { group: receiver } : { users: [sender, receiver], by }
 
-/** An action message of the app itself names but one of the two; the message that it tells of, both. */
+/** An action message that the app caused names only one of the two users. The message it is about names both. */
 function ofChange({ message }: { message: MessageRecord }): Audience {
   const { on } = (message.data.entities ?? {}) as { on?: { entity: MessageRecord } }
   return ofMessage(on?.entity ?? message, message.sender)
 }
 
 const MEMBERS = {
-  who: 'members, and the user concerned',
+  who: 'members and the affected user',
   of: ({ group, members }: EventPayload<'group.member.joined'>): Audience => ({
     group: group.guid,
     users: Object.keys(members),
   }),
 }
 
-/** Of a private group only who was a member has ever known. */
+/** Users who were never members don't know that a private group exists. */
 const BANNED = {
-  who: `${MEMBERS.who}; of a private group only if it was a member`,
+  who: `${MEMBERS.who}; in a private group the affected user only if they were a member`,
   of: ({ group, members }: EventPayload<'group.member.banned'>): Audience => ({
     group: group.guid,
     users: Object.keys(members).filter(
@@ -76,19 +76,19 @@ const GROUP = {
   of: ({ group }: EventPayload<'group.updated'>): Audience => ({ group: group.guid }),
 }
 
-const BOTH = 'both users, or the members; between two, nobody who blocks who did it, or is blocked'
+const BOTH = 'both users of a 1:1 conversation unless one blocks the other; in a group, all members'
 
 function ofReaction({
   reaction,
   conversationId,
-  ...placed
+  ...addressed
 }: EventPayload<'message.reaction.added'>) {
   const { uid } = reaction
-  if (placed.receiverType === 'group') return { group: placed.receiver }
-  return { users: [uid, otherSide(conversationId, uid)], by: uid }
+  if (addressed.receiverType === 'group') return { group: addressed.receiver }
+  return { users: [uid, counterpartOf(conversationId, uid)], by: uid }
 }
 
-/** In groups only those whose messages were received or read, beside the user's own devices. */
+/** In groups, only the user's own devices and the senders of messages that were received or read. */
 function ofReceipt({ uid, receiver, receiverType, senders }: EventPayload<'conversation.read'>) {
   return receiverType === 'group'
     ? { group: receiver, only: [uid, ...(senders ?? [])], by: uid }
@@ -98,21 +98,21 @@ function ofReceipt({ uid, receiver, receiverType, senders }: EventPayload<'conve
 const CHANGE = { who: BOTH, of: ofChange }
 const REACTION = { who: BOTH, of: ofReaction }
 const RECEIPT = {
-  who: "the user's own devices and the other user; in groups the senders of the newest 100 messages that it covers; blocks act",
+  who: "the user's own devices and the counterpart; in groups the senders of the newest 100 messages that the mark covers; blocks apply",
   of: ofReceipt,
 }
 const FRIENDS = {
-  who: 'both',
+  who: 'both users',
   of: ({ uid, friends }: EventPayload<'user.friends.added'>): Audience => ({
     users: [uid, ...friends],
   }),
 }
 const BLOCKS = {
-  who: 'who blocks, not who is blocked',
+  who: 'the blocking user',
   of: ({ by }: EventPayload<'user.blocked'>): Audience => ({ users: [by.uid] }),
 }
 
-/** By type, so that a new one cannot be forgotten. */
+/** The audience of each type of event. The compiler reports a missing type. */
 export const audiences: Audiences = {
   'app.created': NOBODY,
   'app.settings.updated': NOBODY,
@@ -124,8 +124,8 @@ export const audiences: Audiences = {
   'role.created': NOBODY,
   'role.updated': NOBODY,
   'role.deleted': NOBODY,
-  // A user that is not there, or no longer, has no device. Who changed is told to its own devices alone: others
-  // see it in the next message, which shows its sender as it is then.
+  // A user who doesn't exist has no devices. Only the user's own devices learn of an update at once; others see it
+  // in the user's next message, which contains the sender's current record.
   'user.created': NOBODY,
   'user.updated': { who: OWNER.who, of: ({ user }) => ({ users: [user.uid] }) },
   'user.deactivated': NOBODY,
@@ -140,10 +140,10 @@ export const audiences: Audiences = {
   'user.unblocked': BLOCKS,
   'user.connection.changed': {
     ...NOBODY,
-    who: 'nobody; who asked by `presence.subscribe` is told in `presence.changed`',
+    who: 'nobody; devices that sent `presence.subscribe` get `presence.changed`',
   },
   'group.created': {
-    who: 'its first members',
+    who: 'the first members',
     of: ({ members }) => ({ users: Object.keys(members) }),
   },
   'group.updated': GROUP,
@@ -157,11 +157,11 @@ export const audiences: Audiences = {
   'group.member.unbanned': GROUP,
   'group.member.scope.changed': MEMBERS,
   'message.sent': { who: BOTH, of: ({ message }) => ofMessage(message) },
-  // The message itself tells it, to those who may read it.
+  // Devices see the mention in the message itself.
   'user.mentioned': NOBODY,
   'thread.followed': OWNER,
   'message.interacted': {
-    who: "the user's own devices and the message's sender; blocks act",
+    who: "the user's own devices and the message's sender; blocks apply",
     of: ({ uid, messageSender, conversationId, receiverType }) =>
       receiverType === 'group'
         ? { group: conversationId.slice(GROUP_ID.length), only: [uid, messageSender], by: uid }
@@ -181,13 +181,13 @@ export const audiences: Audiences = {
   'conversation.mark.moved': OWNER,
   'conversation.tags.updated': OWNER,
   'conversation.pinned': OWNER,
-  // It names groups that not everyone may know of.
+  // Its payload names groups that some users may not see.
   'app.conversations.pinned': {
-    who: 'everyone, without its payload',
+    who: 'everyone, without the payload',
     of: () => ({ everyone: true, bare: true }),
   },
   'conversation.cleared': {
-    who: "the user's own devices; `forAll`: both users, where blocks act, or all members",
+    who: "the user's own devices; with `forAll`, both users of a 1:1 conversation unless one blocks the other, or all members",
     of: ({ uid, receiverType, receiver, forAll }) => {
       if (!forAll) return { users: [uid] }
       return receiverType === 'group' ? { group: receiver } : { users: [uid, receiver], by: uid }
@@ -199,29 +199,29 @@ export const audiences: Audiences = {
   'webhook.disabled': NOBODY,
 }
 
-/** Who is told of an event; undefined: no device is. */
+/** Who receives an event. Undefined: no device does. */
 export const audienceOf = (type: EventType, payload: unknown): Audience | undefined =>
-  (audiences[type] as Telling<unknown>).of(payload)
+  (audiences[type] as AudienceRule<unknown>).of(payload)
 
 const SYSTEM_UID = 'app_system'
 
-/** Where whoever resumes must look, wherever else: see `placesOf`. */
+/** The topic of events that every user of the app has to look at when resuming. */
 export const EVERYONE = '*'
-export const groupPlace = (guid: string) => `group:${guid}`
-export const userPlace = (uid: string) => `user:${uid}`
+export const groupTopic = (guid: string) => `group:${guid}`
+export const userTopic = (uid: string) => `user:${uid}`
 
 /**
- * Under what an event is found by those who resume: at most two places, none if no device is told. Whoever
- * looks there must still ask `audienceOf`: a place can hold what others alone are told.
+ * The topics under which the log stores an event, for clients that resume: at most two, or none if no device
+ * receives the event. A topic can contain events that only other users receive, so check `audienceOf` as well.
  */
-export function placesOf(audience: Audience | undefined): string[] {
+export function topicsOf(audience: Audience | undefined): string[] {
   if (!audience) return []
   const { group, only, users = [], everyone } = audience
   if (everyone) return [EVERYONE]
   const named = [...new Set([...users, ...(only ?? [])])].filter((uid) => uid !== SYSTEM_UID)
-  const places = named.map(userPlace)
-  if (group !== undefined && only && places.length <= 2) return places
-  if (group !== undefined) places.unshift(groupPlace(group))
-  if (only) return places.slice(0, 1)
-  return places.length <= 2 ? places : [EVERYONE]
+  const topics = named.map(userTopic)
+  if (group !== undefined && only && topics.length <= 2) return topics
+  if (group !== undefined) topics.unshift(groupTopic(group))
+  if (only) return topics.slice(0, 1)
+  return topics.length <= 2 ? topics : [EVERYONE]
 }

@@ -1,48 +1,51 @@
-/** Runtime code without any dependency: clients load this file as it is. */
+/** This file has no dependencies, because clients load it as it is. */
 
 interface CloseCode {
   name: string
-  /** When the gateway closes with it, and what a client does then. */
+  /** When the gateway uses the code, and what a client should do. */
   summary: string
 }
 
 /**
- * How the gateway ends a connection. The range tells a client what to do: 4400 to 4499, do not come
- * back as you are; 4500 to 4599, connect again after a delay, and resume.
+ * The codes with which the gateway closes a connection. After 4400 to 4499, a client must not reconnect without a
+ * change; after 4500 to 4599, it reconnects after a delay and resumes.
  */
 export const closeCodes = {
   4400: {
     name: 'badFrame',
-    summary: 'A frame was no JSON object, of no known type, or not `auth` where that comes first.',
+    summary:
+      'A frame is not a JSON object, has an unknown type, or is not `auth` although that must come first.',
   },
   4401: {
     name: 'unauthorized',
-    summary:
-      'The auth token is unknown or was revoked, or its user was deactivated. Get a new token.',
+    summary: 'The auth token is unknown or revoked, or its user is deactivated. Get a new token.',
   },
-  4404: { name: 'noApp', summary: 'There is no such app here. Check the address.' },
+  4404: { name: 'noApp', summary: 'The app does not exist here. Check the address.' },
   4409: {
     name: 'replaced',
-    summary:
-      'The same device (`resource`) connected again, to this process or another: the newer connection goes on.',
+    summary: 'The same device (`resource`) opened a newer connection.',
   },
-  4500: { name: 'fault', summary: 'Something failed on our side.' },
-  4503: { name: 'draining', summary: 'This process ends; another one takes over.' },
-  4504: { name: 'silent', summary: 'Nothing was heard of the client for too long.' },
+  4500: { name: 'fault', summary: 'An internal error occurred.' },
+  4503: { name: 'draining', summary: 'This gateway is shutting down. Another one takes over.' },
+  4504: { name: 'silent', summary: 'The client sent nothing for too long.' },
   4508: {
     name: 'late',
-    summary: '`auth` came too late, or too many others had not sent theirs yet.',
+    summary:
+      'The client did not send `auth` in time, or too many connections were waiting to authenticate.',
   },
-  4510: { name: 'slow', summary: 'The client reads more slowly than events come.' },
-  4511: { name: 'behind', summary: 'Too much happened while the connection was set up.' },
+  4510: { name: 'slow', summary: 'The client reads more slowly than events arrive.' },
+  4511: {
+    name: 'behind',
+    summary: 'Too many events arrived while the connection was being set up.',
+  },
   4529: { name: 'tooMany', summary: 'Too many frames or connections.' },
 } as const satisfies Record<number, CloseCode>
 
 export type CloseName = (typeof closeCodes)[keyof typeof closeCodes]['name']
 
-/** Faults of the client that come from the WebSocket protocol itself. */
-const FAULTS = [1002, 1003, 1007, 1008, 1009]
+/** Codes of the WebSocket protocol itself that mean the client made an error. */
+const CLIENT_ERRORS = [1002, 1003, 1007, 1008, 1009]
 
-/** Whether a client that was closed with this code connects again. */
+/** Whether a client should reconnect after this close code. */
 export const mayReconnect = (code: number): boolean =>
-  !(code >= 4400 && code < 4500) && !FAULTS.includes(code)
+  !(code >= 4400 && code < 4500) && !CLIENT_ERRORS.includes(code)

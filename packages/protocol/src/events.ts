@@ -10,11 +10,11 @@ import {
 } from './records.ts'
 
 interface EventDefinition {
-  /** When it happens: a sentence for the documentation. */
+  /** When the event happens, for docs/events.md. */
   summary: string
   /** The name by which webhooks subscribe to it. */
   trigger?: string
-  /** What webhooks are sent of the payload, where that is not the payload itself. */
+  /** Converts the payload to the data that webhooks send, if that differs from the payload. */
   // biome-ignore lint/suspicious/noExplicitAny: each takes the payload of its own type
   triggerData?: (payload: any) => object
   payload: TSchema
@@ -44,7 +44,7 @@ const FormerMembers = Type.Record(
   Type.String(),
   Type.Object({
     ...UserRecord.properties,
-    oldScope: Type.Optional({ ...Scope, description: 'Not of somebody who was no member.' }),
+    oldScope: Type.Optional({ ...Scope, description: 'Absent if the user was not a member.' }),
   }),
 )
 const OneMessage = Type.Object({ message: MessageRecord })
@@ -53,9 +53,9 @@ const Reaction = Type.Object({
   conversationId: Type.String(),
   receiverType: Type.Enum(['user', 'group']),
   receiver: Type.String({ description: 'The receiver of the message.' }),
-  parentMessageId: Type.Optional(Type.String({ description: 'Where the message is a reply.' })),
+  parentMessageId: Type.Optional(Type.String({ description: 'Set if the message is a reply.' })),
 })
-/** Whose view of which conversation. */
+/** Identifies a view: a conversation as one user sees it. */
 const View = {
   uid: Type.String(),
   conversationId: Type.String(),
@@ -68,18 +68,18 @@ const Mark = Type.Object({
   user: UserRecord,
   messageId: Type.String({
     description:
-      'The message that the mark stands at; of what was received or read, one that another sent.',
+      'The message that the mark points to. For delivered and read marks, a message that another user sent.',
   }),
-  messageSender: Type.Optional(Type.String({ description: 'Who sent that message.' })),
+  messageSender: Type.Optional(Type.String({ description: 'The sender of that message.' })),
   at: Type.Integer({ description: 'Unix seconds.' }),
   senders: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'In groups: who sent the newest of the messages that the mark covers.',
+      description: 'In groups: the senders of the newest messages that the mark covers.',
     }),
   ),
 })
 
-/** As webhooks tell of a mark. */
+/** A mark as webhooks send it. */
 const receipt =
   (action: 'delivered' | 'read') =>
   ({ uid, user, receiver, receiverType, messageId, messageSender, at }: Static<typeof Mark>) => ({
@@ -102,12 +102,12 @@ const ConnectionChange = Type.Object({
         userAgent: Type.Optional(Type.String()),
         connectedAt: Type.Integer({ description: 'Unix milliseconds.' }),
       },
-      { description: 'The device that came first or left last, where that is known.' },
+      { description: 'The device that connected first or disconnected last, if known.' },
     ),
   ),
 })
 
-/** As webhooks tell of a device. Only a change of the user's presence is an event. */
+/** A connection change as webhooks send it. Only changes of the user's presence are events, so `userPresenceChanged` is always true. */
 const connectionStatus = ({
   user,
   status,
@@ -125,18 +125,18 @@ const OneWebhook = Type.Object({ webhook: WebhookRecord })
 
 const ApiKey = Type.Object({ name: Type.String(), scope: Type.String() })
 
-/** Every type of event that an app's log can hold, and nothing else. */
+/** Every type of event that an app's log can contain. */
 export const events = {
   'app.created': {
-    summary: 'The app was created. The first event of every log.',
+    summary: 'The app was created. This is the first event of every log.',
     payload: Type.Object({ appId: Type.String(), name: Type.String(), region: Type.String() }),
   },
   'app.settings.updated': {
-    summary: 'Settings of the app changed. Holds the values in force of those that were named.',
+    summary: 'Settings of the app changed. Contains the new values of the settings in the request.',
     payload: Type.Object({ settings: Settings }),
   },
   'app.archived': {
-    summary: 'The app was taken out of service, to be removed after the grace.',
+    summary: 'The app was taken out of service. It is deleted after the grace period.',
     payload: Type.Object({ appId: Type.String() }),
   },
   'app.restored': {
@@ -144,116 +144,117 @@ export const events = {
     payload: Type.Object({ appId: Type.String() }),
   },
   'apikey.created': {
-    summary: 'An API key was created. Key values are in no event.',
+    summary: 'An API key was created. Events never contain the value of a key.',
     payload: ApiKey,
   },
   'apikey.updated': {
-    summary: 'The name or scope of an API key changed. Holds both as they are now.',
+    summary: 'The name or scope of an API key changed. Contains the new values of both.',
     payload: ApiKey,
   },
   'apikey.deleted': {
-    summary: 'An API key was removed.',
+    summary: 'An API key was deleted.',
     payload: ApiKey,
   },
   'role.created': { summary: 'A role was created.', payload: OneRole },
   'role.updated': { summary: 'A role changed.', payload: OneRole },
   'role.deleted': {
-    summary: 'A role was removed; its holders have the role `default`.',
+    summary: 'A role was deleted. Its users now have the role `default`.',
     payload: OneRole,
   },
   'user.created': { summary: 'A user was created.', payload: OneUser },
-  'user.updated': { summary: 'A user changed. Holds the user as it is now.', payload: OneUser },
+  'user.updated': { summary: 'A user changed. Contains the updated user.', payload: OneUser },
   'user.deactivated': { summary: 'A user was deactivated.', payload: OneUser },
-  'user.reactivated': { summary: 'A deactivated user was brought back.', payload: OneUser },
-  'user.deleted': { summary: 'A user was removed for good.', payload: OneUser },
+  'user.reactivated': { summary: 'A deactivated user was reactivated.', payload: OneUser },
+  'user.deleted': { summary: 'A user was deleted permanently.', payload: OneUser },
   'user.token.created': {
-    summary: 'An auth token was issued. Token values are in no event.',
+    summary: 'An auth token was created. Events never contain the value of a token.',
     payload: Type.Object({ uid: Type.String() }),
   },
   'user.token.updated': {
-    summary: 'It was stored where a token is in use.',
+    summary: 'The platform of an auth token was stored.',
     payload: Type.Object({ uid: Type.String(), platform: Type.Optional(Type.String()) }),
   },
   'user.tokens.revoked': {
-    summary: 'Auth tokens of a user were revoked: one, or all.',
+    summary: 'One or all auth tokens of a user were revoked.',
     payload: Type.Object({ uid: Type.String(), count: Type.Integer() }),
   },
   'user.friends.added': {
-    summary: 'Two users became friends, both ways: an event for each pair.',
+    summary: 'Two users became friends. Each pair gets its own event.',
     payload: Friends,
   },
   'user.friends.removed': {
-    summary: 'Two users are no longer friends, both ways: an event for each pair.',
+    summary: 'Two users are no longer friends. Each pair gets its own event.',
     payload: Friends,
   },
   'user.blocked': {
-    summary: 'A user blocked others.',
+    summary: 'A user blocked other users.',
     trigger: 'user_blocked',
     payload: Blocks,
   },
   'user.unblocked': {
-    summary: 'A user no longer blocks others.',
+    summary: 'A user unblocked other users.',
     trigger: 'user_unblocked',
     payload: Blocks,
   },
   'user.connection.changed': {
-    summary: 'A user came online with a first device, or is offline since the last one left.',
+    summary:
+      'A user came online with their first device, or went offline when the last one disconnected.',
     trigger: 'user_connection_status_changed',
     triggerData: connectionStatus,
     payload: ConnectionChange,
   },
   'group.created': {
-    summary: 'A group was created. Its first members are its owner and creator.',
+    summary: 'A group was created. The first members are the owner and the creator.',
     trigger: 'group_created',
     payload: Type.Object({ group: GroupRecord, members: Members }),
   },
   'group.updated': {
-    summary: 'A group changed. Holds the group as it is now.',
+    summary: 'A group changed. Contains the updated group.',
     trigger: 'group_updated',
     payload: OneGroup,
   },
   'group.deleted': {
-    summary: 'A group was removed, with its members, bans and messages.',
+    summary: 'A group was deleted, along with its members, bans and messages.',
     trigger: 'group_deleted',
     payload: OneGroup,
   },
   'group.owner.transferred': {
-    summary: 'A group has another owner.',
+    summary: 'A group has a new owner.',
     trigger: 'group_owner_transferred',
     payload: Type.Object({ group: GroupRecord, oldOwner: Type.String() }),
   },
   'group.member.added': {
-    summary: 'Somebody made a user a member.',
+    summary: 'A user was added to a group.',
     trigger: 'group_member_added',
     payload: Membership,
   },
   'group.member.joined': {
-    summary: 'A user joined.',
+    summary: 'A user joined a group.',
     trigger: 'group_member_joined',
     payload: OwnMembership,
   },
   'group.member.left': {
-    summary: 'A user left.',
+    summary: 'A user left a group.',
     trigger: 'group_member_left',
     payload: OwnMembership,
   },
   'group.member.kicked': {
-    summary: 'A member was removed, and may join again.',
+    summary: 'A member was removed from a group. They may join again.',
     trigger: 'group_member_kicked',
     payload: Membership,
   },
   'group.member.banned': {
-    summary: 'A user was banned; a membership ended with it.',
+    summary: 'A user was banned from a group. If they were a member, their membership ended.',
     trigger: 'group_member_banned',
     payload: Type.Object({ ...Membership.properties, members: FormerMembers }),
   },
   'group.member.unbanned': {
-    summary: 'A ban was lifted.',
+    summary: 'A user was unbanned.',
     trigger: 'group_member_unbanned',
     payload: Membership,
   },
   'group.member.scope.changed': {
-    summary: 'A member has another scope.',
+    summary: "A member's scope changed.",
     trigger: 'group_member_scope_changed',
     payload: Type.Object({ ...Membership.properties, members: ScopedMembers }),
   },
@@ -264,12 +265,12 @@ export const events = {
   },
   'user.mentioned': {
     summary:
-      'A message mentions a user, since it was sent or edited. One event for each user who can read it, without blocks between the two.',
+      'A message that was sent or edited mentions a user. One event for each mentioned user who can read the message and has no block with the sender.',
     trigger: 'user_mentioned',
     payload: Type.Object({ uid: Type.String(), message: MessageRecord }),
   },
   'thread.followed': {
-    summary: 'A user follows the thread of a message, or no longer does.',
+    summary: 'A user followed or unfollowed a thread.',
     payload: Type.Object({
       uid: Type.String(),
       messageId: Type.String(),
@@ -293,12 +294,12 @@ export const events = {
     }),
   },
   'message.edited': {
-    summary: 'A message was edited. Holds the action message that tells of it.',
+    summary: 'A message was edited. Contains the action message about the edit.',
     trigger: 'message_edited',
     payload: OneMessage,
   },
   'message.deleted': {
-    summary: 'A message was deleted. Holds the action message that tells of it.',
+    summary: 'A message was deleted. Contains the action message about the deletion.',
     trigger: 'message_deleted',
     payload: OneMessage,
   },
@@ -308,71 +309,71 @@ export const events = {
     payload: Reaction,
   },
   'message.reaction.removed': {
-    summary: 'A user took a reaction back.',
+    summary: 'A user removed a reaction.',
     trigger: 'message_reaction_removed',
     payload: Reaction,
   },
   'message.pinned': {
-    summary: 'A message was pinned for all who take part.',
+    summary: 'A message was pinned for everyone in the conversation.',
     payload: OneMessage,
   },
   'message.unpinned': {
-    summary: 'A message is no longer pinned. `by` released it.',
+    summary: 'A message was unpinned. `by` is the user who unpinned it.',
     payload: Type.Object({ ...OneMessage.properties, by: Type.String() }),
   },
   'message.saved': {
-    summary: "A message was put on a user's own list.",
+    summary: 'A user saved a message.',
     payload: Save,
   },
   'message.unsaved': {
-    summary: "A message was taken off a user's own list.",
+    summary: 'A user removed a message from their saved messages.',
     payload: Save,
   },
   'conversation.delivered': {
-    summary: 'A user received the messages of a conversation up to one.',
+    summary: 'A user received the messages of a conversation up to this one.',
     trigger: 'message_delivery_receipt',
     triggerData: receipt('delivered'),
     payload: Mark,
   },
   'conversation.read': {
-    summary: 'A user read the messages of a conversation up to one.',
+    summary: 'A user read the messages of a conversation up to this one.',
     trigger: 'message_read_receipt',
     triggerData: receipt('read'),
     payload: Mark,
   },
   'conversation.unread': {
-    summary: 'A user marked the messages of a conversation after one as unread.',
+    summary: 'A user marked the messages of a conversation after this one as unread.',
     payload: Mark,
   },
   'conversation.mark.moved': {
     summary:
-      'What a user has read up to moved, and nobody else is told: all of it was read before or is their own, or one of the two blocks the other.',
+      "A user's read mark moved without a receipt for others: every message was read before or is the user's own, or one of the two users blocks the other.",
     payload: Mark,
   },
   'conversation.tags.updated': {
-    summary: "A user's own tags of a conversation changed.",
+    summary: "A user's tags on a conversation changed.",
     payload: Type.Object({ ...View, tags: Type.Array(Type.String()) }),
   },
   'conversation.pinned': {
-    summary: 'A user pinned a conversation, or no longer does.',
+    summary: 'A user pinned or unpinned a conversation.',
     payload: Type.Object({ ...View, pinned: Type.Boolean() }),
   },
   'app.conversations.pinned': {
-    summary: 'The app pinned conversations for everyone. Holds all that are pinned now.',
+    summary: 'The app pinned conversations for everyone. Contains all pinned conversations.',
     payload: Type.Object({ conversations: Type.Array(Type.String()) }),
   },
   'conversation.cleared': {
-    summary: 'A user cleared a conversation away; `forAll`: for all who take part.',
+    summary: 'A user cleared a conversation. With `forAll`, it was cleared for everyone in it.',
     payload: Type.Object({ ...View, forAll: Type.Boolean() }),
   },
   'webhook.created': { summary: 'A webhook was created.', payload: OneWebhook },
   'webhook.updated': {
-    summary: 'A webhook, its triggers or its secret changed. Secrets are in no event.',
+    summary: 'A webhook, its triggers or its secret changed. Events never contain secrets.',
     payload: OneWebhook,
   },
-  'webhook.deleted': { summary: 'A webhook was removed.', payload: OneWebhook },
+  'webhook.deleted': { summary: 'A webhook was deleted.', payload: OneWebhook },
   'webhook.disabled': {
-    summary: 'A webhook was disabled: for five days nothing could be delivered.',
+    summary: 'A webhook was disabled because every delivery failed for five days.',
     payload: OneWebhook,
   },
 } satisfies Record<string, EventDefinition>
@@ -380,14 +381,14 @@ export const events = {
 export type EventType = keyof typeof events
 export type EventPayload<T extends EventType> = Static<(typeof events)[T]['payload']>
 
-/** What webhooks can subscribe to: triggers with the type of event that pulls each. */
+/** The triggers that webhooks can subscribe to, and the type of event behind each. */
 export const triggers: ReadonlyMap<string, { type: EventType; summary: string }> = new Map(
   Object.entries<EventDefinition>(events).flatMap(([type, { trigger, summary }]) =>
     trigger === undefined ? [] : [[trigger, { type: type as EventType, summary }] as const],
   ),
 )
 
-/** What a webhook is sent of an event's payload. */
+/** The data that a webhook sends for an event. */
 export function triggerDataOf(type: EventType, payload: unknown): unknown {
   const { triggerData }: EventDefinition = events[type]
   return triggerData ? triggerData(payload) : payload

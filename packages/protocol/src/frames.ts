@@ -1,27 +1,27 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { UserRecord } from './records.ts'
 
-/** What both sides of a connection keep to. */
+/** Limits that the gateway and its clients follow. */
 export const realtimeLimits = {
-  /** The first frame must have come by then. */
+  /** The first frame must arrive within this time. */
   authSeconds: 5,
-  /** The largest frame of a client. */
+  /** The largest frame that a client may send. */
   frameBytes: 16_384,
-  /** Frames of a client a second, on average; twice as many at once. */
+  /** Frames that a client may send per second, on average. Bursts may be twice as large. */
   framesPerSecond: 20,
-  /** A client that has nothing to say sends `ping` this often. */
+  /** An idle client sends `ping` this often. */
   heartbeatSeconds: 25,
-  /** A connection on which nothing was heard for so long is dropped, by either side. */
+  /** Either side drops a connection on which it received nothing for this long. */
   silenceSeconds: 60,
-  /** Typing that was not told again within this time has ended. */
+  /** A typing indicator that isn't repeated within this time ends. */
   typingSeconds: 5,
-  /** Typing and transient messages reach groups with up to so many users online at a gateway. */
-  momentUsers: 1_000,
-  /** What is unsent to a client may take this many bytes. */
+  /** Typing indicators and transient messages are skipped in groups with more users online at a gateway. */
+  ephemeralUsers: 1_000,
+  /** The most unsent bytes that may be queued for a client. */
   queueBytes: 1_048_576,
-  /** More events than this are not sent again: the client reads its lists anew. */
+  /** If a client missed more events than this, it must reload its lists. */
   resumeEvents: 1_000,
-  /** The same for their bytes. */
+  /** The same limit in bytes. */
   resumeBytes: 4_194_304,
 } as const
 
@@ -38,63 +38,64 @@ const FreeData = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description })
 const Typing = Type.Object({
   ...Receiver,
-  metadata: Type.Optional(FreeData('Free, for whoever receives it.')),
+  metadata: Type.Optional(FreeData('Any data for the receivers.')),
 })
 const Mark = Type.Object({
   ...Receiver,
   messageId: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'The newest one unless given.' }),
+    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Defaults to the newest message.' }),
   ),
 })
 const Transient = Type.Object({
   ...Receiver,
-  data: FreeData('Free, for whoever receives it.'),
+  data: FreeData('Any data for the receivers.'),
 })
 const Watch = Type.Object({
   users: Type.Enum(['all', 'roles', 'friends', 'none']),
   roles: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       maxItems: 25,
-      description: 'With `roles`, and required there: users who have one of these.',
+      description: 'Required if `users` is `roles`: users with one of these roles.',
     }),
   ),
 })
 const Position = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** Every frame that a client can send. `id`, if it has one, is repeated in the answer. */
+/** Every frame that a client can send. The answer echoes its `id`, if it has one. */
 export const clientFrames = {
   auth: {
-    summary: 'The first frame: who connects, and after which position to go on.',
+    summary: 'The first frame: authenticates the client and says where to resume.',
     body: Type.Object({
       authToken: Type.String({ minLength: 1, maxLength: 500 }),
       position: Type.Optional({
         ...Position,
-        description: 'Of the last frame that the client has dealt with: what came since is sent.',
+        description:
+          'The position of the last event that the client has processed. Later events are sent.',
       }),
       resource: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 100,
-          description: 'Tells the devices of a user apart; one connection each.',
+          description: 'Identifies the device. Each device of a user has one connection.',
         }),
       ),
     }),
   },
-  ping: { summary: 'A sign of life; answered with `pong`.' },
+  ping: { summary: 'Keeps the connection alive. The answer is `pong`.' },
   'typing.start': {
-    summary: 'The user is typing. Repeat it while that lasts, at most every 2 seconds.',
+    summary: 'The user is typing. Repeat it while the user types, at most every 2 seconds.',
     body: Typing,
   },
-  'typing.end': { summary: 'The user no longer types.', body: Typing },
-  'receipt.delivered': { summary: 'As marking messages as delivered by REST.', body: Mark },
-  'receipt.read': { summary: 'As marking messages as read by REST.', body: Mark },
+  'typing.end': { summary: 'The user stopped typing.', body: Typing },
+  'receipt.delivered': { summary: 'Marks messages as delivered, as in REST.', body: Mark },
+  'receipt.read': { summary: 'Marks messages as read, as in REST.', body: Mark },
   'message.transient': {
-    summary: 'Data for those who are connected now; it is stored nowhere.',
+    summary: 'Data for users who are connected now. It is not stored.',
     body: Transient,
   },
   'presence.subscribe': {
     summary:
-      'Be told who comes online and goes: all users, those of some roles, friends, or none, as it is at first. Holds for this connection.',
+      'Subscribes this connection to the presence of all users, of users with some roles, of friends, or of nobody (default).',
     body: Watch,
   },
 } satisfies Record<string, FrameDefinition>
@@ -112,11 +113,11 @@ export type ClientFrame<T extends ClientFrameType = ClientFrameType> = {
 const Sender = { sender: UserRecord }
 const Failure = Type.Object({ code: Type.String(), message: Type.String() })
 
-/** What the gateway sends beside the events of docs/events.md. */
+/** The frames that the gateway sends in addition to the events of docs/events.md. */
 export const serverFrames = {
   'session.ready': {
     summary:
-      'The answer to `auth`. Events past `position` follow; `resumed`: those since the position that was given come first.',
+      'The answer to `auth`. Events after `position` follow. If `resumed` is true, the events that the client missed come first.',
     body: Type.Object({
       uid: Type.String(),
       position: Position,
@@ -125,38 +126,39 @@ export const serverFrames = {
   },
   'session.reload': {
     summary:
-      'Instead of what was missed, when that is too much or no longer known: read the lists anew. Events past `position` follow.',
+      'The client missed too many events, or the log no longer holds them. Read the lists again. Events after `position` follow.',
     body: Type.Object({ uid: Type.String(), position: Position }),
   },
-  'session.ok': { summary: 'A frame with an `id` was carried out.' },
+  'session.ok': { summary: 'A frame with an `id` was executed.' },
   'session.error': {
-    summary: 'A frame was refused, with a code of docs/errors.md.',
+    summary: 'A frame was rejected, with a code from docs/errors.md.',
     body: Failure,
   },
   'session.throttled': {
-    summary: 'Too many frames: those beyond the limit are left out. Told once a second.',
+    summary:
+      'The client sends too many frames; those above the limit are dropped. Sent at most once a second.',
   },
   pong: { summary: 'The answer to `ping`.' },
   'conversation.receipts': {
     summary:
-      'Frames `conversation.delivered` and `conversation.read` of other members of groups, those of a second together. Its `position` is that of the last.',
+      'The `conversation.delivered` and `conversation.read` frames of other group members, collected for a second. `position` is that of the last one.',
     body: Type.Object({ receipts: Type.Array(Type.Record(Type.String(), Type.Unknown())) }),
   },
   'typing.start': {
-    summary: 'A user types. It ends by itself after some seconds without another.',
+    summary: 'A user is typing. The indicator ends after some seconds unless it is repeated.',
     body: Type.Object({ ...Sender, ...Typing.properties }),
   },
   'typing.end': {
-    summary: 'A user no longer types.',
+    summary: 'A user stopped typing.',
     body: Type.Object({ ...Sender, ...Typing.properties }),
   },
   'message.transient': {
-    summary: 'Data that a user sent to those who are connected.',
+    summary: 'Data that a user sent to connected users.',
     body: Type.Object({ ...Sender, ...Transient.properties }),
   },
   'presence.changed': {
     summary:
-      'Users who came online or went, once a second, to those who asked for it. Nobody who blocks the user or is blocked is among them.',
+      'Users who came online or went offline, at most once a second, for devices that subscribed. Users who block the subscriber or are blocked by them are left out.',
     body: Type.Object({
       users: Type.Array(
         Type.Object({

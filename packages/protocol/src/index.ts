@@ -3,9 +3,9 @@ export {
   audienceOf,
   audiences,
   EVERYONE,
-  groupPlace,
-  placesOf,
-  userPlace,
+  groupTopic,
+  topicsOf,
+  userTopic,
 } from './audience.ts'
 export { type CloseName, closeCodes, mayReconnect } from './close-codes.ts'
 export { type ErrorCode, errors, impossibleErrors } from './errors.ts'

@@ -1,4 +1,4 @@
-/** docs/realtime.md: how devices talk to the gateway, from the tables of `protocol`. */
+/** docs/realtime.md: how devices talk to the gateway, generated from the tables of `protocol`. */
 import {
   audiences,
   clientFrames,
@@ -12,33 +12,46 @@ import type { TSchema } from 'typebox'
 type Frames = Record<string, { summary: string; body?: TSchema }>
 
 const LIMITS: Record<keyof typeof realtimeLimits, string> = {
-  authSeconds: 'Seconds until the first frame, `auth`, must have come.',
-  frameBytes: 'Bytes of a frame of a client; a larger one closes the connection with 1009.',
+  authSeconds: 'Seconds within which the client must send `auth`.',
+  frameBytes: 'The largest client frame, in bytes. A larger one closes the connection with 1009.',
   framesPerSecond:
-    'Frames of a client a second, twice as many at once. More are left out, with `session.throttled`; who goes on with more than twice as many is closed with 4529, once 200 came beyond that.',
-  heartbeatSeconds: 'A client that has nothing to say sends `ping` this often, in seconds.',
-  silenceSeconds: 'Seconds without a sign of life after which either side drops the connection.',
-  typingSeconds: 'Seconds after which typing has ended unless it was told again.',
-  momentUsers:
-    'Users of a group that are online at a gateway: where there are more, it tells them of no typing and no transient message.',
-  queueBytes: 'Bytes that may wait for a client that does not read, before 4510.',
-  resumeEvents: 'Events that are sent again; of more, `session.reload` tells.',
-  resumeBytes: 'Bytes of those events; of more, the same.',
+    'Client frames per second; bursts may be twice as large. Frames above the limit are dropped, and the client gets `session.throttled`. A client that keeps sending more than twice as many is closed with 4529 after 200 excess frames.',
+  heartbeatSeconds: 'An idle client sends `ping` this often, in seconds.',
+  silenceSeconds: 'Seconds without any frame after which either side drops the connection.',
+  typingSeconds: 'Seconds after which a typing indicator ends unless it is repeated.',
+  ephemeralUsers:
+    'In groups with more users online at one gateway, typing indicators and transient messages are skipped.',
+  queueBytes: 'Unsent bytes after which a client that does not read is closed with 4510.',
+  resumeEvents:
+    'Missed events that are sent when a client resumes. After more, it gets `session.reload`.',
+  resumeBytes: 'The same limit in bytes.',
 }
 
-const INTRO = `Devices connect to \`wss://{appId}.realtime-{region}.<host>/v3/realtime\`, or to \`/v3/realtime?appId={appId}\` of the bare host, and are told what
-concerns their user as it happens. Frames are JSON texts: \`{"type", "id"?, "body"}\` from the client, \`{"type", "position"?, "at"?, "id"?, "body"}\` from the gateway. A frame with an
-\`id\` is answered with \`session.ok\` or \`session.error\` and the same \`id\`: a text of up to 100 characters; a frame with any other is refused, by a \`session.error\` without one.`
+const INTRO = `Devices connect to \`wss://{appId}.realtime-{region}.<host>/v3/realtime\`, or to \`/v3/realtime?appId={appId}\` on the
+bare host, and receive their user's events as they happen. Frames are JSON texts: \`{"type", "id"?, "body"}\` from the
+client, \`{"type", "position"?, "at"?, "id"?, "body"}\` from the gateway. The gateway answers a frame that has an \`id\`
+with \`session.ok\` or \`session.error\` and the same \`id\`. An \`id\` is a string of up to 100 characters; a frame with any
+other \`id\` gets a \`session.error\` without one.`
 
-const RULES = `1. Send \`auth\` first, with the position of the last event that was dealt with, if there is one. Keep the largest \`position\` that came, with what it told, in one step.
-2. \`session.ready\`: go on. With \`resumed\`, what was missed follows first, in order, each event once. Take \`body.position\` for the own one only if \`resumed\` is false.
-3. \`session.reload\`: too much was missed, or it is no longer kept; seldom also later, when what concerned the user changed while it connected. Take \`body.position\` for the own one, then read the lists anew by REST; events that come meanwhile may tell what the lists show already.
-4. Send \`ping\` whenever nothing was sent for ${realtimeLimits.heartbeatSeconds} s. Nothing heard for ${realtimeLimits.silenceSeconds} s: close, and connect again.
-5. Closed with 4400 to 4499, or with 1002, 1003, 1007, 1008, 1009: do not come back as you are. Else connect again after 1, 2, 4 … 30 s, half of each by chance, and resume; begin with 1 s again once a connection lasted 30 s.
-6. A device knows the echo of a message that it sent itself by its \`muid\`.
-7. Events come in the order of their positions. Receipts of groups can come together in \`conversation.receipts\`, where each is the frame that it would be alone. Positions have holes for a device: what others alone are told is left out.
-8. Ignore types and fields that you do not know. End typing by yourself after ${realtimeLimits.typingSeconds} s without another \`typing.start\`.
-9. To know who is online: subscribe by \`presence.subscribe\`, then read the list, in this order, after each connect. Changes that were missed are not sent again.`
+const RULES = `1. Send \`auth\` first, with the position of the last event that you processed, if there is one. Store the
+   largest \`position\` you have received together with the effects of its event, in one step.
+2. After \`session.ready\`, continue. If \`resumed\` is true, the events that you missed follow first, in order, each
+   once. If it is false, store \`body.position\` as your position.
+3. After \`session.reload\`, store \`body.position\` as your position, then read your lists again over REST. You missed
+   too many events, or the log no longer holds them. Rarely, the gateway also sends it later, when the user's groups
+   changed while the device connected. Events that arrive meanwhile may repeat what the lists already show.
+4. Send \`ping\` if you have sent nothing for ${realtimeLimits.heartbeatSeconds} seconds. If you have received nothing for ${realtimeLimits.silenceSeconds} seconds, close the
+   connection and reconnect.
+5. After the close codes 4400 to 4499, 1002, 1003, 1007, 1008 and 1009, don't reconnect without a change. After any
+   other code, reconnect after 1, 2, 4 … 30 seconds, with half of each delay random, and resume. Start again at 1
+   second once a connection has lasted 30 seconds.
+6. Recognize the echo of a message that you sent by its \`muid\`.
+7. Events arrive in the order of their positions. The gateway may combine group receipts in \`conversation.receipts\`,
+   which contains the frames that it would otherwise send one by one. Positions have gaps, because a device doesn't
+   receive other users' events.
+8. Ignore unknown types and fields. End a typing indicator after ${realtimeLimits.typingSeconds} seconds without another \`typing.start\`.
+9. To show who is online, send \`presence.subscribe\` and then read the list, in this order, after each connect.
+   Presence changes that you missed are not sent again.`
 
 export function realtimePage(note: string): string {
   return [
@@ -47,14 +60,14 @@ export function realtimePage(note: string): string {
     INTRO,
     '## How a client behaves',
     RULES,
-    '## Frames of a client',
+    '## Client frames',
     table(clientFrames),
-    '## Frames of the gateway',
-    'Beside these, each event of [events.md](events.md) that somebody is told of is a frame of its type, with the payload as body, without what `metadata` keeps in `@private`.',
+    '## Gateway frames',
+    'The gateway also sends each event of [events.md](events.md) that has an audience, as a frame of that type. The body is the payload, without `@private` in `metadata`.',
     table(serverFrames),
-    '## Who is told what',
-    'Members and users as they were at the position of the event. Blocks too, of what is told as it happens; what is sent again when a client resumes goes by the blocks of then.',
-    ['| event | who |', '| --- | --- |', ...told()].join('\n'),
+    '## Who receives which event',
+    'Members are those at the position of the event. Live events use the blocks in force at that position; missed events use the blocks in force when the client resumes.',
+    ['| event | audience |', '| --- | --- |', ...audienceRows()].join('\n'),
     '## Close codes',
     codes(),
     '## Limits',
@@ -78,7 +91,7 @@ function table(frames: Frames): string {
   return ['| type | meaning | body |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-const told = () =>
+const audienceRows = () =>
   Object.entries(audiences).map(([type, { who }]) => `| \`${type as EventType}\` | ${who} |`)
 
 function codes(): string {
@@ -86,12 +99,12 @@ function codes(): string {
     ([code, { name, summary }]) =>
       `| ${code} | ${name} | ${Number(code) >= 4500 ? 'yes' : 'no'} | ${summary} |`,
   )
-  return ['| code | name | come back | when |', '| --- | --- | --- | --- |', ...rows].join('\n')
+  return ['| code | name | reconnect | when |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
 function limits(): string {
   const rows = Object.entries(LIMITS).map(
     ([name, text]) => `| ${realtimeLimits[name as keyof typeof realtimeLimits]} | ${text} |`,
   )
-  return ['| value | of what |', '| --- | --- |', ...rows].join('\n')
+  return ['| value | meaning |', '| --- | --- |', ...rows].join('\n')
 }

@@ -1,4 +1,4 @@
-/** Bytes of memory that all apps of a process share: what one of them takes, others go without. */
+/** A number of bytes of memory that all apps of a process share. */
 export class Budget {
   used = 0
   readonly #limit: number
@@ -11,8 +11,8 @@ export class Budget {
     return this.used > this.#limit
   }
 
-  /** Whether so much is left; it is taken then, until it is given back. */
-  take(bytes: number): boolean {
+  /** Reserves bytes if that many are left, and returns whether it did. Subtract them from `used` to free them. */
+  reserve(bytes: number): boolean {
     if (this.used + bytes > this.#limit) return false
     this.used += bytes
     return true

@@ -1,44 +1,44 @@
-import type { ClientFrame } from '@loquat/protocol'
-import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
+import { type ClientFrame, groupTopic, userTopic } from '@loquat/protocol'
 import type { Actor } from '../core/actor.ts'
-import type { Deps } from '../deps.ts'
 import { toldTo } from '../gate/redact.ts'
+import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
+import type { Deps } from '../deps.ts'
 import { badRequest, fail } from '../platform/http/fail.ts'
 import type { AppHub } from './hub.ts'
-import { checkReach } from './queries.ts'
+import { checkMaySend } from './queries.ts'
 import type { Session } from './session.ts'
-import { Typings } from './typing.ts'
+import { TypingIndicators } from './typing.ts'
 import type { HubUser } from './user.ts'
 
-/** How long it is believed that a user may write to another, or to a group. */
-const REACH_MS = 10_000
+/** How long a check that a user may send to a receiver stays valid. */
+const MAY_SEND_MS = 10_000
 
-/** A session that has been let in. */
+/** An authenticated session. */
 interface Device {
   session: Session
   hub: AppHub
   user: HubUser
 }
 
-/** Does what a device asks for. What it may not see is refused as by REST: like what is not there. */
-export async function carryOut(
+/** Executes a client's frame. As in REST, resources that the user may not see look as if they didn't exist. */
+export async function executeFrame(
   deps: Deps,
   hub: AppHub | undefined,
   session: Session,
   frame: ClientFrame,
 ): Promise<void> {
   const user = hub?.userOf(session)
-  // Whoever was refused is about to be closed.
+  // Its authentication failed, so it is about to be closed.
   if (!hub || !user) return
   const device = { session, hub, user }
   try {
-    await obey(deps, device, frame)
+    await execute(deps, device, frame)
   } catch (error) {
     throw await toldTo(actorOf(device), error, { guid: guidOf(frame) })
   }
 }
 
-async function obey(deps: Deps, device: Device, frame: ClientFrame): Promise<void> {
+async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<void> {
   const { session, hub } = device
   switch (frame.type) {
     case 'ping':
@@ -53,18 +53,18 @@ async function obey(deps: Deps, device: Device, frame: ClientFrame): Promise<voi
     case 'presence.subscribe':
       if (frame.body.users === 'roles' && !frame.body.roles?.length)
         throw badRequest({ roles: ['roles must not be empty when users is "roles"'] })
-      await hub.watch(session, frame.body)
+      await hub.subscribeToPresence(session, frame.body)
       break
     case 'typing.start':
       await startTyping(device, frame.body)
       break
     case 'typing.end':
-      session.typing?.end(keyOf(frame.body), frame.body.metadata)
+      session.typing?.end(topicOf(frame.body), frame.body.metadata)
       break
     case 'message.transient': {
       const { data } = frame.body
-      const { tell } = await reach(device, frame.body)
-      tell('message.transient', { data })
+      const publish = await ephemeralPublisher(device, frame.body)
+      publish('message.transient', { data })
       break
     }
   }
@@ -83,54 +83,60 @@ const guidOf = ({ body }: ClientFrame) =>
 
 type Receiver = Pick<ClientFrame<'typing.start'>['body'], 'receiver' | 'receiverType'>
 
-/** The same action as by REST. */
+const topicOf = ({ receiverType, receiver }: Receiver) =>
+  (receiverType === 'group' ? groupTopic : userTopic)(receiver.toLowerCase())
+
+/** Runs the same action as REST. */
 async function markAs(
-  what: 'delivered' | 'read',
+  kind: 'delivered' | 'read',
   deps: Deps,
   device: Device,
   { receiver, receiverType, messageId }: ClientFrame<'receipt.read'>['body'],
 ): Promise<void> {
   const actor = actorOf(device)
   const { uid } = device.user
-  const place = { uid, kind: receiverType, withId: receiver.toLowerCase() }
-  await checkCounterpart(actor, place)
-  await mark(deps, actor, place, what, messageId)
+  const view = { uid, kind: receiverType, withId: receiver.toLowerCase() }
+  await checkCounterpart(actor, view)
+  await mark(deps, actor, view, kind, messageId)
 }
 
 async function startTyping(device: Device, body: ClientFrame<'typing.start'>['body']) {
-  const { tell } = await reach(device, body)
+  const publish = await ephemeralPublisher(device, body)
   const { session } = device
-  session.typing ??= new Typings()
-  session.typing.start(keyOf(body), {
-    tell: () => tell('typing.start', { metadata: body.metadata }),
-    end: (metadata = body.metadata) => tell('typing.end', { metadata }),
+  session.typing ??= new TypingIndicators()
+  session.typing.start(topicOf(body), {
+    notifyStart: () => publish('typing.start', { metadata: body.metadata }),
+    notifyEnd: (metadata = body.metadata) => publish('typing.end', { metadata }),
   })
 }
 
-const keyOf = ({ receiverType, receiver }: Receiver) => `${receiverType}:${receiver.toLowerCase()}`
-
-/** Whom a user can reach by a frame: those who would get a message of it. */
-async function reach({ session, hub, user }: Device, { receiverType, receiver: given }: Receiver) {
+/** Returns a function that publishes ephemeral events to the users who would receive a message to this receiver. */
+async function ephemeralPublisher(
+  { session, hub, user }: Device,
+  { receiverType, receiver: given }: Receiver,
+): Promise<(type: string, more: object) => void> {
   const { app } = session
   const { uid } = user
   const receiver = given.toLowerCase()
-  const key = keyOf({ receiverType, receiver })
-  if (session.reach?.key !== key || session.reach.until < performance.now()) {
-    const asked = { appNo: app.no, kind: receiverType, uid, receiver }
-    const { entities } = await checkReach.one(app.cell.db, asked)
+  const topic = topicOf({ receiverType, receiver })
+  if (
+    session.allowedReceiver?.topic !== topic ||
+    session.allowedReceiver.until < performance.now()
+  ) {
+    const params = { appNo: app.no, kind: receiverType, uid, receiver }
+    const { entities } = await checkMaySend.one(app.cell.db, params)
     const { sender } = JSON.parse(entities)
-    session.reach = { key, sender: sender.entity, until: performance.now() + REACH_MS }
+    const until = performance.now() + MAY_SEND_MS
+    session.allowedReceiver = { topic, sender: sender.entity, until }
   }
-  // What the hub has heard since counts at once.
+  // The hub may already know of a membership that ended after that check.
   if (receiverType === 'group' && ![...user.groups].some(({ guid }) => guid === receiver)) {
     throw fail('ERR_GROUP_NOT_JOINED')
   }
-  const { sender } = session.reach
+  const { sender } = session.allowedReceiver
   const audience = receiverType === 'group' ? { group: receiver } : { users: [receiver] }
-  return {
-    tell: (type: string, more: object) => {
-      const frame = JSON.stringify({ type, body: { sender, receiverType, receiver, ...more } })
-      hub.moments.tell({ audience: { ...audience, by: uid }, frame })
-    },
+  return (type, more) => {
+    const frame = JSON.stringify({ type, body: { sender, receiverType, receiver, ...more } })
+    hub.ephemeralEvents.publish({ audience: { ...audience, by: uid }, frame })
   }
 }

@@ -3,41 +3,41 @@ import {
   audienceOf,
   type EventPayload,
   type EventType,
-  placesOf,
+  topicsOf,
 } from '@loquat/protocol'
 import { type PresenceChange, presenceChangeOf } from './presence-change.ts'
 
-/** What an event changes of who may receive the next ones. */
-export type Change =
-  | { kind: 'in' | 'out'; guid: string; uids: string[] }
-  | { kind: 'gone'; guid: string; key: string }
+/** How an event changes who receives the events after it. */
+export type AudienceChange =
+  | { kind: 'joined' | 'left'; guid: string; uids: string[] }
+  | { kind: 'deleted'; guid: string; orderKey: string }
   | { kind: 'blocked' | 'unblocked'; uid: string; others: string[] }
 
-/** An event of an app's log, as it is told to devices. */
+/** An event of an app's log, prepared for delivery to devices. */
 export interface Entry {
   readonly position: number
   readonly type: EventType
   readonly audience: Audience | undefined
-  readonly places: readonly string[]
-  readonly change: Change | undefined
+  readonly topics: readonly string[]
+  readonly audienceChange: AudienceChange | undefined
   readonly presenceChange: PresenceChange | undefined
-  /** A receipt of a group, of which there can be thousands: a device gets those of a second together. */
-  readonly gathered: boolean
-  /** When this process heard of it, by the monotonic clock. */
-  readonly heardAt: number
-  /** The same bytes for all who receive it; empty if nobody does. */
+  /** A receipt in a group. There can be thousands, so a device gets those of one second in one frame. */
+  readonly batched: boolean
+  /** When this process received it, by the monotonic clock. */
+  readonly receivedAt: number
+  /** The same bytes for every recipient. Empty if there are none. */
   readonly frame: Buffer
 }
 
-/** An event as the sequencer publishes it (see sequence_events). */
+/** Reads an event as the sequencer publishes it (see sequence_events). */
 export function readPublished(text: string): Entry {
   const { position, type, key, at, payload } = JSON.parse(text)
-  // Nothing before it can hold an unescaped quote but its own keys.
+  // The fields before `payload` can't contain this text: their quotes are escaped.
   const body = text.slice(text.indexOf(',"payload":') + ',"payload":'.length, -1)
   return toEntry({ position, type, key, at, payload, body })
 }
 
-/** An event as the log holds it. */
+/** Reads an event as the log stores it. */
 export function readLogged(row: LoggedRow): Entry {
   return toEntry({ ...row, payload: JSON.parse(row.body) })
 }
@@ -57,28 +57,28 @@ function toEntry(event: LoggedRow & { payload: unknown }): Entry {
     position,
     type,
     audience,
-    places: placesOf(audience),
-    change: changeOf(type, key, payload),
+    topics: topicsOf(audience),
+    audienceChange: audienceChangeOf(type, key, payload),
     presenceChange: presenceChangeOf(type, payload),
-    gathered: RECEIPTS.has(type) && audience?.group !== undefined,
-    heardAt: performance.now(),
-    frame: audience ? toFrame(position, type, at, shown(audience, payload, body)) : NOTHING,
+    batched: RECEIPTS.has(type) && audience?.group !== undefined,
+    receivedAt: performance.now(),
+    frame: audience ? toFrame(position, type, at, bodyFor(audience, payload, body)) : NO_FRAME,
   }
 }
 
 const RECEIPTS = new Set<EventType>(['conversation.delivered', 'conversation.read'])
 
-const NOTHING = Buffer.alloc(0)
+const NO_FRAME = Buffer.alloc(0)
 
 const toFrame = (position: number, type: string, at: number, body: string): Buffer =>
   Buffer.from(`{"type":"${type}","position":${position},"at":${at},"body":${body}}`)
 
-function shown({ bare }: Audience, payload: unknown, body: string): string {
+function bodyFor({ bare }: Audience, payload: unknown, body: string): string {
   if (bare) return '{}'
   return body.includes('"@private"') ? JSON.stringify(payload, withoutPrivate) : body
 }
 
-/** What `metadata` keeps for the app alone. */
+/** A JSON replacer that leaves out the part of `metadata` that only the app may see. */
 function withoutPrivate(key: string, value: unknown): unknown {
   if (key !== 'metadata' || typeof value !== 'object' || value === null) return value
   const { '@private': _private, ...shared } = value as Record<string, unknown>
@@ -87,23 +87,29 @@ function withoutPrivate(key: string, value: unknown): unknown {
 
 type Membership = EventPayload<'group.member.joined'>
 
-function changeOf(type: EventType, key: string, payload: unknown): Change | undefined {
+function audienceChangeOf(
+  type: EventType,
+  orderKey: string,
+  payload: unknown,
+): AudienceChange | undefined {
   switch (type) {
     case 'group.created':
     case 'group.member.added':
     case 'group.member.joined':
-      return membership('in', payload as Membership)
+      return membershipChange('joined', payload as Membership)
     case 'group.member.left':
     case 'group.member.kicked':
-      return membership('out', payload as Membership)
+      return membershipChange('left', payload as Membership)
     case 'group.member.banned': {
       const { group, members } = payload as EventPayload<'group.member.banned'>
-      // Whoever was never a member can be banned too.
+      // A user who was never a member can be banned too.
       const uids = Object.keys(members).filter((uid) => members[uid]?.oldScope !== undefined)
-      return { kind: 'out', guid: group.guid, uids }
+      return { kind: 'left', guid: group.guid, uids }
     }
-    case 'group.deleted':
-      return { kind: 'gone', guid: (payload as EventPayload<'group.deleted'>).group.guid, key }
+    case 'group.deleted': {
+      const { group } = payload as EventPayload<'group.deleted'>
+      return { kind: 'deleted', guid: group.guid, orderKey }
+    }
     case 'user.blocked':
     case 'user.unblocked': {
       const { by, users } = payload as EventPayload<'user.blocked'>
@@ -115,15 +121,15 @@ function changeOf(type: EventType, key: string, payload: unknown): Change | unde
   }
 }
 
-const membership = (
-  kind: 'in' | 'out',
+const membershipChange = (
+  kind: 'joined' | 'left',
   { group, members }: Pick<Membership, 'group' | 'members'>,
-): Change => ({ kind, guid: group.guid, uids: Object.keys(members) })
+): AudienceChange => ({ kind, guid: group.guid, uids: Object.keys(members) })
 
-/** Tells a user to read its lists anew, in the place of this event. */
+/** An entry that replaces `entry` and asks the user's devices to read their lists again. */
 export const reloadAt = (entry: Entry, uid: string): Entry => ({
   ...entry,
-  gathered: false,
+  batched: false,
   frame: Buffer.from(
     JSON.stringify({ type: 'session.reload', body: { uid, position: entry.position } }),
   ),

@@ -6,94 +6,96 @@ import { type Entry, readLogged, readPublished } from './entry.ts'
 import { findPosition, listLogged, listNewest } from './queries.ts'
 import { Ring } from './ring.ts'
 
-/** Events read at once. */
+/** Events per read of the log. */
 const PAGE = 1_000
-/** Of a log whose newest events are read when its first socket opens. */
+/** The most events read from the log when the app's first session opens. */
 const PRELOADED = 5_000
-/** Whoever is told that there is more waits this long for NATS to bring it. */
-const LATE_MS = 200
+/** How long to wait for NATS before reading the log. */
+const NATS_WAIT_MS = 200
 const RETRY_MS = 500
 
 type FeedDeps = Pick<Deps, 'bus' | 'log'>
 
 /**
- * The log of an app as it grows, in order and without a hole: from NATS, and from the log itself
- * where NATS has lost something.
+ * Follows an app's log, in order and without gaps. Events arrive over NATS; whatever NATS loses is read from the
+ * log in the database.
  */
 export class Feed {
   readonly app: ServedApp
   readonly ring: Ring
-  /** All up to here was told. */
+  /** Every event up to this position was emitted. */
   cursor = 0
   readonly #deps: FeedDeps
-  readonly #tell: (entry: Entry) => void
+  readonly #onEntry: (entry: Entry) => void
   readonly #waiters = new Set<{ position: number; resolve: () => void }>()
-  /** What came while the log was read. */
-  #held: Entry[] = []
+  /** Events that arrived while the log was being read. */
+  #buffered: Entry[] = []
   #reading = true
-  #late: NodeJS.Timeout | undefined
+  #readTimer: NodeJS.Timeout | undefined
   #closed = false
   #unsubscribe = () => {}
 
-  constructor(deps: FeedDeps, app: ServedApp, rings: Budget, tell: (entry: Entry) => void) {
+  constructor(deps: FeedDeps, app: ServedApp, rings: Budget, onEntry: (entry: Entry) => void) {
     this.ring = new Ring(rings)
     this.#deps = deps
     this.app = app
-    this.#tell = tell
+    this.#onEntry = onEntry
   }
 
-  /** Subscribes, then reads where the log stands: nothing is missed in between. */
+  /** Subscribes before it reads the last position, so that no event falls between the two. */
   async open(): Promise<void> {
     const { no: appNo, cell } = this.app
-    this.#unsubscribe = this.#deps.bus.subscribe(appSubject(appNo), (text) => this.#heard(text))
+    this.#unsubscribe = this.#deps.bus.subscribe(appSubject(appNo), (text) =>
+      this.#onPublished(text),
+    )
     const last = await findPosition.maybeOne(cell.db, { appNo })
     const rows = await listNewest.many(cell.db, { appNo, limit: PRELOADED })
     this.ring.after = rows[0] ? rows[0].position - 1 : (last?.position ?? 0)
     for (const row of rows) this.ring.push(readLogged(row))
     this.cursor = rows.at(-1)?.position ?? this.ring.after
-    this.#release()
+    this.#emitBuffered()
   }
 
   close(): void {
     this.#closed = true
-    clearTimeout(this.#late)
+    clearTimeout(this.#readTimer)
     this.#unsubscribe()
     this.ring.clear()
     for (const { resolve } of this.#waiters) resolve()
   }
 
-  /** The log has come so far: whatever NATS does not bring soon is read. */
-  told(position: number): void {
-    if (position <= this.cursor || this.#late) return
-    this.#late = setTimeout(() => {
-      this.#late = undefined
+  /** The log has reached this position. Unless NATS delivers the events soon, they are read from the log. */
+  expect(position: number): void {
+    if (position <= this.cursor || this.#readTimer) return
+    this.#readTimer = setTimeout(() => {
+      this.#readTimer = undefined
       if (position > this.cursor) void this.#read()
-    }, LATE_MS)
+    }, NATS_WAIT_MS)
   }
 
-  /** Resolves once all up to a position was told. */
+  /** Resolves once every event up to a position was emitted. */
   reached(position: number): Promise<void> {
     if (position <= this.cursor || this.#closed) return Promise.resolve()
-    this.told(position)
+    this.expect(position)
     return new Promise((resolve) => this.#waiters.add({ position, resolve }))
   }
 
-  #heard(text: string): void {
+  #onPublished(text: string): void {
     const entry = readPublished(text)
     if (this.#reading) {
-      // What does not fit is read from the log, as if NATS had lost it.
-      if (this.#held.length < PAGE) this.#held.push(entry)
-    } else if (entry.position === this.cursor + 1) this.#pass(entry)
+      // Events that don't fit are read from the log, as if NATS had lost them.
+      if (this.#buffered.length < PAGE) this.#buffered.push(entry)
+    } else if (entry.position === this.cursor + 1) this.#emit(entry)
     else if (entry.position > this.cursor) {
-      this.#held.push(entry)
+      this.#buffered.push(entry)
       void this.#read()
     }
   }
 
-  #pass(entry: Entry): void {
+  #emit(entry: Entry): void {
     this.ring.push(entry)
     this.cursor = entry.position
-    this.#tell(entry)
+    this.#onEntry(entry)
     for (const waiter of this.#waiters) {
       if (waiter.position > this.cursor) continue
       this.#waiters.delete(waiter)
@@ -101,7 +103,7 @@ export class Feed {
     }
   }
 
-  /** Reads the log to its end, then goes on with what came meanwhile. */
+  /** Reads the log to its end, then continues with the events that arrived meanwhile. */
   async #read(): Promise<void> {
     if (this.#reading || this.#closed) return
     this.#reading = true
@@ -109,12 +111,12 @@ export class Feed {
       const { no: appNo, cell } = this.app
       for (let full = true; full && !this.#closed; ) {
         const rows = await listLogged.many(cell.db, { appNo, after: this.cursor, limit: PAGE })
-        for (const row of rows) this.#pass(readLogged(row))
+        for (const row of rows) this.#emit(readLogged(row))
         full = rows.length === PAGE
       }
-      this.#release()
+      this.#emitBuffered()
     } catch (error) {
-      this.#deps.log.warn({ err: error, app: this.app.id }, 'the log was not read')
+      this.#deps.log.warn({ err: error, app: this.app.id }, "couldn't read the event log; retrying")
       setTimeout(() => {
         this.#reading = false
         void this.#read()
@@ -122,14 +124,14 @@ export class Feed {
     }
   }
 
-  #release(): void {
+  #emitBuffered(): void {
     this.#reading = false
-    const held = this.#held
-    this.#held = []
-    for (const entry of held) {
-      if (entry.position === this.cursor + 1) this.#pass(entry)
+    const buffered = this.#buffered
+    this.#buffered = []
+    for (const entry of buffered) {
+      if (entry.position === this.cursor + 1) this.#emit(entry)
     }
-    // The rest came behind another hole.
-    if ((held.at(-1)?.position ?? 0) > this.cursor) void this.#read()
+    // The remaining events follow another gap.
+    if ((buffered.at(-1)?.position ?? 0) > this.cursor) void this.#read()
   }
 }

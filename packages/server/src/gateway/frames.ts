@@ -12,29 +12,30 @@ const checks = Object.fromEntries(
   ]),
 )
 
-const ID = 100
+const MAX_ID = 100
 
-/** A frame whose id can't be repeated has none, and is refused. */
-export type Heard = ClientFrame & { badId?: true }
+/** A client's frame. `badId`: its id can't be echoed, so `checkFrame` rejects the frame without one. */
+export type ReceivedFrame = ClientFrame & { badId?: true }
 
-/** What a client sent, not looked at any further; undefined: no frame at all. */
-export function readFrame(text: string): Heard | undefined {
+/** Parses a client's frame without checking its body. Returns undefined for anything that isn't a frame. */
+export function readFrame(text: string): ReceivedFrame | undefined {
   try {
     const { type, id, body = {} } = JSON.parse(text)
     if (typeof type !== 'string' || !Object.hasOwn(checks, type)) return undefined
-    if (id === undefined) return { type, body } as Heard
-    const fits = typeof id === 'string' && id.length <= ID
-    return { type, ...(fits ? { id } : { badId: true }), body } as Heard
+    if (id === undefined) return { type, body } as ReceivedFrame
+    const isValid = typeof id === 'string' && id.length <= MAX_ID
+    return { type, ...(isValid ? { id } : { badId: true }), body } as ReceivedFrame
   } catch {
     return undefined
   }
 }
 
-/** Fails unless its body is as the protocol says. */
-export function checkFrame({ type, body, badId }: Heard): void {
-  if (badId) throw badRequest({ id: [`id must be a string of at most ${ID} characters`] })
+/** Throws unless the frame's id and body match the protocol. */
+export function checkFrame({ type, body, badId }: ReceivedFrame): void {
+  if (badId) throw badRequest({ id: [`id must be a string of at most ${MAX_ID} characters`] })
   const unfit = findUnfit(body, 'body')
   if (unfit) throw badRequest({ [unfit.field]: [`${unfit.field} ${unfit.text}`] })
-  if (!checks[type]?.Check(body))
+  if (!checks[type]?.Check(body)) {
     throw badRequest({ body: [`body is not valid for a frame of type ${type}`] })
+  }
 }

@@ -18,7 +18,7 @@ const connect = async (app: TestApp, uid: string) =>
   Device.connect(port(), app, await tokenOf(app, uid))
 
 suite('a connection', () => {
-  test('tells who it is, and is told where the log stands', async () => {
+  test('authenticates and gets the last position of the log', async () => {
     const app = await newUsers('amira')
     const device = await connect(app, 'amira')
     const ready = await device.waitFor('session.ready')
@@ -43,7 +43,7 @@ suite('a connection', () => {
     })
   })
 
-  test('that is none, but a request that offers HTTP/2, is answered as any other', async () => {
+  test('an HTTP request that offers an upgrade to HTTP/2 is answered like any other', async () => {
     const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' }
     const asked = request({ port: port(), path: '/health/ready', headers }).end()
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -51,7 +51,7 @@ suite('a connection', () => {
     assert.equal(answer.statusCode, 200)
   })
 
-  test('without a token that is valid is closed', async () => {
+  test('without a valid token is closed', async () => {
     const app = await newUsers('amira')
     const other = await newUsers('amira')
     for (const token of ['amira_1', await tokenOf(other, 'amira')]) {
@@ -65,7 +65,7 @@ suite('a connection', () => {
     assert.equal((await silent.closed).code, 4508)
   })
 
-  test('ends when its token is revoked, its user deactivated or removed', async () => {
+  test('is closed when its token is revoked or its user is deactivated or deleted', async () => {
     const app = await newUsers('amira', 'ben', 'cleo')
     const token = await tokenOf(app, 'amira')
     const [one, kept, ben, cleo] = await Promise.all([
@@ -84,7 +84,7 @@ suite('a connection', () => {
     await kept.close()
   })
 
-  test('is one of as many as the app allows, however many come at once', async () => {
+  test('counts against the limit of the app, however many connect at once', async () => {
     const app = await newUsers('amira', 'ben')
     const settings = `update apps set settings = '{"limits.connectionsPerApp": 2}' where app_no = $1`
     await rows(app.cell.db, settings, [app.no])
@@ -101,14 +101,14 @@ suite('a connection', () => {
     const foreign = await connect(await newUsers('amira'), 'amira')
     await foreign.waitFor('session.ready')
     await first?.close()
-    const next = await until('there is room', async () => {
+    const next = await until('a connection is free', async () => {
       const device = await connect(app, 'ben')
       return device.frames[0]?.type === 'session.ready' && device
     })
     for (const device of [...others, foreign, next]) await device.close()
   })
 
-  test('of the same device replaces the one before', async () => {
+  test('replaces an earlier connection of the same device', async () => {
     const app = await newUsers('amira')
     const token = await tokenOf(app, 'amira')
     const first = await Device.connect(port(), app, token, { resource: 'phone' })
@@ -121,37 +121,40 @@ suite('a connection', () => {
     const racing = await Promise.all(
       Array.from({ length: 5 }, () => Device.connect(port(), app, token, desk)),
     )
-    await until('one is left', () => racing.filter((one) => one.closeCode === 4409).length === 4)
+    await until(
+      'only one is open',
+      () => racing.filter((one) => one.closeCode === 4409).length === 4,
+    )
     const [left] = racing.filter(({ closeCode }) => closeCode === undefined)
     await left?.settled()
     await left?.close()
   })
 })
 
-test('a device that connects to another process ends its connection here', async () => {
+test('a device that connects to another process loses its connection here', async () => {
   const app = await newUsers('amira')
   const token = await tokenOf(app, 'amira')
   const phone = await Device.connect(port(), app, token, { resource: 'phone' })
   const tablet = await Device.connect(port(), app, token, { resource: 'tablet' })
   const hubs = new Hubs(server.deps)
   const hub = hubs.get(app)
-  // Nothing is sent to it.
+  // No frame is sent to it.
   const elsewhere = new Session({} as WebSocket, app)
   elsewhere.resource = 'phone'
-  await hub.enter(elsewhere, 'amira')
-  await until('the older one ends', () => {
-    hub.arrivals.tell(elsewhere)
+  await hub.add(elsewhere, 'amira')
+  await until('the older connection is closed', () => {
+    hub.deviceTakeover.announce(elsewhere)
     return phone.closeCode === 4409
   })
   assert.equal(elsewhere.closed, false)
   await tablet.settled()
   await tablet.close()
-  hub.leave(elsewhere)
+  hub.remove(elsewhere)
   hubs.close()
 })
 
 suite('a message', () => {
-  test('between two reaches all devices of both, and nobody else', async () => {
+  test('in a 1:1 conversation reaches all devices of both users, and nobody else', async () => {
     const app = await newUsers('amira', 'ben', 'cleo')
     const uids = ['amira', 'amira', 'ben', 'cleo']
     const devices = await Promise.all(uids.map((uid) => connect(app, uid)))
@@ -167,7 +170,7 @@ suite('a message', () => {
     for (const device of devices) await device.close()
   })
 
-  test('to a group reaches its members, from when they come until they go', async () => {
+  test('to a group reaches members from when they join until they leave', async () => {
     const app = await newUsers('amira', 'ben', 'cleo')
     await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
     const [amira, ben, cleo] = await Promise.all(
@@ -189,8 +192,8 @@ suite('a message', () => {
   })
 })
 
-suite('what is told of others', () => {
-  test('friends learn of no other friends', async () => {
+suite('events about other users', () => {
+  test('friends do not learn of other friends', async () => {
     const app = await newUsers('amira', 'ben', 'cleo')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
@@ -205,7 +208,7 @@ suite('what is told of others', () => {
     for (const device of [amira, ben]) await device.close()
   })
 
-  test('a pin that is released goes to who did it, not to who blocks that one', async () => {
+  test('unpinning a message notifies the user who did it, but not a user who blocks them', async () => {
     const app = await newUsers('amira', 'ben')
     const { id } = (await send(app, 'amira', 'ben', 'hi')).body.data
     await app.call('POST', `/v3/messages/${id}/pin`, { headers: { onbehalfof: 'amira' } })
@@ -221,8 +224,8 @@ suite('what is told of others', () => {
   })
 })
 
-suite('frames of devices', () => {
-  test('typing is told to the others, ends by itself, and is told to nobody who blocks', async () => {
+suite('client frames', () => {
+  test('typing reaches the others, ends on its own, and does not reach users who block the sender', async () => {
     const app = await newUsers('amira', 'ben', 'cleo', 'dana')
     const members = { participants: ['ben', 'cleo'] }
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
@@ -253,7 +256,7 @@ suite('frames of devices', () => {
     for (const device of devices) await device.close()
   })
 
-  test('the end of typing has its own metadata, where it has some', async () => {
+  test('typing.end can carry its own metadata', async () => {
     const app = await newUsers('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
@@ -264,7 +267,7 @@ suite('frames of devices', () => {
     for (const device of [amira, ben]) await device.close()
   })
 
-  test('what a user may not see is refused as what is not there', async () => {
+  test('resources that a user may not see look as if they did not exist', async () => {
     const app = await newUsers('amira', 'ben', 'stranger')
     const group = { name: 'Team', type: 'private' as const, owner: 'amira' }
     await app.client.groups.create({ ...group, guid: 'secret' })
@@ -294,7 +297,7 @@ suite('frames of devices', () => {
     await stranger.close()
   })
 
-  test('an id that cannot be repeated is refused', async () => {
+  test('an id that cannot be echoed is rejected', async () => {
     const app = await newUsers('amira')
     const amira = await connect(app, 'amira')
     for (const id of [7, 'x'.repeat(101), null]) {
@@ -306,7 +309,7 @@ suite('frames of devices', () => {
     await amira.close()
   })
 
-  test('a transient message reaches those who are connected, unless there is a block', async () => {
+  test('a transient message reaches connected users, unless there is a block', async () => {
     const app = await newUsers('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
@@ -323,7 +326,7 @@ suite('frames of devices', () => {
     for (const device of [amira, ben]) await device.close()
   })
 
-  test('marks act as those of REST, and are told to both', async () => {
+  test('marks work as in REST, and both users receive them', async () => {
     const app = await newUsers('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
@@ -333,8 +336,8 @@ suite('frames of devices', () => {
     ben.send('receipt.read', { receiverType: 'user', receiver: 'amira', messageId }, 'r')
     await ben.waitFor('session.ok', ({ id }) => id === 'r')
     for (const device of [amira, ben]) {
-      const told = await device.waitFor('conversation.read')
-      assert.deepEqual([told.body.uid, told.body.messageId], ['ben', messageId])
+      const receipt = await device.waitFor('conversation.read')
+      assert.deepEqual([receipt.body.uid, receipt.body.messageId], ['ben', messageId])
     }
     ben.send('receipt.read', { receiverType: 'user', receiver: 'nobody' }, 'n')
     const refused = await ben.waitFor('session.error', ({ id }) => id === 'n')
@@ -342,7 +345,7 @@ suite('frames of devices', () => {
     for (const device of [amira, ben]) await device.close()
   })
 
-  test('receipts in a group are told to those whose messages were read, together', async () => {
+  test('receipts in a group reach the senders of the messages that were read, in one frame', async () => {
     const app = await newUsers('amira', 'ben', 'cleo', 'dana')
     const members = { participants: ['ben', 'cleo', 'dana'] }
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
@@ -357,14 +360,14 @@ suite('frames of devices', () => {
       device.send('receipt.read', { receiverType: 'group', receiver: 'team' }, 'r')
       await device.waitFor('session.ok', ({ id }) => id === 'r')
     }
-    const told = () =>
+    const readers = () =>
       amira.frames
         .filter(({ type }) => type === 'conversation.receipts')
         .flatMap(({ body }) => body.receipts.map((frame: Frame) => frame.body.uid))
-    await until('both are told', () => told().length >= 2)
+    await until('both receipts arrive', () => readers().length >= 2)
     await tablet.waitFor('conversation.read', ({ body }) => body.uid === 'ben')
     await cleo.settled()
-    assert.deepEqual(told().sort(), ['ben', 'cleo'])
+    assert.deepEqual(readers().sort(), ['ben', 'cleo'])
     assert.ok(!cleo.frames.some(({ body }) => body?.uid === 'ben' || body?.receipts))
     for (const device of devices) await device.close()
   })

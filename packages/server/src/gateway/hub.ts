@@ -1,79 +1,79 @@
 import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
-import { Arrivals } from './arrivals.ts'
 import type { Budget } from './budget.ts'
-import { type Change, type Entry, reloadAt } from './entry.ts'
+import { DeviceTakeover } from './device-takeover.ts'
+import { type AudienceChange, type Entry, reloadAt } from './entry.ts'
+import { EphemeralEvents } from './ephemeral-events.ts'
 import { Feed } from './feed.ts'
-import { Moments } from './moments.ts'
-import { findUserState, findWatch } from './queries.ts'
-import { missedBy } from './resume.ts'
+import { applyFriendship, PresenceSubscribers, presenceFilterOf } from './presence-subscribers.ts'
+import { findPresenceScope, findUserState } from './queries.ts'
+import { listMissed } from './resume.ts'
 import type { Session } from './session.ts'
-import { type HubGroup, type HubUser, isTold } from './user.ts'
-import { apply, Watchers, watchOf } from './watchers.ts'
+import { type HubGroup, type HubUser, mayReceive } from './user.ts'
 
-/** Hears of the devices of users that come to this process, and leave it. */
+/** Is notified when a session joins or leaves a hub. */
 export interface HubListener {
   opened?(app: ServedApp, uid: string, session: Session): void
   closed?(session: Session): void
 }
 
-/** What the apps of a process share. */
-export interface Shared {
+/** Memory that the hubs of a process share. */
+export interface SharedBudgets {
   /** For the newest events. */
   rings: Budget
-  /** For what is sent again, until the device has it. */
+  /** For missed events, until they are sent. */
   resumes: Budget
 }
 
-/** The sockets of one app in this process, and what they are told. */
+/** The sessions of one app in this process. Routes the app's events to them. */
 export class AppHub {
   readonly app: ServedApp
   readonly feed: Feed
-  readonly moments: Moments
-  readonly arrivals: Arrivals
+  readonly ephemeralEvents: EphemeralEvents
+  readonly deviceTakeover: DeviceTakeover
   readonly users = new Map<string, HubUser>()
   readonly groups = new Map<string, HubGroup>()
-  readonly watchers = new Watchers()
+  readonly presenceSubscribers = new PresenceSubscribers()
   readonly opened: Promise<void>
-  /** Those let in, or about to be: the user's state is read meanwhile. */
+  /** Includes sessions whose user's state is still being read. */
   connections = 0
-  /** Rounds of the gateway's clock without a user. */
-  idleRounds = 0
+  /** Ticks of the gateway's clock without a user. */
+  idleTicks = 0
   readonly #listener: HubListener
   readonly #resumes: Budget
   readonly #loading = new Map<string, Promise<HubUser>>()
 
-  constructor(deps: Deps, app: ServedApp, listener: HubListener, { rings, resumes }: Shared) {
+  constructor(deps: Deps, app: ServedApp, listener: HubListener, budgets: SharedBudgets) {
     this.app = app
     this.#listener = listener
-    this.#resumes = resumes
-    this.feed = new Feed(deps, app, rings, (entry) => this.#route(entry))
-    this.moments = new Moments(deps.bus, app.no, ({ audience, frame }) => {
+    this.#resumes = budgets.resumes
+    this.feed = new Feed(deps, app, budgets.rings, (entry) => this.#route(entry))
+    this.ephemeralEvents = new EphemeralEvents(deps.bus, app.no, ({ audience, frame }) => {
       const users = [...this.recipients(audience)]
-      if (users.length > realtimeLimits.momentUsers) return
+      if (users.length > realtimeLimits.ephemeralUsers) return
       const bytes = Buffer.from(frame)
       for (const user of users) {
-        if (user.uid === audience.by || !isTold(user, audience)) continue
-        for (const session of user.sessions) session.whisper(bytes)
+        if (user.uid === audience.by || !mayReceive(user, audience)) continue
+        for (const session of user.sessions) session.sendEphemeral(bytes)
       }
     })
-    this.arrivals = new Arrivals(deps.bus, app.no, this.users)
+    this.deviceTakeover = new DeviceTakeover(deps.bus, app.no, this.users)
     this.opened = this.feed.open()
   }
 
   close(): void {
     this.feed.close()
-    this.moments.close()
-    this.arrivals.close()
+    this.ephemeralEvents.close()
+    this.deviceTakeover.close()
   }
 
-  /** Makes a session one of its user's: from now on it keeps what the user is told. */
-  async enter(session: Session, uid: string): Promise<void> {
+  /** Adds a session to its user. From now on the session collects the user's events until `start`. */
+  async add(session: Session, uid: string): Promise<void> {
     await this.opened
     for (;;) {
       const user = this.users.get(uid) ?? (await this.#load(uid))
-      // It may have gone while we waited.
+      // The user's last session may have been removed while we waited.
       if (this.users.get(uid) !== user) continue
       user.sessions.add(session)
       session.uid = uid
@@ -82,18 +82,18 @@ export class AppHub {
     }
   }
 
-  /** Sends what it has kept, and what comes; first what it has missed since `position`, if that was given. */
+  /** Answers `auth` and starts sending events: first those missed after `position`, if the client sent one. */
   async start(session: Session, position: number | undefined): Promise<void> {
     const user = this.userOf(session)
     if (!user) return
     const { uid } = user
-    // What is told from here on is past the cursor: the session keeps it until the rest is sent.
+    // Events from here on are after the cursor. The session keeps them until the missed events are sent.
     const { cursor } = this.feed
     const state = { uid, position: cursor }
-    const missed = position === undefined ? [] : await missedBy(this.feed, user, position, cursor)
+    const missed = position === undefined ? [] : await listMissed(this.feed, user, position, cursor)
     const resumed = position !== undefined
     const bytes = missed?.reduce((sum, { frame }) => sum + frame.length, 0) ?? 0
-    if (!missed || bytes > realtimeLimits.resumeBytes || !this.#resumes.take(bytes)) {
+    if (!missed || bytes > realtimeLimits.resumeBytes || !this.#resumes.reserve(bytes)) {
       void session.start('session.reload', state)
       return
     }
@@ -102,41 +102,44 @@ export class AppHub {
     })
   }
 
-  /** Lets a session be told who is online, from now on. */
-  async watch(session: Session, asked: ClientFrame<'presence.subscribe'>['body']): Promise<void> {
+  /** Replaces a session's subscription to presence. */
+  async subscribeToPresence(
+    session: Session,
+    requested: ClientFrame<'presence.subscribe'>['body'],
+  ): Promise<void> {
     const user = this.userOf(session)
     if (!user) return
     const { uid } = user
     const { no: appNo, cell } = this.app
-    const friends = asked.users === 'friends'
-    const state = await findWatch.one(cell.db, { appNo, uid, friends })
-    await this.feed.reached(state.position)
-    const watch = watchOf(asked, state.friends)
-    for (const { presenceChange } of this.feed.ring.since(state.position)) {
-      if (watch?.friends && presenceChange && presenceChange.kind !== 'status') {
-        apply(watch.friends, presenceChange, uid)
+    const friends = requested.users === 'friends'
+    const scope = await findPresenceScope.one(cell.db, { appNo, uid, friends })
+    await this.feed.reached(scope.position)
+    const filter = presenceFilterOf(requested, scope.friends)
+    for (const { presenceChange } of this.feed.ring.since(scope.position)) {
+      if (filter?.friends && presenceChange && presenceChange.kind !== 'status') {
+        applyFriendship(filter.friends, presenceChange, uid)
       }
     }
-    if (watch && !session.closed) this.watchers.add(session, user, watch)
-    else this.watchers.remove(session)
+    if (filter && !session.closed) this.presenceSubscribers.add(session, user, filter)
+    else this.presenceSubscribers.remove(session)
   }
 
-  leave(session: Session): void {
-    this.watchers.remove(session)
+  remove(session: Session): void {
+    this.presenceSubscribers.remove(session)
     const user = this.userOf(session)
     if (!user?.sessions.delete(session)) return
     this.#listener.closed?.(session)
     if (user.sessions.size > 0) return
     this.users.delete(user.uid)
-    for (const group of user.groups) this.#remove(group, user)
+    for (const group of user.groups) this.#removeMember(group, user)
   }
 
-  /** The user of a session that has entered. */
+  /** The user of a session that was added. */
   userOf({ uid }: Session): HubUser | undefined {
     return uid === undefined ? undefined : this.users.get(uid)
   }
 
-  /** Those of an audience who have sockets here. */
+  /** The users of an audience who have sessions in this process. */
   recipients(audience: Audience): Iterable<HubUser> {
     const { group, only, users = [], everyone } = audience
     if (everyone) return this.users.values()
@@ -151,18 +154,18 @@ export class AppHub {
   }
 
   #route(entry: Entry): void {
-    const { audience, change, presenceChange } = entry
+    const { audience, audienceChange, presenceChange } = entry
     if (audience) {
       for (const user of this.recipients(audience)) {
-        if (!isTold(user, audience)) continue
+        if (!mayReceive(user, audience)) continue
         for (const session of user.sessions) session.deliver(entry)
       }
     }
-    if (change) this.#apply(change, entry)
-    if (presenceChange) this.watchers.note(presenceChange)
+    if (audienceChange) this.#apply(audienceChange, entry)
+    if (presenceChange) this.presenceSubscribers.record(presenceChange)
   }
 
-  /** One statement for a user, however many of its devices come at once. */
+  /** Reads a user's state once, even if many of the user's devices connect at the same time. */
   #load(uid: string): Promise<HubUser> {
     const known = this.#loading.get(uid)
     if (known) return known
@@ -175,22 +178,22 @@ export class AppHub {
     const { no: appNo, cell } = this.app
     const state = await findUserState.one(cell.db, { appNo, uid })
     await this.feed.reached(state.position)
-    // What changed since is no longer known.
+    // The ring no longer holds every change since that position, so read again.
     if (this.feed.ring.after > state.position) return this.#read(uid)
     const blocks = new Set(state.blocks)
     const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks }
-    // It is there from now on, as it was at that position; what came since is made up for at once.
+    // The user joins with the state at that position. The changes since then are applied right away.
     this.users.set(uid, user)
-    for (const guid of state.groups) this.#add(guid, user)
+    for (const guid of state.groups) this.#addMember(guid, user)
     for (const entry of this.feed.ring.since(state.position)) {
-      const { change } = entry
-      if (change && concerns(change, uid)) this.#applyTo(user, change, entry)
+      const { audienceChange: change } = entry
+      if (change && affects(change, uid)) this.#applyTo(user, change, entry)
     }
     return user
   }
 
-  #apply(change: Change, entry: Entry): void {
-    if (change.kind === 'gone') {
+  #apply(change: AudienceChange, entry: Entry): void {
+    if (change.kind === 'deleted') {
       const group = this.groups.get(change.guid)
       for (const user of group?.users ?? []) user.groups.delete(group as HubGroup)
       this.groups.delete(change.guid)
@@ -202,13 +205,13 @@ export class AppHub {
     }
   }
 
-  #applyTo(user: HubUser, change: Change, entry: Entry): void {
+  #applyTo(user: HubUser, change: AudienceChange, entry: Entry): void {
     if ('guid' in change) {
       const group = this.groups.get(change.guid)
-      if (change.kind === 'in') this.#add(change.guid, user)
-      else if (group && user.groups.delete(group)) this.#remove(group, user)
-      else if (change.kind === 'out') {
-        // It was out when it was read, before the log told so: what the group was told until now, it was not.
+      if (change.kind === 'joined') this.#addMember(change.guid, user)
+      else if (group && user.groups.delete(group)) this.#removeMember(group, user)
+      else if (change.kind === 'left') {
+        // The database showed the leave before the log reached it, so the user has missed the group's last events.
         for (const session of user.sessions) session.deliver(reloadAt(entry, user.uid))
       }
       return
@@ -220,21 +223,21 @@ export class AppHub {
     }
   }
 
-  #add(guid: string, user: HubUser): void {
+  #addMember(guid: string, user: HubUser): void {
     const group = this.groups.get(guid) ?? { guid, users: new Set() }
     this.groups.set(guid, group)
     group.users.add(user)
     user.groups.add(group)
   }
 
-  #remove(group: HubGroup, user: HubUser): void {
+  #removeMember(group: HubGroup, user: HubUser): void {
     group.users.delete(user)
     if (group.users.size === 0) this.groups.delete(group.guid)
   }
 }
 
-const uidsOf = (change: Exclude<Change, { kind: 'gone' }>): string[] =>
+const uidsOf = (change: Exclude<AudienceChange, { kind: 'deleted' }>): string[] =>
   'uids' in change ? change.uids : [change.uid, ...change.others]
 
-const concerns = (change: Change, uid: string) =>
-  change.kind === 'gone' || uidsOf(change).includes(uid)
+const affects = (change: AudienceChange, uid: string) =>
+  change.kind === 'deleted' || uidsOf(change).includes(uid)

@@ -1,4 +1,4 @@
-/** Devices that come while a change of their user is made, and not in the log yet. */
+/** Devices that connect while a change of their user is committed but has no position yet. */
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { Device, newApp, send, tokenOf } from '../../test/device.ts'
@@ -19,13 +19,13 @@ after(stopSequencer)
 
 async function startSequencer(app: TestApp): Promise<void> {
   worker = await serve(readConfig(server.env), ['worker'])
-  await until('all is in the log', async () => {
+  await until('all events have positions', async () => {
     const left = await rows(app.cell.db, 'select from outbox where app_no = $1', [app.no])
     return left.length === 0
   })
 }
 
-/** A group of amira and ben, known to the log; from then on nothing reaches that. */
+/** A group of amira and ben whose events have positions. Then the sequencer stops. */
 async function newTeam(): Promise<{ app: TestApp; token: string }> {
   const app = await newApp(server, ['amira', 'ben'])
   const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
@@ -44,8 +44,8 @@ const connect = (app: TestApp, token: string, position?: number) =>
     position === undefined ? {} : { position },
   )
 
-suite('what is committed and not in the log yet', () => {
-  test('the end of a group is told to who was a member', async () => {
+suite('changes that are committed but have no position yet', () => {
+  test('former members receive the deletion of a group', async () => {
     const { app, token } = await newTeam()
     await send(app, 'amira', 'team', 'before', 'group')
     await app.call('DELETE', '/v3/groups/team')
@@ -59,9 +59,9 @@ suite('what is committed and not in the log yet', () => {
 
   for (const [how, position] of [
     ['a new device', undefined],
-    ['one that comes back', 1],
+    ['a device that resumes', 1],
   ] as const) {
-    test(`${how} of who was kicked reads its lists anew`, async () => {
+    test(`${how} of a kicked member is asked to reload`, async () => {
       const { app, token } = await newTeam()
       await send(app, 'amira', 'team', 'before', 'group')
       await app.call('DELETE', '/v3/groups/team/members/ben')

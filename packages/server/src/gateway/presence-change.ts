@@ -1,11 +1,12 @@
 import type { EventPayload, EventType, ServerBody } from '@loquat/protocol'
 
-/** What an event changes of who is online, or of who is whose friend. */
+/** How an event changes who is online, or who is a friend of whom. */
 export type PresenceChange =
-  | { kind: 'status'; uid: string; role: string; shown: Shown }
+  | { kind: 'status'; uid: string; role: string; shown: ShownStatus }
   | { kind: 'befriended' | 'unfriended'; uid: string; others: string[] }
 
-type Shown = ServerBody<'presence.changed'>['users'][number]
+/** A user as `presence.changed` frames show it. */
+type ShownStatus = ServerBody<'presence.changed'>['users'][number]
 export type StatusChange = Extract<PresenceChange, { kind: 'status' }>
 export type FriendshipChange = Exclude<PresenceChange, StatusChange>
 

@@ -6,7 +6,7 @@ import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
 import { Hubs } from './hubs.ts'
-import { PresenceReport } from './presence-report.ts'
+import { PresenceReporter } from './presence-reporter.ts'
 import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
@@ -17,7 +17,7 @@ async function newUsers(...uids: string[]): Promise<TestApp> {
   return app
 }
 
-/** A device that asked for presence. */
+/** Connects a device and subscribes it to presence. */
 async function watch(app: TestApp, uid: string, body: object): Promise<Device> {
   const token = await tokenOf(app, uid)
   const device = await Device.connect(server.service.gatewayPort ?? 0, app, token)
@@ -31,7 +31,7 @@ async function subscribe(device: Device, body: object) {
   await device.waitFor('session.ok', (frame) => frame.id === id)
 }
 
-/** Users come and go at another gateway, at once. */
+/** Lets users come online and go offline at another gateway. */
 async function comeAndGo(app: TestApp, ...uids: string[]) {
   const elsewhere = new Presence(server.deps, { graceMs: 0 })
   const leaving = uids.map((uid) => elsewhere.connect(app, uid, { connectedAt: Date.now() }))
@@ -41,21 +41,23 @@ async function comeAndGo(app: TestApp, ...uids: string[]) {
   await elsewhere.close()
 }
 
-/** The users that a device was told of, each once. */
-const told = (device: Device) => {
+/** The users in the `presence.changed` frames of a device, each once. */
+const changed = (device: Device) => {
   const frames = device.frames.filter(({ type }) => type === 'presence.changed')
   const uids = frames.flatMap(({ body }) => body.users.map(({ uid }: { uid: string }) => uid))
   return [...new Set(uids)].sort()
 }
 
-/** A change of the user `last`, whom all watch, is told after those before it. */
+/** Waits for a change of the user `last`, whom all devices watch; it follows all changes before it. */
 async function untilLast(app: TestApp, devices: Device[]) {
   await comeAndGo(app, 'last')
-  await until('all were told', () => devices.every((device) => told(device).includes('last')))
+  await until('all devices got the last change', () =>
+    devices.every((device) => changed(device).includes('last')),
+  )
 }
 
 suite('presence.subscribe', () => {
-  test('tells of all, of roles, of friends or of none', async () => {
+  test('covers all users, some roles, friends or nobody', async () => {
     const app = await newUsers('ann', 'bob', 'cat', 'dan')
     await app.client.roles.create({ role: 'crew', name: 'Crew' })
     for (const uid of ['last', 'sailor'])
@@ -67,18 +69,18 @@ suite('presence.subscribe', () => {
     const none = await watch(app, 'dan', { users: 'none' })
     const never = await watch(app, 'dan', { users: 'all' })
     await subscribe(never, { users: 'none' })
-    const before = told(never)
+    const before = changed(never)
 
     await comeAndGo(app, 'sailor', 'dan', 'bob')
     await untilLast(app, [all, roles, friends])
-    assert.ok(told(all).includes('dan') && told(all).includes('sailor'))
-    assert.deepEqual(told(roles), ['last', 'sailor'])
+    assert.ok(changed(all).includes('dan') && changed(all).includes('sailor'))
+    assert.deepEqual(changed(roles), ['last', 'sailor'])
     assert.deepEqual(
-      told(friends).filter((uid) => uid !== 'bob'),
+      changed(friends).filter((uid) => uid !== 'bob'),
       ['last'],
     )
     await Promise.all([none.settled(), never.settled()])
-    assert.deepEqual([told(none), told(never)], [[], before])
+    assert.deepEqual([changed(none), changed(never)], [[], before])
     const { body } = await all.waitFor('presence.changed', (frame) =>
       frame.body.users.some(({ status }: { status: string }) => status === 'offline'),
     )
@@ -87,7 +89,7 @@ suite('presence.subscribe', () => {
     for (const device of [all, roles, friends, none, never]) await device.close()
   })
 
-  test('follows friendships, and goes no further than the role allows', async () => {
+  test('follows friendships and respects the role', async () => {
     const app = await newUsers('ann', 'bob', 'cat', 'last')
     const settings = { listUsers: 'friendsOnly' } as const
     await app.client.roles.create({ role: 'child', name: 'Child', settings })
@@ -100,12 +102,12 @@ suite('presence.subscribe', () => {
     await app.client.friends.delete('cat', { friends: ['ann'] })
     await comeAndGo(app, 'bob', 'cat')
     await untilLast(app, [ann, kid])
-    assert.deepEqual(told(ann), ['bob', 'last'])
-    assert.deepEqual(told(kid), ['last'])
+    assert.deepEqual(changed(ann), ['bob', 'last'])
+    assert.deepEqual(changed(kid), ['last'])
     for (const device of [ann, kid]) await device.close()
   })
 
-  test('tells nothing across a block, either way, nor of other apps', async () => {
+  test('shows nothing across a block in either direction, nor of other apps', async () => {
     const app = await newUsers('ann', 'bob', 'cat', 'dan', 'last')
     const other = await newUsers('stranger')
     await app.client.blockedUsers.block('ann', { blockedUids: ['bob'] })
@@ -117,14 +119,14 @@ suite('presence.subscribe', () => {
     await comeAndGo(other, 'stranger')
     await untilLast(app, [all, friends])
     assert.deepEqual(
-      told(all).filter((uid) => uid !== 'ann'),
+      changed(all).filter((uid) => uid !== 'ann'),
       ['dan', 'last'],
     )
-    assert.deepEqual(told(friends), ['last'])
+    assert.deepEqual(changed(friends), ['last'])
     for (const device of [all, friends]) await device.close()
   })
 
-  test('is refused where it makes no sense', async () => {
+  test('rejects invalid bodies', async () => {
     const app = await newUsers('ann')
     const device = await watch(app, 'ann', { users: 'none' })
     const noRoles = [
@@ -141,25 +143,25 @@ suite('presence.subscribe', () => {
   })
 })
 
-test('a change tells of the device that came first, or left last', async () => {
+test('a change names the device that connected first or disconnected last', async () => {
   const app = await newUsers('ann')
   const presence = new Presence(server.deps, { graceMs: 0 })
-  const hubs = new Hubs(server.deps, new PresenceReport(presence))
+  const hubs = new Hubs(server.deps, new PresenceReporter(presence))
   const hub = hubs.get(app)
   const [phone, tablet] = ['phone', 'tablet'].map(
-    // Nothing is sent to them.
+    // No frame is sent to them.
     (userAgent) => new Session({} as WebSocket, app, userAgent),
   )
   assert.ok(phone && tablet)
-  for (const session of [phone, tablet]) await hub.enter(session, 'ann')
+  for (const session of [phone, tablet]) await hub.add(session, 'ann')
   await presence.beat()
-  hub.leave(phone)
+  hub.remove(phone)
   await presence.beat()
-  hub.leave(tablet)
+  hub.remove(tablet)
   await presence.beat()
   await presence.close()
   hubs.close()
-  const changes = await until('both are logged', async () => {
+  const changes = await until('both changes have positions', async () => {
     const { data } = await app.client.events.list({ types: ['user.connection.changed'] })
     return data.length === 2 && data
   })

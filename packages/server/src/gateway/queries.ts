@@ -3,15 +3,15 @@ import type { LoggedRow } from './entry.ts'
 
 const LOGGED = `position, type, key, floor(date_part('epoch', at))::bigint as at, payload::text as body`
 
-/** A group that is no more, told apart from others of that guid by the key of its events. */
-export interface Ended {
+/** A deleted group. The order key of its events tells it from other groups that had the same guid. */
+export interface DeletedGroup {
   guid: string
-  key: string
+  order_key: string
 }
 
-/** Those of which the user was a member to the end: swept already, or not. */
-const ENDED = `
-  select guid, 'conversation:' || conversation as key, at from former_members
+/** Deleted groups that the user was a member of until the end, whether already swept or not. */
+const DELETED_GROUPS = `
+  select guid, 'conversation:' || conversation as order_key, at from former_members
   where app_no = :appNo and uid = :uid
   union all
   select g.guid, 'conversation:' || i.conversation, g.removed_at
@@ -26,7 +26,7 @@ export const listLogged = query<{ appNo: number; after: number; limit: number },
    where app_no = :appNo and position > :after order by position limit :limit`,
 )
 
-/** The events of the last two minutes, some thousand at most: by the primary key, without a hole. */
+/** The newest `limit` events, as far as they are at most two minutes old. By the primary key, without gaps. */
 export const listNewest = query<{ appNo: number; limit: number }, LoggedRow>(
   'gateway.listNewest',
   `with newest as (
@@ -40,27 +40,27 @@ export const listNewest = query<{ appNo: number; limit: number }, LoggedRow>(
    order by position`,
 )
 
-/** The last position given in an app. */
+/** The last position of an app's log. */
 export const findPosition = query<{ appNo: number }, { position: number }>(
   'gateway.findPosition',
   'select position from positions where app_no = :appNo',
 )
 
-/** By the key, all apps that have sockets here in one statement. */
+/** The last positions of all apps with sessions in this process, by the primary key. */
 export const listPositions = query<{ appNos: number[] }, { app_no: number; position: number }>(
   'gateway.listPositions',
   'select app_no, position from positions where app_no = any(:appNos::int[])',
 )
 
 /**
- * What decides whose presence a user may be told of, at one position of the log: `friends`, if the device asks for
- * friends or the user's role shows no others, else null.
+ * Whose presence a user may see, as of a position of the log. `friends` is set if the device asks for friends, or
+ * if the user's role lists friends only; otherwise it is null.
  */
-export const findWatch = query<
+export const findPresenceScope = query<
   { appNo: number; uid: string; friends: boolean },
   { position: number; friends: string[] | null }
 >(
-  'gateway.findWatch',
+  'gateway.findPresenceScope',
   `select coalesce((select position from positions where app_no = :appNo), 0) as position,
      case when :friends or exists (
        select from users u join roles r using (app_no, role)
@@ -70,9 +70,9 @@ export const findWatch = query<
 )
 
 /**
- * What decides who receives what, at one position of the log: what was committed by then and is not in
- * the log yet is in it too, and does no harm when it is heard again. But the end of a group is told to its
- * members: those of one whose end is not in the log yet still are.
+ * The user's groups and blocks, as of a position of the log. Changes that are committed but have no position yet
+ * are already included; applying them again later does no harm. Groups whose deletion has no position yet count
+ * too, because members receive the event of the deletion.
  */
 export const findUserState = query<
   { appNo: number; uid: string },
@@ -84,10 +84,10 @@ export const findUserState = query<
        where i.app_no = :appNo and i.uid = :uid and i.kind = 'group' and i.scope is not null
          and g.removed_at is null
        union
-       -- Counted, so that the outbox is looked at only if there are any.
-       select ended.guid from (${ENDED}) ended
+       -- With count(*), the outbox is read only if there are deleted groups.
+       select deleted.guid from (${DELETED_GROUPS}) deleted
        where (select count(*) from outbox o
-         where o.app_no = :appNo and o.type = 'group.deleted' and o.key = ended.key) > 0
+         where o.app_no = :appNo and o.type = 'group.deleted' and o.key = deleted.order_key) > 0
      ) as groups,
      array(select '>' || blocked_uid from blocks where app_no = :appNo and uid = :uid
        union all
@@ -95,33 +95,34 @@ export const findUserState = query<
 )
 
 /**
- * Where a user begins that was away: the day on which the next event got its position (none: the log no
- * longer holds it), so that no earlier partition is looked at; and the groups that have ended with it since
- * then, or up to a day before: an event can wait for its position.
+ * Where a user who was away resumes. `day` is the day on which the next event got its position, so that earlier
+ * partitions are skipped; it is null if the log no longer holds that event. `deleted` are the groups deleted since
+ * the day before: an event can wait for its position.
  */
-export const findReturn = query<
+export const findResumePoint = query<
   { appNo: number; uid: string; after: number },
-  { day: string | null; ended: Ended[] }
+  { day: string | null; deleted: DeletedGroup[] }
 >(
-  'gateway.findReturn',
+  'gateway.findResumePoint',
   `with next as (
      select max(day) as day from events where app_no = :appNo and position = :after::bigint + 1
    )
    select next.day::text, coalesce((
-       select json_agg(json_build_object('guid', guid, 'key', key)) from (${ENDED}) ended
-       where ended.at >= coalesce(next.day, current_date) - 1
-     ), '[]') as ended
+       select json_agg(json_build_object('guid', guid, 'order_key', order_key))
+       from (${DELETED_GROUPS}) deleted
+       where deleted.at >= coalesce(next.day, current_date) - 1
+     ), '[]') as deleted
    from next`,
 )
 
-type Stretch = { appNo: number; after: number; upto: number; day: string; limit: number }
+type Range = { appNo: number; after: number; upto: number; day: string; limit: number }
 
-/** What one user was told as itself, or everyone: three ranges of the indexes of places. */
-export const listTold = query<Stretch & { place: string; everyone: string }, LoggedRow>(
-  'gateway.listTold',
+/** Events addressed to one user or to everyone: three ranges of the topic indexes. */
+export const listForUser = query<Range & { topic: string; everyone: string }, LoggedRow>(
+  'gateway.listForUser',
   `select ${LOGGED} from (
      (select position, type, key, at, payload from events
-      where app_no = :appNo and to_first = :place and to_first <> ''
+      where app_no = :appNo and to_first = :topic and to_first <> ''
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
      union all
@@ -131,39 +132,39 @@ export const listTold = query<Stretch & { place: string; everyone: string }, Log
       order by position limit :limit)
      union all
      (select position, type, key, at, payload from events
-      where app_no = :appNo and to_second = :place
+      where app_no = :appNo and to_second = :topic
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
-   ) told
+   ) found
    order by position limit :limit`,
 )
 
 /**
- * What was told in groups, each within a span of positions: a range of the index for each. As JSON, whose
- * length the planner does not guess.
+ * Events addressed to groups, each group within a span of positions: one range of the topic index per span. The
+ * spans are JSON because the planner would guess the length of an array.
  */
-export const listToldInGroups = query<
+export const listForGroups = query<
   { appNo: number; spans: string; day: string; limit: number },
   LoggedRow
 >(
-  'gateway.listToldInGroups',
+  'gateway.listForGroups',
   `select ${LOGGED} from json_to_recordset(:spans::json)
-     as span (place text, after bigint, upto bigint)
+     as span (topic text, after bigint, upto bigint)
    cross join lateral (
      select position, type, key, at, payload from events
-     where app_no = :appNo and to_first = span.place and to_first <> ''
+     where app_no = :appNo and to_first = span.topic and to_first <> ''
        and position > span.after and position <= span.upto and day >= :day::date
      order by position limit :limit
-   ) told
+   ) found
    order by position limit :limit`,
 )
 
-/** Refuses, as a send would, a user that may not write there; else the records of both sides. */
-export const checkReach = query<
+/** Fails as a send would if the user may not send messages there. Otherwise returns the records of both sides. */
+export const checkMaySend = query<
   { appNo: number; kind: string; uid: string; receiver: string },
   { entities: string }
 >(
-  'gateway.checkReach',
+  'gateway.checkMaySend',
   `select case :kind when 'user' then check_direct(:appNo, :uid, :receiver)
      else check_group(:appNo, :uid, :receiver) end as entities`,
 )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { audienceOf, type EventType, placesOf } from '@loquat/protocol'
+import { audienceOf, type EventType, topicsOf } from '@loquat/protocol'
 import { Device, newApp, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
@@ -12,25 +12,25 @@ const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const sql = (app: TestApp, text: string, values: unknown[]) =>
   app.cell.db.query<Record<string, unknown>>({ name: '', text, values })
 
-/** All that was announced is in the log. */
+/** Waits until all events have positions. */
 const sequenced = (app: TestApp) =>
-  until('all is in the log', async () => {
+  until('all events have positions', async () => {
     const { rows } = await sql(app, 'select from outbox where app_no = $1', [app.no])
     return rows.length === 0
   })
 
 const started: Service[] = []
-// Else a test that fails would keep its file from ending.
+// Otherwise a failed test would keep the process alive.
 after(async () => {
   for (const service of started) await service.drain()
 })
 
-/** Where devices come back to: a gateway that was there all the time, or one that knows the log alone. */
-const ways = {
+/** The gateway that devices reconnect to: one that has run all the time, or a new one that has to read the log. */
+const sources = {
   'from the ring': async (_app: TestApp): Promise<Service> => server.service,
   'from the log': async (app: TestApp): Promise<Service> => {
     await sequenced(app)
-    // A new process keeps what is younger than two minutes.
+    // A new process keeps events that are less than two minutes old.
     await sql(app, `update events set at = at - interval '1 hour' where app_no = $1`, [app.no])
     const service = await serve(readConfig(server.env), ['gateway'])
     started.push(service)
@@ -38,16 +38,16 @@ const ways = {
   },
 }
 
-for (const [way, comeBack] of Object.entries(ways)) {
-  suite(`resuming ${way}`, () => {
+for (const [source, startGateway] of Object.entries(sources)) {
+  suite(`resuming ${source}`, () => {
     async function resume(app: TestApp, uid: string, position: number) {
-      const service = await comeBack(app)
+      const service = await startGateway(app)
       const token = await tokenOf(app, uid)
       const device = await Device.connect(service.gatewayPort ?? 0, app, token, { position })
       return device
     }
 
-    /** Connects a user, and leaves at once. */
+    /** Connects a user, disconnects, and returns the position. */
     async function visit(app: TestApp, uid: string): Promise<number> {
       const port = server.service.gatewayPort ?? 0
       const device = await Device.connect(port, app, await tokenOf(app, uid))
@@ -56,7 +56,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       return position
     }
 
-    test('brings what was missed, once and in order, then goes on', async () => {
+    test('sends missed events once and in order, then live ones', async () => {
       const app = await newApp(server, ['amira', 'ben', 'cleo'])
       const position = await visit(app, 'ben')
       await send(app, 'amira', 'ben', '1')
@@ -65,13 +65,13 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await send(app, 'ben', 'ben', '3')
       const device = await resume(app, 'ben', position)
       await send(app, 'amira', 'ben', '4')
-      await until('all are there', () => device.texts().length === 4)
+      await until('all messages arrive', () => device.texts().length === 4)
       assert.deepEqual(device.texts(), ['1', '2', '3', '4'])
       assert.equal((await device.waitFor('session.ready')).body.resumed, true)
       await device.close()
     })
 
-    test('tells of groups while the user was a member', async () => {
+    test('sends events of groups from while the user was a member', async () => {
       const app = await newApp(server, ['amira', 'ben', 'cleo'])
       const guids = ['team', 'old', 'new', 'closed']
       for (const guid of guids) {
@@ -88,7 +88,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await say('before')
       await app.call('DELETE', '/v3/groups/old/members/ben')
       await app.call('POST', members('new'), { body })
-      // Somebody who was no member.
+      // Ben is not a member of these two.
       await app.call('POST', '/v3/groups/closed/bannedusers/ben')
       await app.call('POST', '/v3/groups/hidden/bannedusers/ben')
       await app.call('POST', '/v3/groups/team/bannedusers/ben')
@@ -98,9 +98,9 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await app.call('POST', '/v3/groups/new/bannedusers/ben')
       await say('after')
       const device = await resume(app, 'ben', position)
-      await until('all are there', () => device.texts().includes('team after'))
-      const told = ['team before', 'old before', 'new while away', 'team after']
-      assert.deepEqual(device.texts(), told)
+      await until('all messages arrive', () => device.texts().includes('team after'))
+      const expected = ['team before', 'old before', 'new while away', 'team after']
+      assert.deepEqual(device.texts(), expected)
       assert.deepEqual(
         device.events().filter((type) => type.startsWith('group.member')),
         [
@@ -115,7 +115,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await device.close()
     })
 
-    test('tells of groups that ended meanwhile, and of what was said there before', async () => {
+    test('sends the last events of groups that were deleted meanwhile', async () => {
       const app = await newApp(server, ['amira', 'ben', 'cleo'])
       const newGroup = (guid: string, participants: string[]) =>
         app.client.groups.create({
@@ -130,21 +130,21 @@ for (const [way, comeBack] of Object.entries(ways)) {
       await app.call('DELETE', '/v3/groups/left/members/ben')
       for (const guid of guids) await send(app, 'amira', guid, `${guid} later`, 'group')
       for (const guid of guids) await app.call('DELETE', `/v3/groups/${guid}`)
-      // Others of the same names, without ben at first.
+      // New groups with the same guids, without ben at first.
       for (const guid of ['again', 'foreign']) await newGroup(guid, ['cleo'])
       await send(app, 'amira', 'again', 'of another group', 'group')
       await app.call('POST', '/v3/groups/again/members', { body: { participants: ['ben'] } })
       await send(app, 'amira', 'again', 'as a member', 'group')
       await app.call('DELETE', '/v3/groups/foreign')
       const device = await resume(app, 'ben', position)
-      await until('all are there', () => device.texts().includes('as a member'))
+      await until('all messages arrive', () => device.texts().includes('as a member'))
       assert.deepEqual(device.texts(), [
         ...['shared before', 'left before', 'again before', 'shared later', 'again later'],
         'as a member',
       ])
-      const ended = device.frames.filter(({ type }) => type === 'group.deleted')
+      const deleted = device.frames.filter(({ type }) => type === 'group.deleted')
       assert.deepEqual(
-        ended.map(({ body }) => body.group.guid),
+        deleted.map(({ body }) => body.group.guid),
         ['shared', 'again'],
       )
       await device.close()
@@ -154,7 +154,7 @@ for (const [way, comeBack] of Object.entries(ways)) {
       ['events', 1_001, 1],
       ['bytes', 450, 10_000],
     ] as const) {
-      test(`too many ${what} are not sent again: the lists are read anew`, async () => {
+      test(`after too many ${what} the client is asked to reload`, async () => {
         const app = await newApp(server, ['amira', 'ben'])
         const position = await visit(app, 'ben')
         await sql(
@@ -177,20 +177,20 @@ for (const [way, comeBack] of Object.entries(ways)) {
       })
     }
 
-    test('past the end of the log, or before what it holds, is no place to go on', async () => {
+    test('after a position that the log does not hold, the client is asked to reload', async () => {
       const app = await newApp(server, ['ben'])
       for (const position of [1_000_000, 0]) {
         await sequenced(app)
         await sql(app, 'delete from events where app_no = $1 and position < 3', [app.no])
         const device = await resume(app, 'ben', position)
-        if (way === 'from the log' || position > 0) await device.waitFor('session.reload')
+        if (source === 'from the log' || position > 0) await device.waitFor('session.reload')
         await device.close()
       }
     })
   })
 }
 
-test('the log holds each event under the places where it is told', async () => {
+test('the log stores each event under its topics', async () => {
   const app = await newApp(server, ['amira', 'ben'])
   await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
   const sent = await send(app, 'amira', 'ben', 'hi')
@@ -208,8 +208,8 @@ test('the log holds each event under the places where it is told', async () => {
   const { rows } = await sql(app, text, [app.no])
   assert.ok(rows.length > 8)
   for (const { type, payload, to_first, to_second } of rows) {
-    const places = placesOf(audienceOf(type as EventType, payload))
+    const topics = topicsOf(audienceOf(type as EventType, payload))
     const stored = [to_first, to_second].filter(Boolean)
-    assert.deepEqual(stored.sort(), places.sort(), String(type))
+    assert.deepEqual(stored.sort(), topics.sort(), String(type))
   }
 })

@@ -1,31 +1,32 @@
-import { EVERYONE, groupPlace, realtimeLimits, userPlace } from '@loquat/protocol'
+import { EVERYONE, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
 import { type Entry, type LoggedRow, readLogged } from './entry.ts'
 import type { Feed } from './feed.ts'
-import { findReturn, listTold, listToldInGroups } from './queries.ts'
-import { type HubUser, isTold } from './user.ts'
+import { findResumePoint, listForGroups, listForUser } from './queries.ts'
+import { type HubUser, mayReceive } from './user.ts'
 
-/** While a user was a member of a group: past one position, up to another. */
-export interface Span {
+/** A range of positions in which a user was a member of a group: after one position, up to another. */
+export interface MembershipSpan {
   guid: string
   after: number
   upto: number
 }
 
-/** Where missed events are found: in the ring, or in the log. Undefined: there are too many. */
-interface Source {
-  /** What the user itself was told, or everyone, past one position and up to another, in order. */
-  own(uid: string, after: number, upto: number): Promise<Entry[] | undefined>
-  inGroups(spans: Span[]): Promise<Entry[] | undefined>
+/** Where missed events are read from: the ring or the log. Undefined: there are too many. */
+interface EventSource {
+  /** Events addressed to the user or to everyone, after one position and up to another, in order. */
+  forUser(uid: string, after: number, upto: number): Promise<Entry[] | undefined>
+  forGroups(spans: MembershipSpan[]): Promise<Entry[] | undefined>
 }
 
-/** Read of the log at most: a few of them can be meant for others. */
-const READ = 2 * realtimeLimits.resumeEvents
+/** The most events read from the log. Twice the limit, because some turn out to have other recipients. */
+const MAX_READ = 2 * realtimeLimits.resumeEvents
 
 /**
- * What a user was told past `after`, up to where the hub stands now; undefined if that is too much, or
- * no longer known. Groups that the user left meanwhile are told up to the leave, those that ended up to the end.
+ * The events that a user missed after one position and up to another. Undefined if there are too many, or if the
+ * log no longer holds them. If the user left a group meanwhile, the events up to that point are included; if the
+ * group was deleted, the events up to its deletion.
  */
-export async function missedBy(
+export async function listMissed(
   feed: Feed,
   user: HubUser,
   after: number,
@@ -33,52 +34,52 @@ export async function missedBy(
 ): Promise<Entry[] | undefined> {
   if (after === upto) return []
   if (after > upto) return undefined
-  // As they are now: while the log is read, they may change.
+  // Copied now, because they may change while the log is read.
   const groups = [...user.groups].map(({ guid }) => guid)
   const { no: appNo, cell } = feed.app
-  const { day, ended } = await findReturn.one(cell.db, { appNo, uid: user.uid, after })
-  const source = after >= feed.ring.after ? inRing(feed) : day ? inLog(feed, day) : undefined
-  const own = await source?.own(user.uid, after, upto)
+  const { day, deleted } = await findResumePoint.one(cell.db, { appNo, uid: user.uid, after })
+  const source = after >= feed.ring.after ? fromRing(feed) : day ? fromLog(feed, day) : undefined
+  const own = await source?.forUser(user.uid, after, upto)
   if (!source || !own) return undefined
-  const member = { uid: user.uid, groups, ended: new Set(ended.map(({ key }) => key)) }
+  const deletedKeys = new Set(deleted.map(({ order_key }) => order_key))
+  const member = { uid: user.uid, groups, deletedKeys }
   const range = { after, upto }
-  const shared = await source.inGroups([
-    ...spansOf(member, own, range),
-    // Where in it the end is, is not known yet.
-    ...ended.map(({ guid }) => ({ guid, ...range })),
+  const shared = await source.forGroups([
+    ...membershipSpans(member, own, range),
+    // The position of a deletion isn't known yet, so the whole range of a deleted group is read.
+    ...deleted.map(({ guid }) => ({ guid, ...range })),
   ])
   if (!shared) return undefined
   const found = inOrder([...own, ...shared])
-  const spans = spansOf(member, found, range)
-  const told = found.filter((entry) => isMeant(entry, user, spans))
-  return told.length > realtimeLimits.resumeEvents ? undefined : told
+  const spans = membershipSpans(member, found, range)
+  const missed = found.filter((entry) => isRecipient(entry, user, spans))
+  return missed.length > realtimeLimits.resumeEvents ? undefined : missed
 }
 
-const inRing = ({ ring }: Feed): Source => ({
-  own: async (uid, after, upto) =>
-    inOrder([userPlace(uid), EVERYONE].flatMap((place) => ring.at(place, after, upto))),
-  inGroups: async (spans) =>
-    spans.flatMap(({ guid, after, upto }) => ring.at(groupPlace(guid), after, upto)),
+const fromRing = ({ ring }: Feed): EventSource => ({
+  forUser: async (uid, after, upto) =>
+    inOrder([userTopic(uid), EVERYONE].flatMap((topic) => ring.inTopic(topic, after, upto))),
+  forGroups: async (spans) =>
+    spans.flatMap(({ guid, after, upto }) => ring.inTopic(groupTopic(guid), after, upto)),
 })
 
-function inLog({ app: { no: appNo, cell } }: Feed, day: string): Source {
-  const common = { appNo, day, limit: READ + 1 }
-  const entries = (rows: LoggedRow[]) => (rows.length > READ ? undefined : rows.map(readLogged))
+function fromLog({ app: { no: appNo, cell } }: Feed, day: string): EventSource {
+  const common = { appNo, day, limit: MAX_READ + 1 }
+  const entries = (rows: LoggedRow[]) => (rows.length > MAX_READ ? undefined : rows.map(readLogged))
   return {
-    own: async (uid, after, upto) => {
-      const place = userPlace(uid)
-      const range = { ...common, place, everyone: EVERYONE, after, upto }
-      return entries(await listTold.many(cell.db, range))
+    forUser: async (uid, after, upto) => {
+      const range = { ...common, topic: userTopic(uid), everyone: EVERYONE, after, upto }
+      return entries(await listForUser.many(cell.db, range))
     },
-    inGroups: async (spans) => {
-      const places = spans.map(({ guid, ...span }) => ({ place: groupPlace(guid), ...span }))
-      const found = { ...common, spans: JSON.stringify(places) }
-      return entries(await listToldInGroups.many(cell.db, found))
+    forGroups: async (spans) => {
+      const topics = spans.map(({ guid, ...span }) => ({ topic: groupTopic(guid), ...span }))
+      const params = { ...common, spans: JSON.stringify(topics) }
+      return entries(await listForGroups.many(cell.db, params))
     },
   }
 }
 
-/** By position, each once. */
+/** Sorts by position and removes duplicates. */
 function inOrder(entries: Entry[]): Entry[] {
   const sorted = entries.sort((one, other) => one.position - other.position)
   return sorted.filter(({ position }, index) => position !== sorted[index - 1]?.position)
@@ -86,37 +87,42 @@ function inOrder(entries: Entry[]): Entry[] {
 
 interface Member {
   uid: string
-  /** Where it is a member now. */
+  /** Groups that the user is a member of now. */
   groups: string[]
-  /** Keys of groups that have ended with it. */
-  ended: Set<string>
+  /** The order keys of groups that were deleted while the user was a member. */
+  deletedKeys: Set<string>
 }
 
-/** When the user was a member of which group: known from where it is one now, and what changed that. */
-function spansOf(
-  { uid, groups, ended }: Member,
+/** When the user was a member of which group: derived from today's groups and the membership changes among the events. */
+function membershipSpans(
+  { uid, groups, deletedKeys }: Member,
   entries: Entry[],
-  { after, upto }: Omit<Span, 'guid'>,
-): Span[] {
-  const spans: Span[] = []
-  const since = new Map<string, number>()
-  for (const { change, position } of entries) {
+  { after, upto }: Omit<MembershipSpan, 'guid'>,
+): MembershipSpan[] {
+  const spans: MembershipSpan[] = []
+  const joinedAt = new Map<string, number>()
+  for (const { audienceChange: change, position } of entries) {
     if (!change || !('guid' in change)) continue
     const { guid } = change
-    const concerned = change.kind === 'gone' ? ended.has(change.key) : change.uids.includes(uid)
-    if (!concerned) continue
-    if (change.kind === 'in') since.set(guid, position)
+    const affected =
+      change.kind === 'deleted' ? deletedKeys.has(change.orderKey) : change.uids.includes(uid)
+    if (!affected) continue
+    if (change.kind === 'joined') joinedAt.set(guid, position)
     else {
-      spans.push({ guid, after: since.get(guid) ?? after, upto: position })
-      since.delete(guid)
+      spans.push({ guid, after: joinedAt.get(guid) ?? after, upto: position })
+      joinedAt.delete(guid)
     }
   }
-  for (const guid of groups) spans.push({ guid, after: since.get(guid) ?? after, upto })
+  for (const guid of groups) spans.push({ guid, after: joinedAt.get(guid) ?? after, upto })
   return spans
 }
 
-function isMeant({ audience, position }: Entry, user: HubUser, spans: Span[]): boolean {
-  if (!audience || !isTold(user, audience)) return false
+function isRecipient(
+  { audience, position }: Entry,
+  user: HubUser,
+  spans: MembershipSpan[],
+): boolean {
+  if (!audience || !mayReceive(user, audience)) return false
   const { group, only, users, everyone } = audience
   if (everyone || users?.includes(user.uid)) return true
   if (group === undefined || only?.includes(user.uid) === false) return false

@@ -1,24 +1,24 @@
 import type { Budget } from './budget.ts'
 import type { Entry } from './entry.ts'
 
-const KEPT_MS = 120_000
-const KEPT_BYTES = 32 * 1024 * 1024
-/** Kept also where the rings of other apps take all that there is for them. */
-const LEAST_BYTES = 256 * 1024
-/** What an entry takes beside its frame, about. */
+const MAX_AGE_MS = 120_000
+const MAX_BYTES = 32 * 1024 * 1024
+/** A ring may keep this much even if the rings of all apps together exceed their budget. */
+const MIN_BYTES = 256 * 1024
+/** The approximate size of an entry without its frame. */
 const ENTRY_BYTES = 500
 
-/** The newest events of an app, in order and without a hole, also by the places where they are told. */
+/** A buffer of an app's newest events, in order and without gaps, indexed by topic. */
 export class Ring {
   #entries: Entry[] = []
-  /** Those before have gone. */
+  /** The index of the oldest entry that is still kept. */
   #start = 0
   #bytes = 0
-  /** Positions by place, ascending. */
-  readonly #places = new Map<string, number[]>()
+  /** Positions by topic, ascending. */
+  readonly #byTopic = new Map<string, number[]>()
   readonly #budget: Budget
 
-  /** All past this position is kept. */
+  /** The ring holds every event after this position. */
   after = 0
 
   constructor(budget: Budget) {
@@ -28,28 +28,27 @@ export class Ring {
   push(entry: Entry): void {
     this.#entries.push(entry)
     this.#count(entry, 1)
-    for (const place of entry.places) {
-      const known = this.#places.get(place)
+    for (const topic of entry.topics) {
+      const known = this.#byTopic.get(topic)
       if (known) known.push(entry.position)
-      else this.#places.set(place, [entry.position])
+      else this.#byTopic.set(topic, [entry.position])
     }
-    this.trim(entry.heardAt)
+    this.trim(entry.receivedAt)
   }
 
-  /** Lets go of all. */
   clear(): void {
     this.trim(Infinity)
   }
 
-  /** All past a position. */
+  /** All events after a position. */
   since(position: number): Entry[] {
     return this.#entries.slice(this.#start + Math.max(0, position - this.after))
   }
 
-  /** What is told at a place, past one position and up to another. */
-  at(place: string, after: number, upto: number): Entry[] {
+  /** The events of a topic after one position and up to another. */
+  inTopic(topic: string, after: number, upto: number): Entry[] {
     const found: Entry[] = []
-    const positions = this.#places.get(place) ?? []
+    const positions = this.#byTopic.get(topic) ?? []
     for (let index = positions.length - 1; index >= 0; index--) {
       const position = positions[index] as number
       if (position <= after) break
@@ -68,22 +67,22 @@ export class Ring {
     this.#budget.used += bytes
   }
 
-  /** Lets go of what is too old or too much, at a time of the monotonic clock. */
+  /** Drops events that are too old at `now` (monotonic clock), or that exceed the ring's share of memory. */
   trim(now: number): void {
     for (;;) {
       const oldest = this.#entries[this.#start]
-      const most = this.#budget.exceeded ? LEAST_BYTES : KEPT_BYTES
-      if (!oldest || (this.#bytes <= most && now - oldest.heardAt <= KEPT_MS)) break
+      const maxBytes = this.#budget.exceeded ? MIN_BYTES : MAX_BYTES
+      if (!oldest || (this.#bytes <= maxBytes && now - oldest.receivedAt <= MAX_AGE_MS)) break
       this.#start++
       this.after = oldest.position
       this.#count(oldest, -1)
-      for (const place of oldest.places) {
-        const positions = this.#places.get(place)
+      for (const topic of oldest.topics) {
+        const positions = this.#byTopic.get(topic)
         positions?.shift()
-        if (positions?.length === 0) this.#places.delete(place)
+        if (positions?.length === 0) this.#byTopic.delete(topic)
       }
     }
-    // Not one by one: that would move all the others each time.
+    // Compact only now and then: removing entries one by one would move all others each time.
     if (this.#start > 1_000 && this.#start > this.#entries.length / 2) {
       this.#entries = this.#entries.slice(this.#start)
       this.#start = 0

@@ -9,69 +9,70 @@ import {
 import type { WebSocket } from 'ws'
 import type { ServedApp } from '../core/actor.ts'
 import type { Settings } from '../core/settings.ts'
-import { Allowance } from './allowance.ts'
 import type { Entry } from './entry.ts'
-import type { Typings } from './typing.ts'
+import { FrameLimiter } from './frame-limiter.ts'
+import type { TypingIndicators } from './typing.ts'
 
-/** The codes by name. */
-export const codeOf = Object.fromEntries(
+/** Close codes by name. */
+export const closeCodeOf = Object.fromEntries(
   Object.entries(closeCodes).map(([code, { name }]) => [name, Number(code)]),
 ) as Record<CloseName, number>
 
 const TEXT = { binary: false }
-/** What is sent again waits whenever this much is unsent. */
+/** Missed events are sent one at a time while more than this many bytes are unsent. */
 const PACED_BYTES = realtimeLimits.queueBytes / 4
-/** Entries that may wait while earlier ones are sent again. */
-const HELD = 5_000
+/** The most live entries that may wait while missed ones are sent. */
+const MAX_PENDING = 5_000
 
-/** Receipts in one frame, at most. */
-const GATHERED = 100
+/** The most receipts in one frame. */
+const RECEIPTS_PER_FRAME = 100
 
-/** Frames that came and are not carried out yet; one that sends on while the database is slow is closed. */
-const WAITING = 60
-/** Rounds of the gateway's clock that one frame may take, of what is sent again. */
-const STALLED = 30
+/** The most client frames that may wait to be executed. A client that keeps sending while the database is slow is closed. */
+const MAX_QUEUED_FRAMES = 60
+/** The most ticks that sending one missed event may take. */
+const MAX_STALLED_TICKS = 30
 
-const USER_AGENT = 255
+const USER_AGENT_LENGTH = 255
 
-/** One connection of a device. */
+/** One WebSocket connection of a device. */
 export class Session {
   readonly app: ServedApp
-  /** What the device says it is. */
+  /** The device's User-Agent header. */
   readonly userAgent: string | undefined
-  /** Set once it has shown its token. */
+  /** Set once the session has joined the hub of its app. */
   uid: string | undefined
   settings: Settings = {}
+  /** The hash of its auth token, in hex. */
   credential = ''
   resource: string | undefined
-  /** When it took the place of its device, in Unix milliseconds. */
-  arrivedAt: number | undefined
-  typing: Typings | undefined
-  /** To whom the user could write when it last tried, and its record. */
-  reach: { key: string; sender: UserRecord; until: number } | undefined
+  /** When it replaced earlier connections of its device, in Unix milliseconds. */
+  authenticatedAt: number | undefined
+  typing: TypingIndicators | undefined
+  /** The receiver that the user was last allowed to send to, and the user's record at that time. */
+  allowedReceiver: { topic: string; sender: UserRecord; until: number } | undefined
   closed = false
-  /** Rounds of the gateway's clock since anything was heard. */
-  silent = 0
-  /** The same since it came, while it has not shown a token. */
-  waited = 0
+  /** Ticks of the gateway's clock since the client last sent anything. */
+  silentTicks = 0
+  /** Ticks since it connected, until it sends `auth`. */
+  unauthenticatedTicks = 0
   readonly #ws: WebSocket
-  /** Until it is started, and while what it missed is sent: what came since. */
-  #held: Entry[] | undefined = []
+  /** Live entries that wait until the session has started and missed events are sent. Undefined: it is live. */
+  #pending: Entry[] | undefined = []
   #receipts: Entry[] | undefined
-  #last: Promise<void> = Promise.resolve()
-  #waiting = 0
-  /** Rounds that a frame of what is sent again has taken so far. */
-  #stalled: number | undefined
-  readonly #allowance = new Allowance(performance.now())
+  #lastFrame: Promise<void> = Promise.resolve()
+  #queuedFrames = 0
+  /** Ticks that sending the current missed event has taken so far. */
+  #stalledTicks: number | undefined
+  readonly #limiter = new FrameLimiter(performance.now())
   #throttledAt = Number.NEGATIVE_INFINITY
 
   constructor(ws: WebSocket, app: ServedApp, userAgent?: string) {
-    this.userAgent = userAgent?.slice(0, USER_AGENT)
+    this.userAgent = userAgent?.slice(0, USER_AGENT_LENGTH)
     this.#ws = ws
     this.app = app
   }
 
-  /** Answers `auth`, then sends what was missed, then what came meanwhile; from then on it is live, or closed. */
+  /** Answers `auth`, then sends the missed events, then those that arrived meanwhile. After that it is live or closed. */
   start<T extends 'session.ready' | 'session.reload'>(
     type: T,
     body: ServerBody<T>,
@@ -82,55 +83,59 @@ export class Session {
   }
 
   async #catchUp(missed: Entry[]): Promise<void> {
-    for (let next = missed; next.length > 0 || this.#held?.length; ) {
+    for (let next = missed; next.length > 0 || this.#pending?.length; ) {
       for (const { frame } of next) {
         if (this.closed) return
         if (this.#ws.bufferedAmount < PACED_BYTES) this.#ws.send(frame, TEXT)
         else await this.#sendSlowly(frame)
       }
-      next = this.#held ?? []
-      this.#held = []
+      next = this.#pending ?? []
+      this.#pending = []
     }
-    this.#held = undefined
+    this.#pending = undefined
   }
 
-  /** Waits for whoever reads slowly, but not for ever: what is left to send is in memory. */
+  /** Waits until a slow client has read the frame. `tick` limits the wait, because the remaining events occupy memory. */
   async #sendSlowly(frame: Buffer): Promise<void> {
-    this.#stalled = 0
+    this.#stalledTicks = 0
     await new Promise((sent) => this.#ws.send(frame, TEXT, sent))
-    this.#stalled = undefined
+    this.#stalledTicks = undefined
   }
 
-  /** Once a second. */
-  round(): void {
-    this.flush()
-    this.typing?.round()
-    if (this.#stalled !== undefined && ++this.#stalled > STALLED) this.close('slow')
-    this.silent++
-    if (this.silent > realtimeLimits.silenceSeconds) this.close('silent')
-    else if (this.silent % realtimeLimits.heartbeatSeconds === 0 && !this.closed) this.#ws.ping()
+  /** Call once a second. */
+  tick(): void {
+    this.flushReceipts()
+    this.typing?.tick()
+    if (this.#stalledTicks !== undefined && ++this.#stalledTicks > MAX_STALLED_TICKS) {
+      this.close('slow')
+    }
+    this.silentTicks++
+    if (this.silentTicks > realtimeLimits.silenceSeconds) this.close('silent')
+    else if (this.silentTicks % realtimeLimits.heartbeatSeconds === 0 && !this.closed) {
+      this.#ws.ping()
+    }
   }
 
-  /** An event that its user is told of. */
+  /** Sends an event that its user receives. */
   deliver(entry: Entry): void {
     if (this.closed) return
-    if (!this.#held) this.#tell(entry)
-    else if (this.#held.push(entry) > HELD) this.close('behind')
+    if (!this.#pending) this.#deliverNow(entry)
+    else if (this.#pending.push(entry) > MAX_PENDING) this.close('behind')
   }
 
-  /** Receipts of others wait for more of them, but not longer than anything that came after them. */
-  #tell(entry: Entry): void {
-    if (entry.gathered && entry.audience?.by !== this.uid) {
+  /** Collects other members' receipts for up to a second. Any later event flushes them first, to keep the order. */
+  #deliverNow(entry: Entry): void {
+    if (entry.batched && entry.audience?.by !== this.uid) {
       this.#receipts ??= []
-      if (this.#receipts.push(entry) >= GATHERED) this.flush()
+      if (this.#receipts.push(entry) >= RECEIPTS_PER_FRAME) this.flushReceipts()
       return
     }
-    this.flush()
+    this.flushReceipts()
     this.write(entry.frame)
   }
 
-  /** Sends the receipts that wait: once a second, and before what came after them. */
-  flush(): void {
+  /** Sends the collected receipts in one frame. */
+  flushReceipts(): void {
     const receipts = this.#receipts
     if (!receipts) return
     this.#receipts = undefined
@@ -141,45 +146,45 @@ export class Session {
     )
   }
 
-  /** What is of no use later is left out while it catches up. */
-  whisper(frame: Buffer): void {
-    if (!this.#held) this.write(frame)
+  /** Sends a frame that is of no use later: it is dropped while the session catches up. */
+  sendEphemeral(frame: Buffer): void {
+    if (!this.#pending) this.write(frame)
   }
 
   send<T extends ServerFrameType>(type: T, body?: ServerBody<T>, id?: string): void {
     this.write(JSON.stringify({ type, ...(id !== undefined && { id }), ...(body && { body }) }))
   }
 
-  /** Whoever does not read is closed, and resumes: nothing is lost by it. */
+  /** Closes a client that doesn't read. It loses nothing: it reconnects and resumes. */
   write(frame: Buffer | string): void {
     if (this.closed) return
     if (this.#ws.bufferedAmount > realtimeLimits.queueBytes) this.close('slow')
     else this.#ws.send(frame, TEXT)
   }
 
-  /** Answers a ping of the WebSocket protocol, which counts as any other frame. */
+  /** Answers a ping of the WebSocket protocol, which counts like any other frame. */
   pong(data: Buffer): void {
-    this.silent = 0
+    this.silentTicks = 0
     if (this.closed || !this.admit()) return
     if (this.#ws.bufferedAmount > realtimeLimits.queueBytes) this.close('slow')
     else this.#ws.pong(data)
   }
 
-  /** Frames are carried out one after the other, in the order in which they came. */
-  inTurn(work: () => Promise<void>): void {
-    if (++this.#waiting > WAITING) {
+  /** Executes the client's frames one after the other, in the order in which they arrived. */
+  enqueue(work: () => Promise<void>): void {
+    if (++this.#queuedFrames > MAX_QUEUED_FRAMES) {
       this.close('tooMany')
       return
     }
-    this.#last = this.#last.then(work).finally(() => this.#waiting--)
+    this.#lastFrame = this.#lastFrame.then(work).finally(() => this.#queuedFrames--)
   }
 
-  /** Counts a frame that came. Some more than allowed are left out; whoever goes on is closed. */
+  /** Counts a client's frame and returns whether to execute it. Closes the session if the client floods it. */
   admit(): boolean {
     const now = performance.now()
-    const outcome = this.#allowance.take(now)
+    const outcome = this.#limiter.take(now)
     if (outcome === 'flood') this.close('tooMany')
-    else if (outcome === 'leftOut' && this.#throttledAt < now - 1_000) {
+    else if (outcome === 'dropped' && this.#throttledAt < now - 1_000) {
       this.#throttledAt = now
       this.send('session.throttled')
     }
@@ -189,6 +194,6 @@ export class Session {
   close(name: CloseName): void {
     if (this.closed) return
     this.closed = true
-    this.#ws.close(codeOf[name], name)
+    this.#ws.close(closeCodeOf[name], name)
   }
 }

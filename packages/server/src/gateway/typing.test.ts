@@ -1,40 +1,43 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Typings } from './typing.ts'
+import { TypingIndicators } from './typing.ts'
 
-function heard() {
-  const told: string[] = []
-  const typing = { tell: () => void told.push('start'), end: () => void told.push('end') }
-  return { told, typing }
+function recorder() {
+  const sent: string[] = []
+  const typing = {
+    notifyStart: () => void sent.push('start'),
+    notifyEnd: () => void sent.push('end'),
+  }
+  return { sent, typing }
 }
 
-test('typing that goes on is told every other round, and ends by itself', () => {
-  const { told, typing } = heard()
-  const typings = new Typings()
-  typings.start('user:ben', typing)
-  typings.start('user:ben', typing)
-  assert.deepEqual(told, ['start'])
-  typings.round()
-  typings.round()
-  typings.start('user:ben', typing)
-  assert.deepEqual(told, ['start', 'start'])
-  for (let n = 0; n < 6; n++) typings.round()
-  assert.deepEqual(told, ['start', 'start', 'end'])
+test('an indicator that is repeated is sent every other second and ends on its own', () => {
+  const { sent, typing } = recorder()
+  const indicators = new TypingIndicators()
+  indicators.start('user:ben', typing)
+  indicators.start('user:ben', typing)
+  assert.deepEqual(sent, ['start'])
+  indicators.tick()
+  indicators.tick()
+  indicators.start('user:ben', typing)
+  assert.deepEqual(sent, ['start', 'start'])
+  for (let n = 0; n < 6; n++) indicators.tick()
+  assert.deepEqual(sent, ['start', 'start', 'end'])
 })
 
-test('whoever starts and ends in turn is told as rarely', () => {
-  const { told, typing } = heard()
-  const typings = new Typings()
+test('a device that starts and ends in turn is held to the same rate', () => {
+  const { sent, typing } = recorder()
+  const indicators = new TypingIndicators()
   for (let n = 0; n < 100; n++) {
-    typings.start('group:team', typing)
-    typings.end('group:team')
+    indicators.start('group:team', typing)
+    indicators.end('group:team')
   }
-  assert.deepEqual(told, ['start', 'end'])
-  typings.start('group:team', typing)
-  typings.round()
-  assert.deepEqual(told, ['start', 'end'], 'not yet')
-  typings.round()
-  assert.deepEqual(told, ['start', 'end', 'start'], 'what was kept back is told later')
-  typings.endAll()
-  assert.deepEqual(told, ['start', 'end', 'start', 'end'])
+  assert.deepEqual(sent, ['start', 'end'])
+  indicators.start('group:team', typing)
+  indicators.tick()
+  assert.deepEqual(sent, ['start', 'end'], 'still cooling down')
+  indicators.tick()
+  assert.deepEqual(sent, ['start', 'end', 'start'], 'the delayed start is sent later')
+  indicators.endAll()
+  assert.deepEqual(sent, ['start', 'end', 'start', 'end'])
 })

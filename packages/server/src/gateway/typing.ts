@@ -1,54 +1,54 @@
 import { realtimeLimits } from '@loquat/protocol'
 
-/** Whom it is told to that a user types. */
+/** One typing indicator of a device: how to notify the receivers of its start and its end. */
 export interface Typing {
-  tell(): void
-  /** With what the device said of its end, if it did. */
-  end(metadata?: object): void
+  notifyStart(): void
+  /** `metadata` is what the device sent with `typing.end`, if it sent that frame. */
+  notifyEnd(metadata?: object): void
 }
 
-/** It is told again at most this often, in rounds of the gateway's clock. */
-const AGAIN = 2
+/** The receivers are notified of the same indicator at most once in this many ticks. */
+const COOLDOWN_TICKS = 2
 
-/** Where one device is typing: it ends by itself unless it is told again. */
-export class Typings {
-  readonly #current = new Map<string, Typing & { left: number; told: boolean }>()
-  /** Rounds until it may be told again, also of what has ended meanwhile. */
-  readonly #rests = new Map<string, number>()
+/** The typing indicators of one device. An indicator ends on its own unless the device repeats it. */
+export class TypingIndicators {
+  readonly #current = new Map<string, Typing & { ticksLeft: number; notified: boolean }>()
+  /** Ticks until the receivers may be notified again. Kept after an indicator ends, so that toggling can't flood them. */
+  readonly #cooldowns = new Map<string, number>()
 
-  start(key: string, typing: Typing): void {
-    const told = this.#current.get(key)?.told ?? false
-    const current = { ...typing, left: realtimeLimits.typingSeconds, told }
-    this.#current.set(key, current)
-    this.#tell(key, current)
+  start(receiver: string, typing: Typing): void {
+    const notified = this.#current.get(receiver)?.notified ?? false
+    const current = { ...typing, ticksLeft: realtimeLimits.typingSeconds, notified }
+    this.#current.set(receiver, current)
+    this.#notify(receiver, current)
   }
 
-  end(key: string, metadata?: object): void {
-    const current = this.#current.get(key)
-    this.#current.delete(key)
-    if (current?.told) current.end(metadata)
+  end(receiver: string, metadata?: object): void {
+    const current = this.#current.get(receiver)
+    this.#current.delete(receiver)
+    if (current?.notified) current.notifyEnd(metadata)
   }
 
-  /** Once a second. */
-  round(): void {
-    for (const [key, rest] of this.#rests) {
-      if (rest > 1) this.#rests.set(key, rest - 1)
-      else this.#rests.delete(key)
+  /** Call once a second. */
+  tick(): void {
+    for (const [receiver, ticks] of this.#cooldowns) {
+      if (ticks > 1) this.#cooldowns.set(receiver, ticks - 1)
+      else this.#cooldowns.delete(receiver)
     }
-    for (const [key, current] of this.#current) {
-      if (--current.left < 0) this.end(key)
-      else if (!current.told) this.#tell(key, current)
+    for (const [receiver, current] of this.#current) {
+      if (--current.ticksLeft < 0) this.end(receiver)
+      else if (!current.notified) this.#notify(receiver, current)
     }
   }
 
   endAll(): void {
-    for (const key of this.#current.keys()) this.end(key)
+    for (const receiver of this.#current.keys()) this.end(receiver)
   }
 
-  #tell(key: string, current: Typing & { told: boolean }): void {
-    if (this.#rests.has(key)) return
-    this.#rests.set(key, AGAIN)
-    current.told = true
-    current.tell()
+  #notify(receiver: string, current: Typing & { notified: boolean }): void {
+    if (this.#cooldowns.has(receiver)) return
+    this.#cooldowns.set(receiver, COOLDOWN_TICKS)
+    current.notified = true
+    current.notifyStart()
   }
 }

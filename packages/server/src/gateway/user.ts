@@ -1,25 +1,25 @@
 import type { Audience } from '@loquat/protocol'
 import type { Session } from './session.ts'
 
-/** A user with sockets in this process. */
+/** A user with at least one session in this process. */
 export interface HubUser {
   readonly uid: string
   readonly sessions: Set<Session>
   readonly groups: Set<HubGroup>
-  /** `>uid`: the user blocks this one; `<uid`: is blocked by it. */
+  /** `>uid`: the user blocks that user. `<uid`: that user blocks the user. */
   readonly blocks: Set<string>
 }
 
-/** A group that users with sockets in this process are members of. */
+/** A group with at least one member who has a session in this process. */
 export interface HubGroup {
   readonly guid: string
   readonly users: Set<HubUser>
 }
 
-/** Whether a user that an event is meant for is told of it. */
-export const isTold = (user: HubUser, { by }: Pick<Audience, 'by'>): boolean =>
+/** Whether blocks let a user receive an event that is addressed to that user. */
+export const mayReceive = (user: HubUser, { by }: Pick<Audience, 'by'>): boolean =>
   by === undefined || by === user.uid || !isBlocked(user, by)
 
-/** Whether either of two blocks the other. */
+/** Whether either user blocks the other. */
 export const isBlocked = ({ blocks }: HubUser, uid: string): boolean =>
   blocks.size > 0 && (blocks.has(`>${uid}`) || blocks.has(`<${uid}`))

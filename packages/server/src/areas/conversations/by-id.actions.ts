@@ -16,7 +16,7 @@ import { findView } from './views.queries.ts'
 export async function findByPrintedId(db: Executor, actor: Actor, id: string): Promise<Place> {
   const appNo = actor.app.no
   const uid = actor.uid ?? ''
-  for (const place of placesOf(uid, id)) {
+  for (const place of topicsOf(uid, id)) {
     if (await findView.maybeOne(db, { appNo, ...place })) return place
   }
   const pairs = splitsOf(id)
@@ -29,7 +29,7 @@ export async function findByPrintedId(db: Executor, actor: Actor, id: string): P
   throw fail('ERR_CONVERSATION_NOT_FOUND', { id })
 }
 
-function placesOf(uid: string, id: string): Place[] {
+function topicsOf(uid: string, id: string): Place[] {
   const places: Place[] = splitsOf(id)
     .filter((pair) => pair.includes(uid))
     .map(([one, other]) => ({ uid, kind: 'user', withId: one === uid ? other : one }))

@@ -1,4 +1,4 @@
-import { audienceOf, type EventPayload, type EventType, placesOf } from '@loquat/protocol'
+import { audienceOf, type EventPayload, type EventType, topicsOf } from '@loquat/protocol'
 import type { Tx } from '../db/db.ts'
 import { query } from '../db/query.ts'
 
@@ -18,20 +18,19 @@ const insertOutbox = query<{
 export interface Announcement<T extends EventType> {
   appNo: number
   type: T
-  /** What must stay in order among its like: the conversation, else the user or group concerned. */
+  /** The order key: webhooks deliver events with the same key in order. The conversation, or else the user or group. */
   key: string
   payload: EventPayload<T>
 }
 
 /**
- * Records an event with the change itself; the sequencer gives it its position. Call it last in a
- * transaction, after its locks and writes: events then get their positions in the order of the
- * changes they tell of.
+ * Records an event in the transaction of the change. The sequencer assigns its position later. Call this last in
+ * a transaction, after its locks and writes, so that events get positions in the order of their changes.
  */
 export async function announce<T extends EventType>(tx: Tx, event: Announcement<T>): Promise<void> {
   const { appNo, type, key, payload } = event
-  const [first = '', second = null] = placesOf(audienceOf(type, payload))
-  const places = { first, second }
-  await insertOutbox.run(tx, { appNo, type, key, payload: JSON.stringify(payload), ...places })
+  const [first = '', second = null] = topicsOf(audienceOf(type, payload))
+  const topics = { first, second }
+  await insertOutbox.run(tx, { appNo, type, key, payload: JSON.stringify(payload), ...topics })
   tx.announced = true
 }

@@ -4,7 +4,7 @@ import { announceWebhook } from '../../areas/webhooks/actions.ts'
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
 import type { Lease, Worker } from '../../platform/leases/leases.ts'
-import { Turns } from '../../platform/turns.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import { type Caller, isDelivered } from './caller.ts'
 import { envelopeOf } from './envelope.ts'
 import { Health } from './health.ts'
@@ -63,7 +63,7 @@ export class Delivery {
   readonly #lanes = new Map<string, Sendable[]>()
   /** Parked keys that are being worked on. */
   readonly #draining = new Set<string>()
-  readonly #turns = new Turns(CALLS)
+  readonly #turns = new Semaphore(CALLS)
   readonly #health: Health
   /** Something that waited may be tried: a parked key, or the receiver. */
   #due = false

@@ -3,10 +3,10 @@ import type { ServedApp } from '../core/actor.ts'
 import type { HubListener } from './hub.ts'
 import type { Session } from './session.ts'
 
-/** Reports the devices that come to this process and leave it. */
-export class PresenceReport implements HubListener {
+/** Reports to the presence area which devices connect to this process and disconnect from it. */
+export class PresenceReporter implements HubListener {
   readonly #presence: Presence
-  readonly #leaving = new WeakMap<Session, () => void>()
+  readonly #disconnects = new WeakMap<Session, () => void>()
 
   constructor(presence: Presence) {
     this.#presence = presence
@@ -15,10 +15,10 @@ export class PresenceReport implements HubListener {
   opened(app: ServedApp, uid: string, session: Session): void {
     const { userAgent } = session
     const connection = { connectedAt: Date.now(), ...(userAgent !== undefined && { userAgent }) }
-    this.#leaving.set(session, this.#presence.connect(app, uid, connection))
+    this.#disconnects.set(session, this.#presence.connect(app, uid, connection))
   }
 
   closed(session: Session): void {
-    this.#leaving.get(session)?.()
+    this.#disconnects.get(session)?.()
   }
 }

@@ -1,10 +1,10 @@
-/** Lets some work run at once; the rest waits its turn, in order. */
-export class Turns {
+/** Runs up to `permits` pieces of work at the same time. The rest wait in the order in which they were submitted. */
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 
-  constructor(atOnce: number) {
-    this.#free = atOnce
+  constructor(permits: number) {
+    this.#free = permits
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {

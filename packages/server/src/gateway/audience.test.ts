@@ -1,4 +1,4 @@
-/** Everything that can happen in an app, beside devices that it does not concern: they are told nothing. */
+/** Produces every type of event and checks that devices of other users receive none of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
@@ -12,7 +12,7 @@ const PEOPLE = ['amira', 'ben', 'stranger', 'banned', 'blocker', 'off', 'revoked
 
 const as = (onbehalfof: string) => ({ headers: { onbehalfof } })
 
-/** Something of each type that devices are told of, between amira and ben and in their group. */
+/** Produces an event of each type that devices receive, between amira and ben and in their group. */
 async function makeHistory(app: TestApp): Promise<void> {
   const ok = async (method: string, path: string, options: object = {}) => {
     const answer = await app.call(method, `/v3${path}`, options)
@@ -27,11 +27,11 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('PUT', `/users/amira/auth_tokens/${token}`, { body: { platform: 'ios' } })
   await ok('DELETE', `/users/amira/auth_tokens/${token}`)
   for (const kind of ['user', 'group'] as const) {
-    const place = kind === 'user' ? 'ben' : 'team'
+    const receiver = kind === 'user' ? 'ben' : 'team'
     const path = kind === 'user' ? '/users/ben/conversation' : '/groups/team/conversation'
     const theirs = kind === 'user' ? '/users/amira/conversation' : '/groups/team/conversation'
-    const first = (await send(app, 'amira', place, 'first', kind)).body.data.id
-    const { id } = (await send(app, 'amira', place, 'hi <@uid:ben>', kind)).body.data
+    const first = (await send(app, 'amira', receiver, 'first', kind)).body.data.id
+    const { id } = (await send(app, 'amira', receiver, 'hi <@uid:ben>', kind)).body.data
     await ok('POST', `/messages/${id}/thread/subscription`, as('ben'))
     await ok('POST', `/messages/${id}/reactions/x`, as('ben'))
     await ok('DELETE', `/messages/${id}/reactions/x`, as('ben'))
@@ -49,7 +49,7 @@ async function makeHistory(app: TestApp): Promise<void> {
     const interactive = await ok('POST', '/messages', {
       ...as('amira'),
       body: {
-        ...{ receiver: place, receiverType: kind, category: 'interactive', type: 'form' },
+        ...{ receiver, receiverType: kind, category: 'interactive', type: 'form' },
         data: {
           interactiveData: {
             ...{ title: 'T', formFields: [], submitElement: button },
@@ -75,7 +75,7 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('PUT', '/groups/team', { body: { name: 'Team 2' } })
   await ok('PUT', '/groups/team/owner', { ...as('amira'), body: { owner: 'ben' } })
   await ok('PUT', '/conversations/pinned', { body: { pinnedConversations: [{ guid: 'team' }] } })
-  // Blocks act on 1:1 and on receipts: `blocker` wrote to amira and in the group before.
+  // Blocks apply to 1:1 conversations and to receipts: `blocker` sent messages to amira and to the group before.
   await ok('POST', '/users/blocker/conversation/read', as('amira'))
   await ok('POST', '/groups/team/conversation/read', as('amira'))
   await ok('POST', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
@@ -90,16 +90,16 @@ const button = {
   action: { actionType: 'urlNavigation', url: 'https://example.com' },
 }
 
-/** The types that some device is told of. */
-function toldTypes(): Set<string> {
-  const silent = Object.keys(events).filter((type) => {
+/** The types of events that devices receive. */
+function deliveredTypes(): Set<string> {
+  const internal = Object.keys(events).filter((type) => {
     try {
       return audienceOf(type as EventType, {}) === undefined
     } catch {
       return false
     }
   })
-  return new Set(Object.keys(events).filter((type) => !silent.includes(type)))
+  return new Set(Object.keys(events).filter((type) => !internal.includes(type)))
 }
 
 async function newApps() {
@@ -117,8 +117,8 @@ async function newApps() {
   return { app, other }
 }
 
-suite('the wall', () => {
-  test('no device is told what does not concern its user', async () => {
+suite('audiences', () => {
+  test('no device receives events that are not for its user', async () => {
     const { app, other } = await newApps()
     const connect = async (uid: string, to = app) =>
       Device.connect(port(), to, await tokenOf(to, uid))
@@ -143,22 +143,22 @@ suite('the wall', () => {
     await makeHistory(app)
     await amira.waitFor('group.deleted')
     const log = await app.client.events.list({ limit: 1000 })
-    const missing = toldTypes().difference(new Set(log.data.map(({ type }) => type)))
-    assert.deepEqual([...missing], [], 'nothing of these types happened')
+    const missing = deliveredTypes().difference(new Set(log.data.map(({ type }) => type)))
+    assert.deepEqual([...missing], [], 'no event of these types was produced')
 
-    const told = (device: Device, from = 0) =>
+    const received = (device: Device, from = 0) =>
       device.frames.slice(from).filter(({ type }) => type !== 'pong' && !type.startsWith('session'))
-    const types = (device: Device, from = 0) => told(device, from).map(({ type }) => type)
+    const types = (device: Device, from = 0) => received(device, from).map(({ type }) => type)
     for (const device of [stranger, banned, blocker, namesake, foreigner]) await device.settled()
     assert.deepEqual(types(stranger), ['app.conversations.pinned'])
-    assert.deepEqual(told(stranger)[0]?.body, {})
+    assert.deepEqual(received(stranger)[0]?.body, {})
     assert.deepEqual(types(banned, started.banned), ['app.conversations.pinned'])
     assert.deepEqual(types(namesake), [])
     assert.deepEqual(types(foreigner), [])
     assert.equal(off.frames.length, gone.off)
     assert.equal(revoked.frames.length, gone.revoked)
-    // A member, so the group is told; nothing of what amira did between two, nor her receipts.
-    for (const { type, body } of told(blocker, started.blocker)) {
+    // A member receives the group's events, but nothing that amira did in 1:1 conversations, nor her receipts.
+    for (const { type, body } of received(blocker, started.blocker)) {
       const { receiverType } = body.message ?? body
       assert.ok(receiverType !== 'user', type)
       const uids = (body.receipts ?? []).map((receipt: Frame) => receipt.body.uid)
@@ -167,7 +167,7 @@ suite('the wall', () => {
     const everything = Object.values(devices).flatMap(({ frames }) => frames)
     assert.ok(!JSON.stringify(everything).includes('hidden@example.com'))
     assert.ok(amira.events().length > 40 && ben.events().length > 30)
-    await until('amira is told of herself', () =>
+    await until('amira receives her own update', () =>
       amira.frames.some(({ type, body }) => type === 'user.updated' && body.user.metadata.shown),
     )
     for (const device of Object.values(devices)) await device.close()

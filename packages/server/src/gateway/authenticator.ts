@@ -1,0 +1,99 @@
+import type { ClientFrame } from '@loquat/protocol'
+import { unknownApp } from '../gate/app-of-request.ts'
+import { Credentials } from '../gate/credentials.ts'
+import { limitOf } from '../core/settings.ts'
+import type { Deps } from '../deps.ts'
+import type { Cell } from '../platform/cells/directory.ts'
+import { fail } from '../platform/http/fail.ts'
+import { Semaphore } from '../platform/semaphore.ts'
+import type { AppHub } from './hub.ts'
+import type { Hubs } from './hubs.ts'
+import type { Session } from './session.ts'
+import { SessionsByToken } from './sessions-by-token.ts'
+
+/** Sessions per cell that are authenticated at the same time. Thousands of clients may reconnect in the same second. */
+const CONCURRENCY = 10
+
+/** Checks the auth tokens of sessions, and adds the sessions to the hubs of their apps. */
+export class Authenticator {
+  readonly #secrets: Deps['secrets']
+  readonly #credentials: Credentials
+  readonly #tokens: SessionsByToken
+  /** One for each cell, so that sessions of other cells don't wait for a cell that is down. */
+  readonly #semaphores = new WeakMap<Cell, Semaphore>()
+  readonly #hubs: Hubs
+  readonly #hubOf = new Map<Session, AppHub>()
+
+  constructor(deps: Deps, hubs: Hubs) {
+    this.#secrets = deps.secrets
+    this.#credentials = new Credentials(deps)
+    this.#tokens = new SessionsByToken(deps)
+    this.#hubs = hubs
+  }
+
+  async authenticate(session: Session, body: ClientFrame<'auth'>['body']): Promise<void> {
+    if (session.closed) return
+    const { authToken, position, resource } = body
+    session.credential = this.#secrets.hash(authToken).toString('hex')
+    this.#tokens.add(session)
+    await this.#semaphoreOf(session.app.cell).run(async () => {
+      if (session.closed) return
+      const { app } = session
+      const user = await this.#credentials.user(app, authToken)
+      if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+      const settings = await this.#credentials.settings(app)
+      if (!settings) throw unknownApp(app.id)
+      if (session.closed) return
+      session.settings = settings
+      session.resource = resource
+      const hub = this.#hubs.get(app)
+      checkLimit(limitOf(settings, 'limits.connectionsPerApp'), hub.connections, 'app')
+      // From here on it counts as a connection of the app, until `remove`.
+      this.#hubOf.set(session, hub)
+      hub.connections++
+      await hub.add(session, user.uid)
+      // It was closed meanwhile, perhaps because a newer connection of the same device replaced it.
+      if (session.closed) return hub.remove(session)
+      replaceDevice(hub, session)
+      hub.deviceTakeover.announce(session)
+      await hub.start(session, position)
+    })
+  }
+
+  remove(session: Session): void {
+    this.#tokens.remove(session)
+    const hub = this.#hubOf.get(session)
+    if (!hub) return
+    this.#hubOf.delete(session)
+    hub.connections--
+    hub.remove(session)
+  }
+
+  /** The hub of a session whose token was accepted. */
+  hubOf(session: Session): AppHub | undefined {
+    return this.#hubOf.get(session)
+  }
+
+  #semaphoreOf(cell: Cell): Semaphore {
+    const known = this.#semaphores.get(cell) ?? new Semaphore(CONCURRENCY)
+    this.#semaphores.set(cell, known)
+    return known
+  }
+}
+
+/** Closes earlier connections of the same device, then checks the app's limit of connections per user. */
+function replaceDevice(hub: AppHub, session: Session): void {
+  const { settings, resource } = session
+  const others = [...(hub.userOf(session)?.sessions ?? [])].filter(
+    (other) => other !== session && !other.closed,
+  )
+  const same = others.filter((other) => resource !== undefined && other.resource === resource)
+  for (const other of same) other.close('replaced')
+  const count = others.length - same.length
+  checkLimit(limitOf(settings, 'limits.connectionsPerUser'), count, 'user')
+}
+
+function checkLimit(limit: number, count: number, per: 'app' | 'user'): void {
+  if (count < limit) return
+  throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: `connections per ${per}` })
+}
