@@ -7,7 +7,7 @@ import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { App, Cell } from '../src/platform/cells/directory.ts'
 import { upsertCell } from '../src/platform/cells/queries.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { keepLogs } from '../src/platform/events/partitions.ts'
+import { maintainLogs } from '../src/platform/events/partitions.ts'
 import { databaseUrl } from '../test/engines.ts'
 
 /** As `loquat migrate` and `loquat cells add` make them. */
@@ -21,7 +21,7 @@ export async function openInstallation(env: EnginesEnv): Promise<Deps> {
     await ensureDatabase(url)
     await migrate(url, schema)
   }
-  await keepLogs(cellUrl, 14)
+  await maintainLogs(cellUrl, 14)
   const deps = openDeps(config)
   const cell = { cellId: 'us-1', region: 'us' as const, urlSealed: deps.secrets.seal(cellUrl) }
   await upsertCell.run(deps.directory.db, cell)

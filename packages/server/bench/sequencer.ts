@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { keepPartitions } from '../src/platform/events/partitions.ts'
+import { maintainPartitions } from '../src/platform/events/partitions.ts'
 import type { Lease } from '../src/platform/leases/leases.ts'
 import type { OutboxProgress } from '../src/workers/outbox-progress.ts'
 import { SEQUENCER_BATCH, sequenceStep, startProgress } from '../src/workers/sequencer.ts'
@@ -30,7 +30,7 @@ export async function sequencer(
   const url = databaseUrl(env, 'bench_sequencer')
   await ensureDatabase(url)
   await migrate(url, 'cell')
-  await keepPartitions(url, 14)
+  await maintainPartitions(url, 14)
   const client = await connect(url)
   const other = await connect(url)
   try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type EnginesEnv, removeEngines, startEngines } from '../src/engines/engines.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { keepLogs } from '../src/platform/events/partitions.ts'
+import { maintainLogs } from '../src/platform/events/partitions.ts'
 
 export const TEMPLATES = { directory: 'template_directory', cell: 'template_cell' } as const
 
@@ -21,7 +21,7 @@ export async function makeTemplates(env: EnginesEnv) {
     const url = databaseUrl(env, TEMPLATES[schema])
     await ensureDatabase(url)
     await migrate(url, schema)
-    if (schema === 'cell') await keepLogs(url, 14)
+    if (schema === 'cell') await maintainLogs(url, 14)
   }
 }
 

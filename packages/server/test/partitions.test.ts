@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { keepPartitions } from '../src/platform/events/partitions.ts'
+import { maintainPartitions } from '../src/platform/events/partitions.ts'
 import { cloneDatabase, dropDatabase } from './databases.ts'
 import { until } from './until.ts'
 
@@ -55,8 +55,8 @@ const waitingDetach = (client: pg.Client) =>
 suite('partitions of the event log', () => {
   test('today and a week ahead are made, once', async (t) => {
     const url = await emptyCell(t)
-    assert.deepEqual(await keepPartitions(url, RETENTION), { made: week(), dropped: [] })
-    assert.deepEqual(await keepPartitions(url, RETENTION), { made: [], dropped: [] })
+    assert.deepEqual(await maintainPartitions(url, RETENTION), { made: week(), dropped: [] })
+    assert.deepEqual(await maintainPartitions(url, RETENTION), { made: [], dropped: [] })
     const client = await connect(t, url)
     assert.deepEqual(await partitions(client), week().map(nameOf))
     for (const day of week()) await insert(client, 1, day)
@@ -64,9 +64,9 @@ suite('partitions of the event log', () => {
 
   test('days past the retention are dropped, the others stay', async (t) => {
     const url = await emptyCell(t)
-    await keepPartitions(url, RETENTION)
+    await maintainPartitions(url, RETENTION)
     const later = Date.now() + (RETENTION + 2) * DAY_MS
-    const { made, dropped } = await keepPartitions(url, RETENTION, later)
+    const { made, dropped } = await maintainPartitions(url, RETENTION, later)
     assert.deepEqual(made, week(later))
     assert.deepEqual(dropped, [nameOf(dayAfter(0)), nameOf(dayAfter(1))])
     const kept = [...week().slice(2), ...week(later)].map(nameOf)
@@ -77,13 +77,13 @@ suite('partitions of the event log', () => {
     const url = await emptyCell(t)
     const client = await connect(t, url)
     await client.query(`create table ${nameOf(dayAfter(3))} (like events including all)`)
-    assert.deepEqual((await keepPartitions(url, RETENTION)).made, week())
+    assert.deepEqual((await maintainPartitions(url, RETENTION)).made, week())
     await insert(client, 1, dayAfter(3))
   })
 
   test('a drop that was interrupted at any point is finished', async (t) => {
     const url = await emptyCell(t)
-    await keepPartitions(url, RETENTION)
+    await maintainPartitions(url, RETENTION)
     const [reader, client] = [await connect(t, url), await connect(t, url)]
     const detach = (days: number) => `alter table events detach partition ${nameOf(dayAfter(days))}`
     await client.query(detach(1))
@@ -96,18 +96,18 @@ suite('partitions of the event log', () => {
     const pending = await client.query('select from pg_inherits where inhdetachpending')
     assert.equal(pending.rowCount, 1)
 
-    const { dropped } = await keepPartitions(url, RETENTION, Date.now() + 17 * DAY_MS)
+    const { dropped } = await maintainPartitions(url, RETENTION, Date.now() + 17 * DAY_MS)
     assert.deepEqual(dropped, week().slice(0, 3).map(nameOf))
     assert.equal((await partitions(client))[0], nameOf(dayAfter(3)))
   })
 
   test('neither readers nor writers wait while a day is dropped', async (t) => {
     const url = await emptyCell(t)
-    await keepPartitions(url, RETENTION)
+    await maintainPartitions(url, RETENTION)
     const [reader, writer] = [await connect(t, url), await connect(t, url)]
     await reader.query('begin')
     await reader.query('select from events')
-    const keeping = keepPartitions(url, RETENTION, Date.now() + 15 * DAY_MS)
+    const keeping = maintainPartitions(url, RETENTION, Date.now() + 15 * DAY_MS)
     await waitingDetach(writer)
 
     await writer.query(`set lock_timeout = '500ms'`)
@@ -120,13 +120,13 @@ suite('partitions of the event log', () => {
 
   test('a day that a long reader needs waits for the next round', async (t) => {
     const url = await emptyCell(t)
-    await keepPartitions(url, RETENTION)
+    await maintainPartitions(url, RETENTION)
     const reader = await connect(t, url)
     await reader.query('begin')
     await reader.query('select from events')
     const later = Date.now() + 15 * DAY_MS
-    assert.deepEqual((await keepPartitions(url, RETENTION, later)).dropped, [])
+    assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [])
     await reader.query('commit')
-    assert.deepEqual((await keepPartitions(url, RETENTION, later)).dropped, [nameOf(dayAfter(0))])
+    assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [nameOf(dayAfter(0))])
   })
 })

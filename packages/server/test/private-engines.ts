@@ -8,7 +8,7 @@ import { startNats, startRedis } from '../src/engines/brokers.ts'
 import { startPostgres } from '../src/engines/postgres.ts'
 import { freePort, stopProcess } from '../src/engines/process.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { keepLogs } from '../src/platform/events/partitions.ts'
+import { maintainLogs } from '../src/platform/events/partitions.ts'
 
 interface EngineOptions {
   binaries: Binaries
@@ -86,6 +86,6 @@ export async function makeDatabase(
   const database = `${url}/${schema}`
   await ensureDatabase(database)
   await migrate(database, schema)
-  if (schema === 'cell') await keepLogs(database, 14)
+  if (schema === 'cell') await maintainLogs(database, 14)
   return database
 }

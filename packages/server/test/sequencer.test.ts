@@ -137,7 +137,7 @@ suite('the steps of the sequencer', () => {
 /** Works until a step that looked everywhere found nothing. */
 async function drain(client: pg.Client, lease: Lease): Promise<OutboxProgress> {
   const progress = await startProgress(client)
-  while (progress.places.old !== null) {
+  while (progress.ranges.old !== null) {
     const step = await sequenceStep(client, lease, progress)
     progress.record(step, step.taken.length < SEQUENCER_BATCH)
   }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { listCells, listPlaced, type PlacedRow, upsertCell } from '../platform/cells/queries.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
-import { keepLogs } from '../platform/events/partitions.ts'
+import { maintainLogs } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
 import { withConnection } from './explain.ts'
@@ -51,7 +51,7 @@ export const cellsAdd: Command = {
         refuseMissing(cellId, await missingOf(client, placed))
       })
       await migrate(url, 'cell')
-      await keepLogs(url, config.service.eventRetentionDays)
+      await maintainLogs(url, config.service.eventRetentionDays)
       await upsertCell.run(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
     })
     context.print(`Cell ${cellId} is ready.`)

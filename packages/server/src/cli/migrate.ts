@@ -2,7 +2,7 @@ import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
 import { closeDeps, openDeps } from '../deps.ts'
 import { type Migrated, migrate } from '../platform/db/migrate.ts'
-import { keepLogs } from '../platform/events/partitions.ts'
+import { maintainLogs } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
 import { explained } from './explain.ts'
 
@@ -28,7 +28,7 @@ export async function migrateAll(config: Config, report: (line: string) => void)
     if (cells.length === 0) report('no cells yet: add one with loquat cells add')
     for (const { id, url } of cells) {
       await migrateOne(`cell ${id}`, () => migrate(url, 'cell'), report)
-      await keepLogs(url, config.service.eventRetentionDays)
+      await maintainLogs(url, config.service.eventRetentionDays)
     }
   } finally {
     await closeDeps(deps)

@@ -13,25 +13,28 @@ import { recordAudit } from '../gate/audit.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 60_000
-/** Rows of each table a statement: it holds their locks for some ten milliseconds. */
+/** Rows of each table per statement. A statement holds their locks for about ten milliseconds. */
 const BATCH = 1_000
 
 type Context = Omit<JobContext, 'lease'>
 
-/** Keeps the apps of a cell as the directory wants them. All of it can be repeated. */
+/** Makes the apps of a cell match the directory: archives, restores and deletes them. Every step can be repeated. */
 export async function runApps(context: JobContext): Promise<void> {
   const { deps, cell, signal } = context
   while (!signal.aborted) {
-    // Without the directory there is nothing to follow, and no hurry.
-    await keepApps(context).catch((error) =>
-      deps.log.warn({ err: error, cell: cell.id }, 'apps wait for the next round'),
+    // If the directory is down, the next round is soon enough.
+    await reconcileApps(context).catch((error) =>
+      deps.log.warn(
+        { err: error, cell: cell.id },
+        "couldn't reconcile apps; retrying in the next round",
+      ),
     )
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }
 
-/** One round: flags that a crash kept from following, then apps whose grace is over. */
-export async function keepApps(context: Context): Promise<void> {
+/** One round: sets archive flags that a crash left behind, then deletes apps whose grace period is over. */
+export async function reconcileApps(context: Context): Promise<void> {
   const { deps, cell, signal } = context
   const { db } = deps.directory
   const due: { no: number; id: string }[] = []
@@ -50,7 +53,7 @@ export async function keepApps(context: Context): Promise<void> {
   for (const app of due) if (!signal.aborted) await purge(context, app)
 }
 
-/** Asked in this order, an app that is archived meanwhile is left alone. */
+/** Reads the cell first and then the directory, so that an app that is archived meanwhile is left alone. */
 async function restoreFlags({ deps, cell }: Context): Promise<void> {
   const flagged = await listArchived.many(cell.db, {})
   const appNos = flagged.map(({ app_no }) => app_no)
@@ -61,7 +64,7 @@ async function restoreFlags({ deps, cell }: Context): Promise<void> {
   }
 }
 
-/** Removes all that there is of an app, its row in the directory last. */
+/** Deletes all data of an app, and its row in the directory last. */
 async function purge({ deps, cell, signal }: Context, app: { no: number; id: string }) {
   const { db } = deps.directory
   const appNo = app.no

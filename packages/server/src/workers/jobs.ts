@@ -13,7 +13,7 @@ import { runUpkeep } from './upkeep.ts'
 import { runUsage } from './usage.ts'
 import { runWebhooks } from './webhooks/webhooks.ts'
 
-/** Everything that runs once per cell. */
+/** The jobs that one process at a time runs for each cell. Webhooks are shared between workers instead. */
 const jobs: Record<string, Job> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
@@ -27,19 +27,19 @@ const jobs: Record<string, Job> = {
 
 const RETRY_MS = 500
 
-/** Runs every job of every cell for which this process gets the lease. */
+/** Runs the jobs of every cell, whenever this process gets the lease of a job. */
 export function startWorkers(deps: Deps): { close(): Promise<void> } {
   const stop = new AbortController()
   const started = new Map<string, Promise<void>>()
 
-  // Cells are rows: new ones appear while we run.
-  const look = () => {
+  // New cells can be added while the process runs.
+  const startCells = () => {
     for (const cell of deps.directory.cells()) {
       if (!started.has(cell.id)) started.set(cell.id, serveCell(deps, cell.id, stop.signal))
     }
   }
-  look()
-  const timer = setInterval(look, 1_000)
+  startCells()
+  const timer = setInterval(startCells, 1_000)
 
   return {
     async close() {
@@ -64,7 +64,7 @@ async function serveCell(deps: Deps, cellId: string, signal: AbortSignal): Promi
   await worker.close()
 }
 
-interface Attempt {
+interface JobAttempt {
   deps: Deps
   cell: Cell
   worker: Worker
@@ -72,19 +72,19 @@ interface Attempt {
   signal: AbortSignal
 }
 
-async function tryJob({ deps, cell, worker, job, signal }: Attempt): Promise<void> {
+async function tryJob({ deps, cell, worker, job, signal }: JobAttempt): Promise<void> {
   const log = deps.log.child({ job, cell: cell.id })
   let lease: Lease | undefined
   try {
     lease = await worker.take(job)
     if (!lease) return
-    log.info({ epoch: lease.epoch }, 'job taken')
+    log.info({ epoch: lease.epoch }, 'job started')
     await jobs[job]?.({ deps, cell, lease, signal })
   } catch (error) {
     if (isLeaseLost(error)) log.warn('job lost to another worker')
-    else log.error({ err: error }, 'job failed, will be tried again')
+    else log.error({ err: error }, 'job failed; retrying')
   } finally {
-    // At once: calls of webhooks that are under way may keep this worker for seconds.
+    // Release it now: webhook calls may keep this worker running for seconds.
     if (lease) await worker.release(lease).catch(() => {})
   }
 }

@@ -9,7 +9,7 @@ interface Transaction {
   ids: number[]
 }
 
-/** What the sequencer has done of a step; everything else can happen between two of these. */
+/** How far the sequencer is in a step. Anything else can happen between two stages. */
 type Stage =
   | { at: 'start' }
   | { at: 'last read'; last: number }
@@ -18,10 +18,10 @@ type Stage =
   | { at: 'looked'; step: Step; complete: boolean }
   | { at: 'to stamp' }
 
-/** An outbox with its writers, and a sequencer that proceeds one statement at a time. */
+/** An outbox with its writers, and a sequencer that advances one statement at a time. */
 class Outbox {
   readonly committed = new Set<number>()
-  /** By id: the highest id that had been drawn when it was committed. */
+  /** The highest id that had been drawn when an id was committed. */
   readonly drawnBefore = new Map<number, number>()
   readonly taken: number[] = []
   readonly #rows = new Set<number>()
@@ -61,7 +61,7 @@ class Outbox {
     this.#stage = this.#next(limit)
   }
 
-  /** Lets every transaction end, and the sequencer work until there is nothing left to do. */
+  /** Ends every transaction, and runs the sequencer until there is nothing left to do. */
   finish(): void {
     while (this.#open.length > 0) this.end(0, true)
     const statements = 10 * (this.committed.size + 10)
@@ -98,9 +98,9 @@ class Outbox {
     return Math.min(this.#nextXid, ...this.#open.map(({ xid }) => xid))
   }
 
-  /** As sequence_events looks for rows: three places, each in order, the limit over all. */
+  /** Reads rows as sequence_events does: three ranges, each in order, with one limit for all. */
   #take(limit: number): number[] {
-    const { from, old, after, gaps } = this.progress.places
+    const { from, old, after, gaps } = this.progress.ranges
     const rows = [...this.#rows]
     const seen = [
       ...rows.filter((id) => old !== null && id > from && id <= old),
@@ -149,7 +149,7 @@ const action = fc.oneof(
 )
 
 suite('outbox progress', () => {
-  test('takes every committed id exactly once, and none before one it can follow', () => {
+  test('moves every committed id exactly once, and never before an id that it may depend on', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 150, size: 'max' }), (actions) => {
         const outbox = new Outbox()
@@ -165,28 +165,28 @@ suite('outbox progress', () => {
           )
           assert.ok(overtaken < 0 || overtaken > nth, `${id} was overtaken`)
         }
-        assert.deepEqual(outbox.progress.places.gaps, [])
-        assert.equal(outbox.progress.places.old, null)
+        assert.deepEqual(outbox.progress.ranges.gaps, [])
+        assert.equal(outbox.progress.ranges.old, null)
       }),
       { numRuns: 3_000, ...seeded },
     )
   })
 
-  test('watches a gap until everyone who could own it has ended', () => {
+  test('watches a gap until every transaction that could own it has ended', () => {
     const progress = new OutboxProgress(0, 10)
     assert.equal(progress.record({ taken: [1, 4], horizon: 11 }, true), 'stamp')
     progress.stamp(20)
-    assert.deepEqual(progress.places.gaps, [2, 3])
+    assert.deepEqual(progress.ranges.gaps, [2, 3])
     progress.record({ taken: [3], horizon: 20 }, true)
-    assert.deepEqual(progress.places.gaps, [2])
+    assert.deepEqual(progress.ranges.gaps, [2])
     progress.record({ taken: [], horizon: 21 }, true)
-    assert.deepEqual(progress.places.gaps, [])
+    assert.deepEqual(progress.ranges.gaps, [])
   })
 
-  test('a gap without a stamp is not given up, whatever the horizon', () => {
+  test('a gap without a stamp is watched, whatever the horizon', () => {
     const progress = new OutboxProgress(0, 10)
     progress.record({ taken: [2], horizon: 1_000 }, true)
-    assert.deepEqual(progress.places.gaps, [1])
+    assert.deepEqual(progress.ranges.gaps, [1])
   })
 
   test('a step that hit its limit settles nothing', () => {
@@ -194,22 +194,22 @@ suite('outbox progress', () => {
     progress.record({ taken: [2], horizon: 10 }, true)
     progress.stamp(20)
     progress.record({ taken: [3, 4], horizon: 30 }, false)
-    assert.deepEqual(progress.places, { from: 0, old: 0, after: 4, gaps: [1] })
+    assert.deepEqual(progress.ranges, { from: 0, old: 0, after: 4, gaps: [1] })
     progress.record({ taken: [], horizon: 30 }, true)
-    assert.deepEqual(progress.places, { from: 0, old: null, after: 4, gaps: [] })
+    assert.deepEqual(progress.ranges, { from: 0, old: null, after: 4, gaps: [] })
   })
 
-  test('a backlog is passed once, alone, and settled by a step that saw all of it', () => {
+  test('old rows are read in one pass before new ones, and settled by a complete step', () => {
     const progress = new OutboxProgress(9, 10)
     progress.record({ taken: [4, 5], horizon: 30 }, false)
-    assert.deepEqual(progress.places, { from: 5, old: 9, after: null, gaps: [] })
+    assert.deepEqual(progress.ranges, { from: 5, old: 9, after: null, gaps: [] })
     progress.record({ taken: [8], horizon: 30 }, true)
-    assert.deepEqual(progress.places, { from: 0, old: 9, after: 9, gaps: [] })
+    assert.deepEqual(progress.ranges, { from: 0, old: 9, after: 9, gaps: [] })
     progress.record({ taken: [2], horizon: 30 }, true)
-    assert.deepEqual(progress.places, { from: 0, old: null, after: 9, gaps: [] })
+    assert.deepEqual(progress.ranges, { from: 0, old: null, after: 9, gaps: [] })
   })
 
-  test('a jump of the sequence starts over instead of watching every id in it', () => {
+  test('a jump of the sequence starts over instead of watching every skipped id', () => {
     const progress = new OutboxProgress(0, 10)
     assert.equal(progress.record({ taken: [10_000_000], horizon: 11 }, true), 'start over')
   })

@@ -1,43 +1,43 @@
-/** What one call of sequence_events did. */
+/** The result of one call of sequence_events. */
 export interface Step {
-  /** Ids of the rows it moved, in order. */
+  /** Ids of the rows that it moved to the log, in order. */
   taken: number[]
-  /** Every transaction with an id below had ended before the rows were looked for. */
+  /** Every transaction with a lower id had ended before the rows were read. */
   horizon: number
 }
 
-/** Where to look for rows: ids above `from` up to `old`, those in `gaps`, and above `after`. */
-export interface Places {
+/** Which rows to read: ids above `from` up to `old`, ids in `gaps`, and ids above `after`. */
+export interface IdRanges {
   from: number
   old: number | null
   after: number | null
   gaps: number[]
 }
 
-/** A jump this wide is no set of open transactions: somebody moved the sequence. */
+/** A gap wider than this doesn't come from open transactions: somebody moved the sequence. */
 const WIDEST_GAP = 10_000
 
 /**
- * Where the sequencer must look for rows. Ids are drawn in order but commit in any order, so an id
- * that was passed over may still appear, unless its transaction was rolled back. Nobody says which:
- * a gap is watched until every transaction that could own it has ended.
+ * Which ids of the outbox the sequencer still has to read. Ids are drawn in order but commit in any order, so a
+ * skipped id may still appear, unless its transaction rolled back. PostgreSQL doesn't say which, so a gap is
+ * watched until every transaction that could own it has ended.
  *
- * What decides that is a stamp: a transaction id drawn after the gap was seen. A transaction gets
- * its own id before it draws row ids (trigger on outbox), so the owner's id is below the stamp; once
- * the horizon has passed the stamp and the row is still not there, it never will be.
+ * A stamp decides that: a transaction id drawn after the gap was seen. A transaction gets its own id before it draws
+ * row ids (by a trigger on outbox), so the owner's id is below the stamp. Once the horizon has passed the stamp and
+ * the row is still missing, it will never appear.
  */
 export class OutboxProgress {
-  /** Ids up to here may have been left by whoever sequenced before us; null once that is settled. */
+  /** The previous sequencer may have left rows up to this id. Null once none can be left. */
   #old: number | null
   #oldStamp: number
-  /** How far this pass over the old ids has come; 0 between passes. */
+  /** The last id of the current pass over the old rows; 0 between passes. */
   #from = 0
-  /** Nothing above this id has been taken. */
+  /** No row above this id has been moved. */
   #after: number
-  /** Ids not above #after that were not seen yet, with their stamps (undefined: not stamped yet). */
+  /** Ids up to #after that were skipped, with their stamps (undefined: not stamped yet). */
   readonly #gaps = new Map<number, number | undefined>()
 
-  /** `last` is the highest id drawn so far; `stamp` a transaction id drawn after reading it. */
+  /** `last` is the highest id drawn so far. `stamp` is a transaction id drawn after reading it. */
   constructor(last: number, stamp: number) {
     this.#old = last
     this.#oldStamp = stamp
@@ -45,11 +45,11 @@ export class OutboxProgress {
   }
 
   /**
-   * Where the next step looks. A backlog longer than a step is passed once, not again from its
-   * beginning for each step; what commits behind is found by the next pass. Until the end of a pass
-   * nothing newer is looked at: it could overtake an event that it follows.
+   * The ids that the next step reads. If the old rows don't fit into one step, each step continues where the last
+   * one ended; rows that commit behind it are found by the next pass. Newer rows wait for the end of a pass, because
+   * they could overtake an event that they depend on.
    */
-  get places(): Places {
+  get ranges(): IdRanges {
     const passing = this.#from > 0
     return {
       from: this.#from,
@@ -60,8 +60,8 @@ export class OutboxProgress {
   }
 
   /**
-   * Takes note of a step. `complete` says that the step took everything it saw: a step that hit
-   * its limit proves nothing about the rows it left.
+   * Records the result of a step. `complete` means that the step moved every row it found. A step that hit its limit
+   * proves nothing about the rows that it left.
    */
   record({ taken, horizon }: Step, complete: boolean): 'go on' | 'stamp' | 'start over' {
     let unstamped = false
@@ -80,7 +80,7 @@ export class OutboxProgress {
     return unstamped ? 'stamp' : 'go on'
   }
 
-  /** Stamps the gaps of the last step with a transaction id drawn after it. */
+  /** Stamps the new gaps with a transaction id drawn after the step that found them. */
   stamp(xid: number): void {
     for (const [id, stamp] of this.#gaps) if (stamp === undefined) this.#gaps.set(id, xid)
   }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endGateways, type ReleasePlace, releaseGateway } from '../areas/presence/queries.ts'
+import { endGateways, type ReleaseCursor, releaseGateway } from '../areas/presence/queries.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 1_000
-/** Users that are let go in one transaction. */
+/** Users set offline per transaction. */
 const BATCH = 500
 
-/** Lets go of the users of gateways that are gone, without a word or not. Repeating it does no harm. */
+/** Sets the users of stopped gateways offline, whether the gateway shut down or crashed. Repeating it does no harm. */
 export async function runPresence({ cell, signal }: JobContext): Promise<void> {
   while (!signal.aborted) {
     for (const { gateway } of await endGateways.many(cell.db, {})) {
@@ -18,11 +18,11 @@ export async function runPresence({ cell, signal }: JobContext): Promise<void> {
 }
 
 async function release(db: Db, gateway: string, signal: AbortSignal): Promise<void> {
-  let place: ReleasePlace | undefined = { app_no: 0, uid: '' }
-  while (place && !signal.aborted) {
-    const from = { gateway, appNo: place.app_no, uid: place.uid, limit: BATCH }
-    place = await db.call(
-      (tx): Promise<ReleasePlace | undefined> => releaseGateway.maybeOne(tx, from),
+  let cursor: ReleaseCursor | undefined = { app_no: 0, uid: '' }
+  while (cursor && !signal.aborted) {
+    const from = { gateway, appNo: cursor.app_no, uid: cursor.uid, limit: BATCH }
+    cursor = await db.call(
+      (tx): Promise<ReleaseCursor | undefined> => releaseGateway.maybeOne(tx, from),
     )
   }
 }

@@ -4,7 +4,7 @@ import type { JobContext } from './job.ts'
 
 const EVERY_MS = 2_000
 
-/** Indexes the texts of messages, for searches. */
+/** Adds the texts of messages to the search index. */
 export async function runSearchIndex({ cell, signal }: JobContext): Promise<void> {
   const indexer = new Indexer(cell.db)
   while (!signal.aborted) {

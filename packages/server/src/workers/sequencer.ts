@@ -6,14 +6,14 @@ import { query } from '../platform/db/query.ts'
 import { publishEvents } from '../platform/events/live.ts'
 import type { Lease } from '../platform/leases/leases.ts'
 import type { JobContext } from './job.ts'
-import { OutboxProgress, type Places, type Step } from './outbox-progress.ts'
+import { type IdRanges, OutboxProgress, type Step } from './outbox-progress.ts'
 
-/** Rows a step; larger batches gain little and hold the counters' locks longer. */
+/** Rows per step. Larger batches gain little and hold the counters' locks longer. */
 export const SEQUENCER_BATCH = 1_000
 const POLL_MS = 50
-/** Events that come within this time of each other share a step: one for each would cost as much as the sends. */
+/** Events that arrive within this time share a step. A step for each event would cost as much as sending it. */
 const GATHER_MS = 5
-/** However wrong its memory of the outbox might be, nothing waits longer than this. */
+/** A safety net: even if the state in memory is wrong, no event waits longer than this. */
 const START_OVER_MS = 60_000
 
 const lastOutboxId = query<Record<string, never>, { last: number }>(
@@ -26,18 +26,18 @@ const drawXid = query<Record<string, never>, { xid: number }>(
   'select pg_current_xact_id()::text::bigint as xid',
 )
 
-interface StepParams extends Places, Record<string, unknown> {
+interface StepParams extends IdRanges, Record<string, unknown> {
   workerId: string
   epoch: number
   limit: number
 }
 
-/** What a step did, and its events as they are published; null when there were none. */
+/** The result of a step. `live` contains its events in the form in which they are published; null if there were none. */
 interface LiveStep extends Step {
   live: string | null
 }
 
-/** The ids as JSON: the client needs 1 ms for 1,000 in an array of PostgreSQL's, 0.04 ms so. */
+/** Returns the ids as JSON: the client parses 1,000 of them in 0.04 ms, but a PostgreSQL array in 1 ms. */
 const sequenceEvents = query<StepParams, LiveStep>(
   'sequencer.step',
   `select array_to_json(taken) as taken, horizon, live from sequence_events(
@@ -46,15 +46,14 @@ const sequenceEvents = query<StepParams, LiveStep>(
 )
 
 /**
- * Gives every committed event of a cell its position. Works on a connection of its own: what it
- * remembers of the outbox is true only of the server it was read from, so it ends with the
- * connection (a failover can bring a sequence that went back).
+ * Assigns a position to every committed event of a cell. It uses its own connection, because its state in memory is
+ * only valid for the server it was read from: after a failover, the sequence may have gone back.
  */
 export async function runSequencer(context: JobContext): Promise<void> {
   const { deps, cell, signal } = context
   const { url } = cell
   const client = new pg.Client({ ...connectionConfig(url), query_timeout: 10_000 })
-  // Without a listener a broken connection would end the process; the next query reports it.
+  // Without a listener, a broken connection would end the process. The next query reports the error.
   client.on('error', () => {})
   const wakes = new Wakes()
   const wake = () => wakes.wake()
@@ -62,7 +61,7 @@ export async function runSequencer(context: JobContext): Promise<void> {
   signal.addEventListener('abort', wake)
   try {
     await client.connect()
-    // The old database may go on after the cell has moved, and never complain.
+    // After the cell has moved, the old database may keep running without an error.
     while (!signal.aborted && cell.url === url) await sequence(client, context, wakes)
   } finally {
     unsubscribe()
@@ -71,7 +70,7 @@ export async function runSequencer(context: JobContext): Promise<void> {
   }
 }
 
-/** Sequences until its memory of the outbox is due for renewal. */
+/** Sequences events until the state in memory has to be rebuilt. */
 async function sequence(client: pg.Client, context: JobContext, wakes: Wakes) {
   const { deps, cell, lease, signal } = context
   const { url } = cell
@@ -90,7 +89,7 @@ async function sequence(client: pg.Client, context: JobContext, wakes: Wakes) {
   }
 }
 
-/** Knows nothing of the outbox yet: the order of the two statements matters. */
+/** Starts with an unknown outbox. The transaction id must be drawn after the last id is read. */
 export async function startProgress(client: pg.Client): Promise<OutboxProgress> {
   const { last } = await lastOutboxId.one(client, {})
   return new OutboxProgress(last, await newXid(client))
@@ -102,12 +101,12 @@ export function sequenceStep(
   progress: OutboxProgress,
 ): Promise<LiveStep> {
   const limit = SEQUENCER_BATCH
-  return sequenceEvents.one(client, { workerId, epoch, ...progress.places, limit })
+  return sequenceEvents.one(client, { workerId, epoch, ...progress.ranges, limit })
 }
 
 const newXid = async (client: pg.Client) => (await drawXid.one(client, {})).xid
 
-/** Ends a wait early; a wake that comes while nobody waits is kept for the next wait. */
+/** Ends a wait early. A wake-up while nothing waits is kept for the next wait. */
 class Wakes {
   #pending = false
   #resume: (() => void) | undefined

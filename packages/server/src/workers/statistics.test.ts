@@ -9,7 +9,7 @@ import { renewStatistics } from './statistics.ts'
 const server = useServer({ roles: ['api'] })
 
 suite('statistics', () => {
-  test('of a table that grew are renewed, once for a doubling', async () => {
+  test('of a growing table are renewed once it has doubled', async () => {
     const app = await server.newApp()
     const { db } = app.cell
     const known = async () =>
@@ -17,15 +17,15 @@ suite('statistics', () => {
     const renewed = async () => (await renewStatistics(db)).includes('users')
 
     await addCrowd(server.deps, app, 1_000)
-    // A connection tells of its changes a second later.
-    await until('users have been read', renewed)
+    // A connection reports its changes a second later.
+    await until('users were analyzed', renewed)
     assert.equal(await known(), 1_000)
     assert.equal(await renewed(), false)
 
     const more = `insert into users (app_no, uid, name, role)
       select $1, 'v' || n, '', 'default' from generate_series(1, $2::int) n`
     await rows(db, more, [app.no, 1_100])
-    await until('users have been read again', renewed)
+    await until('users were analyzed again', renewed)
     assert.equal(await known(), 2_100)
   })
 })

@@ -6,8 +6,8 @@ import type { JobContext } from './job.ts'
 const EVERY_MS = 5_000
 
 /**
- * Tables that hold more than twice the rows that their statistics tell of, and few enough to be read
- * in a moment. `reltuples` is what the last reading found, -1 before the first.
+ * Tables with more than twice the rows in their statistics, and few enough to analyze quickly. `reltuples` is the
+ * count at the last `analyze`, or -1 before the first.
  */
 const listOutgrown = query<{ rows: number }, { table: string }>(
   'statistics.listOutgrown',
@@ -19,9 +19,9 @@ const listOutgrown = query<{ rows: number }, { table: string }>(
 const MOST_ROWS = 1_000_000
 
 /**
- * Keeps young tables known to the planner: it takes an empty one's statistics as they are, reads any
- * index that begins with the app, and a message costs ten times as much. Autovacuum looks once a
- * minute unless it is told otherwise, and a crowd is imported faster.
+ * Analyzes tables that grow fast while they are small. With the statistics of an empty table, the planner picks any
+ * index that starts with the app, and sending a message costs ten times as much. Autovacuum only looks once a minute
+ * by default, and a bulk import of users is faster than that.
  */
 export async function runStatistics({ cell, signal }: JobContext): Promise<void> {
   while (!signal.aborted) {
@@ -30,11 +30,11 @@ export async function runStatistics({ cell, signal }: JobContext): Promise<void>
   }
 }
 
-/** One round; the tables that it read. */
+/** One round. Returns the tables that it analyzed. */
 export async function renewStatistics(db: Db): Promise<string[]> {
   const outgrown = await listOutgrown.many(db, { rows: MOST_ROWS })
   for (const { table } of outgrown) {
-    // Autovacuum gives way to whoever waits for it, and would not come to its end.
+    // Autovacuum's `analyze` is cancelled whenever another session waits for its lock; this one isn't.
     await db.query({
       ...{ name: '', label: 'statistics.renew', values: [] },
       text: `analyze (skip_locked) ${table}`,

@@ -5,7 +5,7 @@ import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
 import { serve } from '../serve.ts'
 
-/** Beyond what goes in the action's own transaction, and no multiple of a batch. */
+/** More than the action's own transaction removes, and not a multiple of a batch. */
 const MANY = 2_500
 
 const server = useServer()
@@ -16,7 +16,7 @@ async function run<R extends object>(app: TestApp, text: string): Promise<R[]> {
   return (await app.cell.db.query<R>({ name: '', text, values: [app.no] })).rows
 }
 
-/** `large` and as many others, straight into the tables. */
+/** Inserts users directly into the table. */
 const addMany = (app: TestApp, role: string) =>
   run(
     app,
@@ -27,7 +27,7 @@ const addMany = (app: TestApp, role: string) =>
 const count = async (app: TestApp, from: string): Promise<number> =>
   (await run<{ count: number }>(app, `select count(*) from ${from}`))[0]?.count ?? 0
 
-/** A worker beside the server, for as long as the work takes. */
+/** Runs a worker beside the server while `work` runs. */
 async function withWorker(work: () => Promise<void>) {
   const worker = await serve(readConfig(server.env), ['worker'])
   try {
@@ -37,7 +37,7 @@ async function withWorker(work: () => Promise<void>) {
   }
 }
 
-suite('a user with thousands of relations, removed for good', () => {
+suite('a permanently deleted user with thousands of relations', () => {
   const OWN = {
     tokens: 'auth_tokens where app_no = $1',
     friends: `friends where app_no = $1 and 'large' in (uid, friend_uid)`,
@@ -69,7 +69,7 @@ suite('a user with thousands of relations, removed for good', () => {
     return app
   }
 
-  test('is gone for everyone at once; its id is free when all is swept', async () => {
+  test('disappears at once, and the uid is free once everything is swept', async () => {
     const app = await appWithLargeUser()
     const removed = await app.call('DELETE', '/v3/users/large', { body: { permanent: true } })
     assert.equal(removed.status, 200)
@@ -92,21 +92,25 @@ suite('a user with thousands of relations, removed for good', () => {
       })
     })
     for (const rows of Object.values(OWN)) assert.equal(await count(app, rows), 0, rows)
-    assert.equal(await count(app, 'friends where app_no = $1'), 2, 'those of others stay')
+    assert.equal(
+      await count(app, 'friends where app_no = $1'),
+      2,
+      'the relations of other users stay',
+    )
     const events = await app.eventTypes()
     assert.equal(events.filter((type) => type === 'user.deleted').length, 1)
   })
 })
 
-suite('a role with thousands of holders, removed', () => {
-  test('they are default at once, and are moved', async () => {
+suite('a deleted role with thousands of users', () => {
+  test('leaves its users with the default role at once, before they are updated', async () => {
     const app = await server.newApp()
     await app.call('POST', '/v3/roles', { body: { role: 'coach', name: 'Coach' } })
     await addMany(app, 'coach')
     assert.equal((await app.call('DELETE', '/v3/roles/coach')).status, 200)
 
     const held = `users where app_no = $1 and role = 'coach'`
-    assert.ok((await count(app, held)) > 0, 'some are left to the sweep')
+    assert.ok((await count(app, held)) > 0, 'some are left for the sweep')
     const page = async (query: string) =>
       (await app.call('GET', `/v3/users?perPage=1000&${query}`)).body
     for (const nth of [1, 2, 3]) {
@@ -118,7 +122,7 @@ suite('a role with thousands of holders, removed', () => {
     assert.equal((await app.call('POST', '/v3/roles', again)).status, 409)
 
     await withWorker(async () => {
-      await until('the role can be made again', async () => {
+      await until('the role can be created again', async () => {
         return (await app.call('POST', '/v3/roles', again)).status === 200
       })
     })

@@ -9,11 +9,12 @@ import type { Db } from '../platform/db/db.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 1_000
-/** Rows a statement: it holds their locks for some ten milliseconds. */
+/** Rows per statement. A statement holds their locks for about ten milliseconds. */
 const BATCH = 1_000
-const AT_ONCE = 100
+/** Deletions of each kind per round. */
+const PER_ROUND = 100
 
-/** Finishes removals that were too large for one transaction, in batches. */
+/** Finishes deletions that were too large for one transaction, in batches. */
 export async function runSweeps({ cell, signal }: JobContext): Promise<void> {
   while (!signal.aborted) {
     const finished = await sweepOnce(cell.db)
@@ -21,9 +22,9 @@ export async function runSweeps({ cell, signal }: JobContext): Promise<void> {
   }
 }
 
-/** One batch of each removal; returns whether none is left. */
+/** Removes one batch of each deletion. Returns whether none is left. */
 async function sweepOnce(db: Db): Promise<boolean> {
-  const limit = { limit: AT_ONCE }
+  const limit = { limit: PER_ROUND }
   const swept: { gone: boolean }[] = []
   for (const { app_no: appNo, uid } of await listRemoved.many(db, limit)) {
     swept.push(await db.call((tx) => sweepUser.one(tx, { appNo, uid, limit: BATCH })))
@@ -41,7 +42,7 @@ async function sweepOnce(db: Db): Promise<boolean> {
   for (const { app_no: appNo, id } of left) {
     swept.push(await db.call((tx) => sweepGoneMessage.one(tx, { appNo, id, limit: BATCH })))
   }
-  // A removed group leaves as many as it had messages: more may be waiting.
+  // A deleted group leaves as many of these as it had messages, so more may be waiting.
   swept.push({ gone: left.length < BATCH })
   for (const { app_no: appNo, no } of await listRemovedWebhooks.many(db, limit)) {
     swept.push(await sweepWebhook.one(db, { appNo, no, limit: BATCH }))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { admin } from '../../test/databases.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
-import { keepCell } from './upkeep.ts'
+import { maintainCell } from './upkeep.ts'
 
 const server = useServer()
 
@@ -13,7 +13,7 @@ const count = async (app: TestApp, table: string) =>
   Number((await onCell(app, `select count(*) from ${table} where app_no = $1`)).rows[0].count)
 
 suite('upkeep', () => {
-  test('removes old idempotency records and revocations, however many, and no others', async () => {
+  test('removes all old idempotency records and revocations, and no others', async () => {
     const app = await server.newApp()
     await onCell(
       app,
@@ -27,12 +27,12 @@ suite('upkeep', () => {
        select now() - case when n % 10 = 0 then interval '59 minutes' else interval '61 minutes' end, $1, 'apikey', n
        from generate_series(1, 25000) n`,
     )
-    await keepCell({ deps: server.deps, cell: app.cell, signal: new AbortController().signal })
+    await maintainCell({ deps: server.deps, cell: app.cell, signal: new AbortController().signal })
     assert.equal(await count(app, 'idempotency'), 2_500)
     assert.equal(await count(app, 'revocations'), 2_500)
   })
 
-  test('stops between two batches when it is told to', async () => {
+  test('stops between two batches after an abort', async () => {
     const app = await server.newApp()
     await onCell(
       app,
@@ -40,15 +40,15 @@ suite('upkeep', () => {
        values ($1, '', '', 'old', '', now() - interval '25 hours')`,
     )
     const { deps } = server
-    await keepCell({ deps, cell: app.cell, signal: AbortSignal.abort() })
+    await maintainCell({ deps, cell: app.cell, signal: AbortSignal.abort() })
     assert.equal(await count(app, 'idempotency'), 1)
-    await keepCell({ deps, cell: app.cell, signal: new AbortController().signal })
+    await maintainCell({ deps, cell: app.cell, signal: new AbortController().signal })
     assert.equal(await count(app, 'idempotency'), 0)
   })
 
-  test('thins marks of days more than 90 days ago to the last of each, a part at a time', async () => {
+  test('keeps only the last mark of each day that is more than 90 days ago, in parts', async () => {
     const app = await server.newApp()
-    // Ten marks a day of each of two users and kinds, on two days long ago and two of late.
+    // Ten marks per day for each of two users and kinds, on two old days and two recent ones.
     await onCell(
       app,
       `insert into marks (app_no, conversation, uid, kind, seq, at)
@@ -63,7 +63,7 @@ suite('upkeep', () => {
       (await onCell(app, 'select thin_marks(7) as more where $1 > 0')).rows[0].more
     let parts = 1
     while (await thin()) parts++
-    // Each part but the first begins with the last of the one before.
+    // Each part except the first begins with the last mark of the previous one.
     assert.equal(parts, 27)
     const left = await onCell(
       app,
@@ -75,12 +75,16 @@ suite('upkeep', () => {
       left.rows.map(({ uid, kind, seqs }) => [uid, kind, seqs]),
       ['a', 'b'].flatMap((uid) => ['delivered', 'read'].map((kind) => [uid, kind, kept])),
     )
-    // The next pass begins a day after this one did, as part of the round.
+    // The next pass begins a day after this one began, as part of a round.
     const old = `insert into marks (app_no, conversation, uid, kind, seq, at)
       select $1, 7, 'c', 'read', n, now() - interval '200 days' from generate_series(1, 3) n`
     await onCell(app, old)
     const round = async () => {
-      await keepCell({ deps: server.deps, cell: app.cell, signal: new AbortController().signal })
+      await maintainCell({
+        deps: server.deps,
+        cell: app.cell,
+        signal: new AbortController().signal,
+      })
       return (await onCell(app, `select seq from marks where app_no = $1 and uid = 'c'`)).rows
         .length
     }

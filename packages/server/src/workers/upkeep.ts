@@ -7,36 +7,40 @@ import { removeOldIdempotency } from '../gate/queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
-import { keepLogs } from '../platform/events/partitions.ts'
+import { maintainLogs } from '../platform/events/partitions.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 3_600_000
-/** Short enough to keep no lock for long, and to stop between two. */
+/** Small enough to hold no lock for long, and to stop soon after an abort. */
 const BATCH = 10_000
-/** Batches of marks that are looked at in a round: 24 million marks a day, a few seconds an hour. */
+/** Batches of marks per round: 24 million marks a day, at a few seconds per hour. */
 const MARK_BATCHES = 100
 
-/** Workers that did not leave in order; by then nobody holds anything in their name. */
+/** Removes workers that crashed. After a day, no lease refers to them. */
 const removeDeadWorkers = query<Record<string, never>>(
   'leases.removeDeadWorkers',
   `delete from workers where expires_at < now() - interval '1 day'`,
 )
 
-/** Upkeep of a cell, each hour. */
+/** Maintains a cell once an hour. */
 export async function runUpkeep(context: JobContext): Promise<void> {
   const { signal } = context
   while (!signal.aborted) {
-    await keepCell(context)
+    await maintainCell(context)
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }
 
-/** One round: partitions of the event log, workers that are gone, rows that are past their use. */
-export async function keepCell({ deps, cell, signal }: Omit<JobContext, 'lease'>): Promise<void> {
+/** One round: maintains log partitions, and removes crashed workers and rows that are no longer needed. */
+export async function maintainCell({
+  deps,
+  cell,
+  signal,
+}: Omit<JobContext, 'lease'>): Promise<void> {
   const days = deps.config.service.eventRetentionDays
-  const { made, dropped } = await keepLogs(cell.url, days)
+  const { made, dropped } = await maintainLogs(cell.url, days)
   if (made.length + dropped.length > 0) {
-    deps.log.info({ cell: cell.id, made, dropped }, 'event partitions')
+    deps.log.info({ cell: cell.id, made, dropped }, 'log partitions changed')
   }
   await removeDeadWorkers.run(cell.db, {})
   await removeAll(removeOldIdempotency, cell, signal)

@@ -4,10 +4,10 @@ import type { JobContext } from './job.ts'
 
 const EVERY_MS = 5_000
 const SAMPLE_MS = 60_000
-/** Events that are added up in one transaction. */
+/** Events counted per transaction. */
 const BATCH = 1_000
 
-/** Adds up what apps use. Nothing is added twice, whoever does it: see roll_up. */
+/** Rolls up the usage of apps. No event is counted twice, even by two workers: see roll_up. */
 export async function runUsage({ cell, signal }: JobContext): Promise<void> {
   for (let sampledAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
     for (const { app_no: appNo } of await listLagging.many(cell.db, {})) {

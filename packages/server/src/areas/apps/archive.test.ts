@@ -11,7 +11,7 @@ import { rowsOf } from '../../../test/rows.ts'
 import { assertWithin, timedTest } from '../../../test/timed-test.ts'
 import { timeUntil, until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
-import { keepApps } from '../../workers/apps.ts'
+import { reconcileApps } from '../../workers/apps.ts'
 
 const server = useServer({ env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' } })
 
@@ -25,7 +25,7 @@ async function owned(): Promise<{ app: TestApp; rui: TestOperator }> {
 
 /** One round of the worker's job. */
 const keep = ({ cell }: TestApp) =>
-  keepApps({ deps: server.deps, cell, signal: new AbortController().signal })
+  reconcileApps({ deps: server.deps, cell, signal: new AbortController().signal })
 
 /** The directory's word on an app is a few seconds old at most. */
 const refresh = () => server.deps.directory.refresh()

@@ -9,7 +9,7 @@ import { assertWithin, timedTest } from '../../../test/timed-test.ts'
 import { until } from '../../../test/until.ts'
 import { type Role, visibleEvents } from '../../gate/operator.ts'
 import { appSubject } from '../../platform/events/live.ts'
-import { keepPartitions } from '../../platform/events/partitions.ts'
+import { maintainPartitions } from '../../platform/events/partitions.ts'
 import { setSettings } from '../settings/actions.ts'
 
 const DAY_MS = 86_400_000
@@ -228,7 +228,7 @@ suite('past the retention', () => {
       `select (max(day) + 20)::text as day from events where app_no = $1`,
       [app.no],
     )
-    await keepPartitions(app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    await maintainPartitions(app.cell.url, 14, Date.now() + 20 * DAY_MS)
     const tooOld = await app.call('GET', '/v3/events?after=0')
     assert.equal(tooOld.status, 410)
     assert.equal(tooOld.body.error.code, 'ERR_POSITION_TOO_OLD')

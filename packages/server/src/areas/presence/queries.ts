@@ -40,7 +40,7 @@ export const endGateways = query<Record<string, never>, { gateway: string }>(
 )
 
 /** How far the users of a gateway were disconnected. */
-export interface ReleasePlace {
+export interface ReleaseCursor {
   app_no: number
   uid: string
 }
@@ -48,7 +48,7 @@ export interface ReleasePlace {
 /** No row: no users are left, and the gateway's row was removed. */
 export const releaseGateway = query<
   { gateway: string; appNo: number; uid: string; limit: number },
-  ReleasePlace
+  ReleaseCursor
 >(
   'presence.releaseGateway',
   `select app_no, uid from release_gateway(:gateway, :appNo, :uid, :limit)

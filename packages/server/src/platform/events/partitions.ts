@@ -21,10 +21,10 @@ interface Partition {
 }
 
 /** Keeps the partitions of every log. */
-export async function keepLogs(url: string, eventDays: number) {
+export async function maintainLogs(url: string, eventDays: number) {
   const kept = [
-    await keepPartitions(url, eventDays),
-    await keepPartitions(url, DELIVERY_DAYS, Date.now(), 'webhook_deliveries'),
+    await maintainPartitions(url, eventDays),
+    await maintainPartitions(url, DELIVERY_DAYS, Date.now(), 'webhook_deliveries'),
   ]
   return {
     made: kept.flatMap(({ made }) => made),
@@ -38,7 +38,7 @@ export async function keepLogs(url: string, eventDays: number) {
  * partition is attached and detached beside them (`partition of` and a plain detach would lock
  * the whole log).
  */
-export async function keepPartitions(
+export async function maintainPartitions(
   url: string,
   retentionDays: number,
   now = Date.now(),

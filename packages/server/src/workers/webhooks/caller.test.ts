@@ -6,7 +6,7 @@ import { openMetrics } from '../../platform/metrics/metrics.ts'
 import { Targets } from '../../platform/net/targets.ts'
 import { Caller } from './caller.ts'
 
-test('a receiver that wants to speak another protocol has refused', async (t) => {
+test('a receiver that switches protocols has rejected the event', async (t) => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () =>

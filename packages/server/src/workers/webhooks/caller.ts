@@ -5,24 +5,24 @@ import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { ForbiddenTarget, type Targets } from '../../platform/net/targets.ts'
 
 const TIMEOUT_MS = 10_000
-/** What is kept of an answer. */
-const ANSWER_BYTES = 1_000
-/** A receiver's idle connection is closed before it closes it, mostly. */
+/** How much of a response is stored. */
+const RESPONSE_BYTES = 1_000
+/** Shorter than most receivers' keep-alive timeout, so that we close idle connections before they do. */
 const IDLE_MS = 4_000
-/** Connections to one host that stay open: a handshake costs more than all else of a call. */
+/** Idle connections kept per host. A handshake costs more than the rest of a call. */
 const IDLE_SOCKETS = 256
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface CallOutcome {
   status: number | null
-  /** Why there is no status. */
+  /** Why there is no response. */
   error: string | null
-  /** The beginning of the answer. */
+  /** The beginning of the response body. */
   answer: string | null
   ms: number
 }
 
-/** Whether the receiver took it. */
+/** Whether the receiver accepted the event. */
 export const isDelivered = ({ status }: CallOutcome): boolean =>
   status !== null && status >= 200 && status <= 299
 
@@ -31,7 +31,7 @@ function nameOf(outcome: CallOutcome) {
   return outcome.status === null ? 'unreachable' : 'refused'
 }
 
-/** Calls webhooks. Redirects are not followed: an answer of that kind is a failure. */
+/** Calls webhooks. It doesn't follow redirects: they count as failures. */
 export class Caller {
   readonly #targets: Targets
   readonly #agents = {
@@ -58,16 +58,16 @@ export class Caller {
     body: string,
   ): Promise<CallOutcome> {
     const started = performance.now()
-    const took = () => Math.round(performance.now() - started)
+    const elapsed = () => Math.round(performance.now() - started)
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     try {
       const fault = this.#targets.shapeFaultOf(url)
       if (fault) throw new ForbiddenTarget(`the URL ${fault}`)
       const answered = await this.#send(new URL(url), headers, body, signal)
-      return { ...answered, error: null, ms: took() }
+      return { ...answered, error: null, ms: elapsed() }
     } catch (error) {
-      const text = signal.aborted ? 'no answer within 10 s' : (error as Error).message
-      return { status: null, error: storable(text), answer: null, ms: took() }
+      const text = signal.aborted ? 'no response within 10 seconds' : (error as Error).message
+      return { status: null, error: storable(text), answer: null, ms: elapsed() }
     }
   }
 
@@ -83,7 +83,7 @@ export class Caller {
           sent = this.#request(url, headers, signal)
           sent.once('error', reject)
           sent.once('response', (response) => void read(response).then(resolve))
-          // 101: without a listener there would be neither an answer nor an error.
+          // Status 101. Without this listener there would be neither a response nor an error.
           sent.once('upgrade', ({ statusCode }, socket) => {
             socket.destroy()
             resolve({ status: statusCode ?? 0, answer: '' })
@@ -91,7 +91,7 @@ export class Caller {
           sent.end(body)
         })
       } catch (error) {
-        // The receiver closed an idle connection just when we used it: that says nothing.
+        // The receiver closed an idle connection just as we used it. Try again with a new one.
         const { code } = error as NodeJS.ErrnoException
         if (!(sent?.reusedSocket && code === 'ECONNRESET')) throw error
       }
@@ -107,7 +107,7 @@ export class Caller {
   }
 }
 
-/** The status counts, whatever becomes of the rest of the answer. */
+/** Only the status matters, even if the body is cut off. */
 async function read(response: http.IncomingMessage) {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -115,14 +115,14 @@ async function read(response: http.IncomingMessage) {
     for await (const chunk of response) {
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes >= ANSWER_BYTES) break
+      if (bytes >= RESPONSE_BYTES) break
     }
   } catch {
-    // Cut off.
+    // The connection broke; keep what was read.
   }
-  const answer = storable(Buffer.concat(chunks).subarray(0, ANSWER_BYTES).toString('utf8'))
+  const answer = storable(Buffer.concat(chunks).subarray(0, RESPONSE_BYTES).toString('utf8'))
   return { status: response.statusCode ?? 0, answer }
 }
 
-/** PostgreSQL takes no U+0000 in a text. */
-const storable = (text: string) => text.replaceAll('\0', '').slice(0, ANSWER_BYTES).toWellFormed()
+/** PostgreSQL can't store U+0000 in text. */
+const storable = (text: string) => text.replaceAll('\0', '').slice(0, RESPONSE_BYTES).toWellFormed()

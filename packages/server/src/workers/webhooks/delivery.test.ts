@@ -6,8 +6,8 @@ import { rows } from '../../../test/log-writers.ts'
 import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
 import { until } from '../../../test/until.ts'
 import { sequencedSubject } from '../../platform/events/live.ts'
-import { keepPartitions } from '../../platform/events/partitions.ts'
-import { findHeldWebhook } from './queries.ts'
+import { maintainPartitions } from '../../platform/events/partitions.ts'
+import { findActiveWebhook } from './queries.ts'
 
 const DAY_MS = 86_400_000
 const OPEN = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
@@ -15,15 +15,15 @@ const OPEN = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
 const server = useServer({ roles: ['api', 'worker'], env: OPEN })
 const receiver = useReceiver()
 
-/** Paths tell the webhooks of the file's one receiver apart. */
+/** Each webhook has its own path at this file's one receiver. */
 let nth = 0
 
 interface Hooked {
   app: TestApp
   path: string
   secret: string
-  /** The names of groups that the receiver was told of, in order, each once. */
-  told(): string[]
+  /** The names of groups in the calls that the receiver accepted, in order, each once. */
+  delivered(): string[]
   calls(): Receiver['received']
 }
 
@@ -42,12 +42,12 @@ async function hooked(options: object = {}, on = server): Promise<Hooked> {
     app,
     path,
     secret,
-    told: () => taken(receiver, path).map(({ json }) => json.data.group.name),
+    delivered: () => taken(receiver, path).map(({ json }) => json.data.group.name),
     calls: () => receiver.received.filter((call) => call.path === path),
   }
 }
 
-/** What the receiver answers to calls of this webhook about groups of these names. */
+/** Sets the receiver's status for calls of this webhook, by the name of the group. */
 function respondTo({ path }: Hooked, answer: (name: string) => number | null) {
   const before = receiver.respond
   receiver.respond = (call) =>
@@ -68,7 +68,7 @@ const parked = (hook: Hooked) =>
      from webhook_parked where app_no = $app order by key`,
   )
 
-/** The clock goes on, as far as the waits of this webhook are concerned. */
+/** Moves the times of this webhook's waits into the past. */
 async function pass(hook: Hooked, interval: string) {
   const earlier = (column: string) => `${column} = ${column} - interval '${interval}'`
   await sql(
@@ -91,7 +91,7 @@ const progress = async (hook: Hooked) => {
   return row
 }
 
-/** How far it has come, as it is written. */
+/** The cursor in the database. */
 const cursorOf = async (hook: Hooked) => {
   const [row] = await sql<{ position: number }>(
     hook,
@@ -100,7 +100,7 @@ const cursorOf = async (hook: Hooked) => {
   return row?.position ?? 0
 }
 
-/** Events of no concern. */
+/** Adds events that the webhook doesn't subscribe to. */
 const foreignEvents = ({ app }: Hooked, count: number) =>
   rows(
     app.cell.db,
@@ -110,10 +110,10 @@ const foreignEvents = ({ app }: Hooked, count: number) =>
   )
 
 suite('deliveries', () => {
-  test('an event in its envelope, signed as Standard Webhooks says', async () => {
+  test('an event is sent in an envelope, signed as Standard Webhooks specifies', async () => {
     const hook = await hooked({ useBasicAuth: true, username: 'ana', password: 'pass1' })
     await groups(hook, 'one')
-    await until('it was called', () => hook.told().length === 1)
+    await until('it was called', () => hook.delivered().length === 1)
     const [call] = hook.calls()
     assert.ok(call)
     const { group, members } = call.json.data
@@ -130,16 +130,16 @@ suite('deliveries', () => {
     assert.equal(call.headers['content-type'], 'application/json')
   })
 
-  test('both secrets sign while one is replaced', async () => {
+  test('both secrets sign during a rotation', async () => {
     const hook = await hooked()
     const { secret } = await hook.app.client.webhooks.rotateSecret('a')
     await groups(hook, 'one')
-    await until('it was called', () => hook.told().length === 1)
+    await until('it was called', () => hook.delivered().length === 1)
     const [call] = hook.calls()
     assert.ok(call)
     for (const each of [hook.secret, secret]) new Webhook(each).verify(call.body, call.headers)
     await sql(hook, `update webhooks set old_secret_until = now() where app_no = $app`)
-    await until('the old one is out of use', async () => {
+    await until('the old secret has expired', async () => {
       await hook.app.client.groups.update('one', { name: `one${hook.calls().length}` })
       const last = hook.calls().at(-1)
       return last?.headers['webhook-signature']?.split(' ').length === 1
@@ -150,7 +150,7 @@ suite('deliveries', () => {
     assert.throws(() => new Webhook(hook.secret).verify(last.body, last.headers))
   })
 
-  test('receipts in the shape that webhooks have', async () => {
+  test('receipts have the shape that webhooks use', async () => {
     const { app, path } = await hooked()
     await app.client.webhooks.addTriggers('a', { triggerIds: ['message_read_receipt'] })
     for (const uid of ['ana', 'bo']) await app.client.users.create({ uid, name: uid })
@@ -177,31 +177,31 @@ suite('deliveries', () => {
     assert.deepEqual(body, { action: 'read', messageId, user, timestamp })
   })
 
-  test('nothing while disabled; once enabled it goes on where it was', async () => {
+  test('a disabled webhook sends nothing and continues where it was once it is enabled', async () => {
     const hook = await hooked()
     await groups(hook, 'one')
-    await until('it was called', () => hook.told().length === 1)
+    await until('it was called', () => hook.delivered().length === 1)
     await hook.app.client.webhooks.update('a', { enabled: false })
     await groups(hook, 'two', 'three')
     const other = await hooked()
     await groups(other, 'else')
-    await until('others are served', () => other.told().length === 1)
-    assert.deepEqual(hook.told(), ['one'])
+    await until('another webhook was called', () => other.delivered().length === 1)
+    assert.deepEqual(hook.delivered(), ['one'])
     await hook.app.client.webhooks.update('a', { enabled: true })
-    await until('it was called', () => hook.told().length === 3)
-    assert.deepEqual(hook.told().toSorted(), ['one', 'three', 'two'])
+    await until('it was called', () => hook.delivered().length === 3)
+    assert.deepEqual(hook.delivered().toSorted(), ['one', 'three', 'two'])
   })
 
-  test('a key that fails waits, with all that follows it; others do not', async () => {
+  test('a failed order key and its later events wait; other keys do not', async () => {
     const hook = await hooked()
     let works = false
     respondTo(hook, (name) => (name.startsWith('bad') && !works ? 500 : 200))
     await groups(hook, 'bad', 'good')
     for (const name of ['bad2', 'bad3']) await hook.app.client.groups.update('bad', { name })
     await hook.app.client.groups.update('good', { name: 'good2' })
-    await until('the others came', () => hook.told().length === 2)
-    assert.deepEqual(hook.told(), ['good', 'good2'])
-    await until('the rest waits', async () => {
+    await until('the other events arrive', () => hook.delivered().length === 2)
+    assert.deepEqual(hook.delivered(), ['good', 'good2'])
+    await until('the rest is in the backlog', async () => {
       const [backlog] = await sql<{ n: number }>(
         hook,
         'select count(*)::int as n from webhook_backlog where app_no = $app',
@@ -215,21 +215,21 @@ suite('deliveries', () => {
     )
     works = true
     await pass(hook, '6 seconds')
-    await until('it came', () => hook.told().length === 5)
-    assert.deepEqual(hook.told(), ['good', 'good2', 'bad', 'bad2', 'bad3'])
-    await until('nothing waits', async () => (await parked(hook)).length === 0)
+    await until('they arrive', () => hook.delivered().length === 5)
+    assert.deepEqual(hook.delivered(), ['good', 'good2', 'bad', 'bad2', 'bad3'])
+    await until('nothing is parked', async () => (await parked(hook)).length === 0)
     const ids = hook.calls().map(({ id }) => id)
-    assert.equal(new Set(ids).size, ids.length - 1, 'the retry has the id of the first try')
+    assert.equal(new Set(ids).size, ids.length - 1, 'the retry has the id of the first attempt')
   })
 
-  test('the timetable: nine retries, then it is a dead letter, and the next one is tried', async () => {
+  test('after nine scheduled retries an event is a dead letter, and the next one is sent', async () => {
     const hook = await hooked()
     respondTo(hook, (name) => (name === 'bad' ? 503 : 200))
     await groups(hook, 'bad')
     await until('it failed', async () => (await parked(hook)).length === 1)
     await hook.app.client.groups.update('bad', { name: 'next' })
     const hours = 3600
-    const table = [
+    const schedule = [
       5,
       300,
       1800,
@@ -240,21 +240,21 @@ suite('deliveries', () => {
       20 * hours,
       24 * hours,
     ]
-    for (const [retry, pause] of table.entries()) {
-      const [wait] = await until('it waits', async () => {
+    for (const [retry, delay] of schedule.entries()) {
+      const [wait] = await until('it is parked', async () => {
         const waits = await parked(hook)
         return waits[0]?.tries === retry + 1 && waits
       })
       assert.ok(wait)
-      assert.ok(wait.seconds <= pause * 1.1, `retry ${retry + 1} in ${wait.seconds} s`)
-      // The machine may have paused since.
-      assert.ok(wait.seconds > pause * 0.9 - 120, `retry ${retry + 1} in ${wait.seconds} s`)
+      assert.ok(wait.seconds <= delay * 1.1, `retry ${retry + 1} in ${wait.seconds} s`)
+      // Time has passed since, perhaps a lot on a busy machine.
+      assert.ok(wait.seconds > delay * 0.9 - 120, `retry ${retry + 1} in ${wait.seconds} s`)
       await pass(hook, `${Math.ceil(wait.seconds) + 1} seconds`)
     }
-    await until('the next came', () => hook.told().length === 1)
-    assert.deepEqual(hook.told(), ['next'])
+    await until('the next event arrives', () => hook.delivered().length === 1)
+    assert.deepEqual(hook.delivered(), ['next'])
     assert.equal(hook.calls().filter((call) => !call.taken).length, 10)
-    const dead = await until('it is dead', async () => {
+    const dead = await until('it is a dead letter', async () => {
       const { data } = await hook.app.client.webhooks.listDeadLetters('a')
       return data.length > 0 && data
     })
@@ -264,27 +264,27 @@ suite('deliveries', () => {
     )
   })
 
-  test('without retries a failure is a dead letter at once', async () => {
+  test('without retries, a failure is a dead letter at once', async () => {
     const hook = await hooked({ retryOnFailure: false })
     respondTo(hook, (name) => (name === 'bad' ? 404 : 200))
     await groups(hook, 'bad')
     await hook.app.client.groups.update('bad', { name: 'next' })
-    await until('the next came', () => hook.told().length === 1)
-    const { data } = await until('it is dead', async () => {
+    await until('the next event arrives', () => hook.delivered().length === 1)
+    const { data } = await until('it is a dead letter', async () => {
       const letters = await hook.app.client.webhooks.listDeadLetters('a')
       return letters.data.length === 1 && letters
     })
     assert.equal(data[0]?.reason, 'noRetry')
   })
 
-  test('after 20 keys in a row the whole webhook waits, and one probe tells', async () => {
+  test('after 20 failed keys in a row the webhook is only probed until the receiver is back', async () => {
     const hook = await hooked()
     let works = false
     respondTo(hook, () => (works ? 200 : 500))
     const first = Array.from({ length: 25 }, (_, n) => `g${n}`)
     await groups(hook, ...first)
     await until('it waits', async () => (await progress(hook)).waiting)
-    const before = await until('calls under way have ended', async () => {
+    const before = await until('current calls have ended', async () => {
       const { length } = hook.calls()
       const logged = await hook.app.client.webhooks.listDeliveries('a', { limit: 1000 })
       return logged.data.length === length && length
@@ -293,15 +293,15 @@ suite('deliveries', () => {
     await pass(hook, '6 seconds')
     await until('it was probed', async () => (await progress(hook)).probes === 2)
     assert.equal(hook.calls().length, before + 1)
-    assert.ok((await progress(hook)).seconds > 100, 'the second probe comes minutes later')
+    assert.ok((await progress(hook)).seconds > 100, 'the second probe is minutes later')
     works = true
     await pass(hook, '6 minutes')
-    await until('all came', () => hook.told().length === 26)
-    await until('it waits no more', async () => !(await progress(hook)).waiting)
+    await until('all events arrive', () => hook.delivered().length === 26)
+    await until('it no longer waits', async () => !(await progress(hook)).waiting)
     assert.deepEqual((await hook.app.client.webhooks.listDeadLetters('a')).data, [])
   })
 
-  test('disabled after five days of nothing but failure, with an event', async () => {
+  test('a webhook is disabled after five days of failures, with an event', async () => {
     const hook = await hooked()
     let works = false
     respondTo(hook, () => (works ? 200 : 500))
@@ -309,22 +309,22 @@ suite('deliveries', () => {
     await until('both failed', async () => (await parked(hook)).length === 2)
     for (const tries of [2, 3]) {
       await pass(hook, '40 hours')
-      await until('both were tried again', async () =>
+      await until('both were retried', async () =>
         (await parked(hook)).every((key) => key.tries === tries),
       )
       assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
     }
     await pass(hook, '42 hours')
-    await until('it is off', async () => !(await hook.app.client.webhooks.get('a')).enabled)
+    await until('it is disabled', async () => !(await hook.app.client.webhooks.get('a')).enabled)
     await until('it was announced', async () =>
       (await hook.app.eventTypes()).includes('webhook.disabled'),
     )
     works = true
     await hook.app.client.webhooks.update('a', { enabled: true })
-    await until('all came', () => hook.told().length === 2)
+    await until('all events arrive', () => hook.delivered().length === 2)
   })
 
-  test('not disabled for a quiet week after a failure', async () => {
+  test('a quiet week after a failure does not disable a webhook', async () => {
     const hook = await hooked({ retryOnFailure: false })
     let works = false
     respondTo(hook, () => (works ? 200 : 500))
@@ -339,11 +339,11 @@ suite('deliveries', () => {
     await until('it failed again', async () => (await letters()) === 2)
     works = true
     await groups(hook, 'three')
-    await until('it is called still', () => hook.told().length === 1)
+    await until('it is still called', () => hook.delivered().length === 1)
     assert.equal((await hook.app.client.webhooks.get('a')).enabled, true)
   })
 
-  test('another address is tried at once, whatever failed at the one before', async () => {
+  test('a new URL is tried at once, whatever failed at the old one', async () => {
     const hook = await hooked()
     respondTo(hook, () => 500)
     const names = Array.from({ length: 22 }, (_, n) => `g${n}`)
@@ -353,21 +353,21 @@ suite('deliveries', () => {
     await until('it was probed', async () => (await progress(hook)).probes === 2)
     const path = `/hook${++nth}`
     await hook.app.client.webhooks.update('a', { webhookURL: receiver.url + path })
-    await until('all came', () => taken(receiver, path).length === 22)
+    await until('all events arrive', () => taken(receiver, path).length === 22)
     assert.equal((await progress(hook)).waiting, false)
   })
 
-  test('a probe of the old address does not bring its wait back', async () => {
+  test('a probe of the old URL does not bring its wait back', async () => {
     const hook = await hooked()
     await groups(hook, 'one')
-    await until('it was called', () => hook.told().length === 1)
-    // What a worker writes that had begun to probe when the owner mended the webhook.
-    const news = { failures: 20, waiting: true, probes: 3, waitSeconds: 9e4, attempts: [] }
+    await until('it was called', () => hook.delivered().length === 1)
+    // What a worker writes if it began its probe before the owner changed the webhook.
+    const batch = { failures: 20, waiting: true, probes: 3, waitSeconds: 9e4, attempts: [] }
     const [written] = await sql<{ restarted: boolean }>(
       hook,
       `select r.restarted from webhooks w
        join leases l on l.job = 'webhooks/' || w.shard,
-       record_deliveries(l.job, l.worker_id, l.epoch, $app, w.no, 0, '${JSON.stringify(news)}') r
+       record_deliveries(l.job, l.worker_id, l.epoch, $app, w.no, 0, '${JSON.stringify(batch)}') r
        where w.app_no = $app`,
     )
     assert.equal(written?.restarted, true)
@@ -375,33 +375,33 @@ suite('deliveries', () => {
     assert.deepEqual({ waiting, failures, probes }, { waiting: false, failures: 0, probes: 0 })
   })
 
-  test('a trigger holds for what comes, also where the cursor lags behind', async () => {
+  test('a new trigger applies to later events only, even if the cursor lags behind', async () => {
     const hook = await hooked()
     const { webhooks, users, blockedUsers, events } = hook.app.client
     for (const uid of ['ana', 'bo', 'cy']) await users.create({ uid, name: uid })
     await blockedUsers.block('ana', { blockedUids: ['bo'] })
-    await until('it is logged', async () => {
+    await until('it has a position', async () => {
       return (await events.list({ types: ['user.blocked'] })).data.length === 1
     })
     await webhooks.addTriggers('a', { triggerIds: ['user_blocked'] })
-    // Begun anew, it reads from the cursor as it was written: before all of that.
+    // After a restart it reads from the stored cursor, which is before all of this.
     await webhooks.update('a', { enabled: false })
     const other = await hooked()
     await groups(other, 'else')
-    await until('others are served', () => other.told().length === 1)
+    await until('another webhook was called', () => other.delivered().length === 1)
     await webhooks.update('a', { enabled: true })
     await blockedUsers.block('ana', { blockedUids: ['cy'] })
     await until('it was called', () => hook.calls().length > 0)
     const { last } = (await events.list()).meta
-    await until('all was sent', async () => (await cursorOf(hook)) >= last)
+    await until('all events were sent', async () => (await cursorOf(hook)) >= last)
     const blocked = hook.calls().map(({ json }) => Object.keys(json.data.users))
     assert.deepEqual(blocked, [['cy']])
   })
 
-  test('an event that comes while a change of the webhook is read is sent too', async () => {
+  test('an event that arrives while a change of the webhook is being read is sent too', async () => {
     const hook = await hooked()
     const { cell, no } = hook.app
-    // Of one key, so that they come in order.
+    // With the same order key, so that they arrive in order.
     const announced = (name: string) =>
       sql(
         hook,
@@ -413,36 +413,36 @@ suite('deliveries', () => {
       last = JSON.parse(data)[no] ?? last
     })
     await announced('known')
-    await until('it goes on', () => hook.told().length === 1)
+    await until('the first event arrives', () => hook.delivered().length === 1)
     const before = (await hook.app.client.events.list()).meta.last
-    // The webhook is read anew beside its app, which new events are not.
+    // Rereading the webhook waits for this lock; reading new events does not.
     await cell.db.tx(async (tx) => {
-      // Ended after ten seconds, it would be run again, with what it has announced.
+      // A timeout after ten seconds would run the transaction again, with duplicate events.
       await rows(tx, 'set local idle_in_transaction_session_timeout = 0')
       await rows(tx, 'lock table apps in access exclusive mode')
       await sql(hook, 'update webhooks set updated_at = now() where app_no = $app')
       await announced('read')
-      await until('the change is read', async () => {
+      await until('the change is being read', async () => {
         const waiting = await rows(
           cell.db,
           `select from pg_stat_activity where wait_event_type = 'Lock' and query = $1`,
-          [findHeldWebhook.text],
+          [findActiveWebhook.text],
         )
         return waiting.length > 0
       })
       await announced('meanwhile')
-      await until('it is heard of', () => last === before + 2)
+      await until('the worker knows of the event', () => last === before + 2)
     })
     unsubscribe()
-    await until('all were told', () => hook.told().length === 3)
-    assert.deepEqual(hook.told(), ['known', 'read', 'meanwhile'])
+    await until('all events arrive', () => hook.delivered().length === 3)
+    assert.deepEqual(hook.delivered(), ['known', 'read', 'meanwhile'])
   })
 
-  test('a connection that is cut, and a redirect, are failures; nobody follows', async () => {
+  test('a broken connection and a redirect are failures, and redirects are not followed', async () => {
     const hook = await hooked()
     respondTo(hook, (name) => ({ cut: 0, moved: 302 })[name] ?? 200)
     await groups(hook, 'cut', 'moved', 'fine')
-    const failed = await until('both are logged', async () => {
+    const failed = await until('both attempts are logged', async () => {
       const { data } = await hook.app.client.webhooks.listDeliveries('a', { failed: true })
       return data.length === 2 && data
     })
@@ -455,27 +455,27 @@ suite('deliveries', () => {
     assert.ok(!receiver.received.some(({ path }) => path === '/followed'))
   })
 
-  test('one event and a range again, with the same ids, in order', async () => {
+  test('replays of one event and of a range have the same ids and keep the order', async () => {
     const hook = await hooked()
     await groups(hook, 'one', 'two')
     await hook.app.client.groups.update('one', { name: 'one2' })
-    await until('all came', () => hook.told().length === 3)
+    await until('all events arrive', () => hook.delivered().length === 3)
     const { webhooks, events } = hook.app.client
-    const log = await until('all is logged', async () => {
+    const log = await until('all events have positions', async () => {
       const { data } = await events.list({ types: ['group.created', 'group.updated'] })
       return data.length === 3 && data
     })
     const positions = log.map(({ position }) => position)
     const [from = 0, second = 0, to = 0] = positions
     assert.deepEqual(await webhooks.replayEvents('a', { from: second }), { events: 1 })
-    await until('it came again', () => hook.calls().length === 4)
+    await until('the replayed event arrives', () => hook.calls().length === 4)
     assert.deepEqual(await webhooks.replayEvents('a', { from: 1, to }), { events: 3 })
-    await until('all came again', () => hook.calls().length === 7)
-    assert.equal(hook.told().length, 3)
+    await until('all replayed events arrive', () => hook.calls().length === 7)
+    assert.equal(hook.delivered().length, 3)
     const again = hook.calls().slice(4)
     const ids = again.map(({ id }) => Number(id.split('_').at(-1)))
     assert.ok(ids.indexOf(from) < ids.indexOf(to), 'events of one group in order')
-    await until('nothing waits', async () => (await parked(hook)).length === 0)
+    await until('nothing is parked', async () => (await parked(hook)).length === 0)
 
     const last = (await events.list()).meta.last
     for (const body of [{ from: last + 9 }, { from: 3, to: 2 }, { from: 1, to: 10_001 }]) {
@@ -484,10 +484,10 @@ suite('deliveries', () => {
     }
   })
 
-  test('the log of deliveries, page by page', async () => {
+  test('the log of deliveries is paged', async () => {
     const hook = await hooked()
     await groups(hook, 'one', 'two', 'three')
-    await until('all are logged', async () => {
+    await until('all deliveries are logged', async () => {
       const { data } = await hook.app.client.webhooks.listDeliveries('a')
       return data.length === 3
     })
@@ -504,13 +504,13 @@ suite('deliveries', () => {
     assert.deepEqual((await webhooks.listDeliveries('a', { failed: true })).data, [])
   })
 
-  test('what is left of a removed webhook goes', async () => {
+  test('all rows of a deleted webhook are removed', async () => {
     const hook = await hooked()
     respondTo(hook, () => 500)
     await groups(hook, 'one')
     await until('it failed', async () => (await parked(hook)).length === 1)
     await hook.app.client.webhooks.delete('a')
-    await until('all is gone', async () => {
+    await until('all rows are removed', async () => {
       const [left] = await sql<{ n: number }>(
         hook,
         `select (select count(*) from webhooks where app_no = $app)
@@ -523,10 +523,10 @@ suite('deliveries', () => {
   })
 })
 
-suite('a cursor that the retention has left behind', () => {
+suite('a cursor older than the log', () => {
   const old = useServer({ roles: ['api', 'worker'], env: OPEN })
 
-  test('what is gone is counted among the dead letters, and the rest is delivered', async () => {
+  test('expired events are counted as dead letters, and the rest is delivered', async () => {
     const hook = await hooked({}, old)
     respondTo(hook, (name) => (name === 'bad' ? 500 : 200))
     await groups(hook, 'bad')
@@ -537,13 +537,13 @@ suite('a cursor that the retention has left behind', () => {
       hook,
       'select position from webhook_progress where app_no = $app',
     )
-    const { last } = await until('all is logged', async () => {
+    const { last } = await until('all events have positions', async () => {
       const { data, meta } = await hook.app.client.events.list({ types: ['group.created'] })
       return data.length === 3 && meta
     })
-    await keepPartitions(hook.app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    await maintainPartitions(hook.app.cell.url, 14, Date.now() + 20 * DAY_MS)
     await hook.app.client.webhooks.update('a', { enabled: true })
-    const letters = await until('they are counted', async () => {
+    const letters = await until('the dead letters are listed', async () => {
       const { data } = await hook.app.client.webhooks.listDeadLetters('a')
       return data.length === 2 && data
     })

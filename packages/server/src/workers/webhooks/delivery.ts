@@ -1,86 +1,57 @@
 import { findOldestEvent } from '../../areas/events/queries.ts'
-import type { Counters } from '../../areas/stats/counters.ts'
 import { announceWebhook } from '../../areas/webhooks/actions.ts'
-import type { Deps } from '../../deps.ts'
-import type { Cell } from '../../platform/cells/directory.ts'
-import type { Lease, Worker } from '../../platform/leases/leases.ts'
-import { Semaphore } from '../../platform/semaphore.ts'
-import { type Caller, isDelivered } from './caller.ts'
-import { envelopeOf } from './envelope.ts'
-import { Health } from './health.ts'
-import { News } from './news.ts'
+import type { Lease } from '../../platform/leases/leases.ts'
+import { DeliveryBatch } from './delivery-batch.ts'
+import { LogCursor } from './log-cursor.ts'
 import {
+  type ActiveWebhook,
   disableWebhook,
-  findHeldWebhook,
-  type HeldWebhook,
-  listBacklog,
+  findActiveWebhook,
   listNewEvents,
-  listParkedKeys,
   lockLease,
+  type OutgoingEvent,
   recordDeliveries,
-  type Sendable,
 } from './queries.ts'
-import { pauseAfter, RETRIES } from './timetable.ts'
+import { Retries } from './retries.ts'
+import { retryDelay } from './retry-schedule.ts'
+import { Sender, type SenderContext } from './sender.ts'
 
-/** Calls of one webhook at the same time. */
-const CALLS = 8
-/** Events read and not finished: what is sent again, at most, when the process dies. */
-const WINDOW = 500
+/** Events that may be read and unfinished. At most this many are sent again if the process dies. */
+const MAX_UNFINISHED = 500
 const BATCH = 100
-/** Positions looked at for events of its triggers, a read. */
-const LOOKED_AT = 5_000
-/** The cursor moves over events of no concern in steps of this, to spare writes. */
-const STRIDE = 1_000
-/** Events of a parked key, a turn. */
-const TURN = 20
+/** Positions searched for events of the webhook's triggers, per read. */
+const POSITIONS_PER_READ = 5_000
+/** The cursor moves over events of other types in steps of this size, to save writes. */
+const CURSOR_STEP = 1_000
 
-export interface DeliveryContext {
-  deps: Pick<Deps, 'secrets' | 'log'>
-  cell: Cell
-  caller: Caller
-  counters: Counters
-  worker: Worker
+export interface DeliveryContext extends SenderContext {
   lease: Lease
-  /** It can't go on, and has ended. */
-  onFault(error: unknown): void
+  /** The delivery failed and has ended. */
+  onFailure(error: unknown): void
 }
 
 /**
- * Delivers to one webhook, as long as its lease is held. One loop reads, starts calls, and writes
- * down what came of them; events of one key are sent one after the other, others beside them.
+ * Delivers an app's events to one webhook while this worker holds the lease. One loop reads the log, starts calls
+ * and writes down their outcomes. Events with the same order key are sent one after the other, others concurrently.
  */
 export class Delivery {
   readonly #context: DeliveryContext
-  #webhook: HeldWebhook
-  #news = new News()
-  /** The cursor as it is in the database; how far the log was read; how far it goes. */
-  #position: number
-  #readTo: number
-  #last: number
-  /** Positions that were read and neither delivered nor queued yet, in order. */
-  readonly #unfinished = new Set<number>()
-  /** Events of keys that are being sent. */
-  readonly #lanes = new Map<string, Sendable[]>()
-  /** Parked keys that are being worked on. */
-  readonly #draining = new Set<string>()
-  readonly #turns = new Semaphore(CALLS)
-  readonly #health: Health
-  /** Something that waited may be tried: a parked key, or the receiver. */
-  #due = false
+  readonly #sender: Sender
+  readonly #retries: Retries
+  readonly #cursor: LogCursor
+  /** Events that are being sent for the first time, by order key. */
+  readonly #lanes = new Map<string, OutgoingEvent[]>()
   #active = 0
-  #stopped = false
   #dropped = false
   #running: Promise<void> | undefined
   #woken = false
-  #step = Promise.withResolvers<void>()
+  #progress = Promise.withResolvers<void>()
 
-  constructor(context: DeliveryContext, webhook: HeldWebhook) {
+  constructor(context: DeliveryContext, webhook: ActiveWebhook) {
     this.#context = context
-    this.#webhook = webhook
-    this.#position = webhook.position
-    this.#readTo = webhook.position
-    this.#last = webhook.last
-    this.#health = new Health(webhook)
+    this.#sender = new Sender(context, webhook, () => this.#progress.resolve())
+    this.#retries = new Retries(context.cell, this.#sender, (work) => this.#start(work))
+    this.#cursor = new LogCursor(webhook)
     this.update(webhook)
   }
 
@@ -88,53 +59,54 @@ export class Delivery {
     return this.#context.lease
   }
 
-  /** It sends nothing more. */
+  /** Whether it has stopped sending. */
   get ended(): boolean {
-    return this.#stopped
+    return this.#sender.stopped
   }
 
-  /** Takes the webhook as it is now, and sees whether there is something to do. */
-  update(webhook: HeldWebhook): void {
-    // Somebody may have enabled it again, or mended its address: begin anew, as the database says.
-    const changed = webhook.updated_at.getTime() !== this.#webhook.updated_at.getTime()
-    if (this.#health.waiting && changed) {
+  /** Takes over the webhook's current row, and starts if there is something to do. */
+  update(webhook: ActiveWebhook): void {
+    const { breaker } = this.#sender
+    const changed = webhook.updated_at.getTime() !== this.#sender.webhook.updated_at.getTime()
+    // Somebody may have enabled it again or fixed its URL: start over with the state in the database.
+    if (breaker.open && changed) {
       this.drop()
       return
     }
-    this.#webhook = webhook
-    if (webhook.due && webhook.waiting === this.#health.waiting) this.#due = true
-    this.grown(webhook.last)
+    this.#sender.webhook = webhook
+    if (webhook.due && webhook.waiting === breaker.open) this.#sender.retryDue = true
+    this.logGrew(webhook.last)
   }
 
-  /** The log of the app goes so far now. */
-  grown(last: number): void {
-    this.#last = Math.max(this.#last, last)
-    const news = !this.#health.waiting && this.#readTo < this.#last
-    if (news || this.#due) this.#wake()
+  /** The app's log has reached this position. */
+  logGrew(last: number): void {
+    this.#cursor.last = Math.max(this.#cursor.last, last)
+    const unread = !this.#sender.breaker.open && this.#cursor.hasUnread
+    if (unread || this.#sender.retryDue) this.#wake()
   }
 
-  /** Lets calls under way end, and writes down what came of them. */
+  /** Lets current calls finish, and writes down their outcomes. */
   async stop(): Promise<void> {
-    this.#stopped = true
+    this.#sender.stopped = true
     this.#wake()
     await this.#running
   }
 
-  /** Sends and writes nothing more: another may have the lease. */
+  /** Sends and writes nothing more, because another worker may hold the lease. */
   drop(): void {
-    this.#stopped = true
+    this.#sender.stopped = true
     this.#dropped = true
   }
 
   #wake(): void {
     this.#woken = true
-    this.#step.resolve()
+    this.#progress.resolve()
     this.#running ??= this.#run()
   }
 
   async #run(): Promise<void> {
     try {
-      while (this.#woken || this.#active > 0 || this.#unwritten) {
+      while (this.#woken || this.#active > 0 || this.#hasUnwritten) {
         this.#woken = false
         await this.#round()
       }
@@ -146,270 +118,169 @@ export class Delivery {
   }
 
   async #round(): Promise<void> {
-    if (!this.#stopped) {
-      if (!this.#health.waiting) {
+    const { breaker, stopped, retryDue } = this.#sender
+    if (!stopped) {
+      if (!breaker.open) {
         await this.#readOn(BATCH)
-        await this.#startDraining()
-      } else if (this.#due && this.#active === 0) await this.#probe()
+        await this.#retries.startDue()
+      } else if (retryDue && this.#active === 0) await this.#probe()
     }
-    if (this.#unwritten) return this.#write()
+    if (this.#hasUnwritten) return this.#write()
     if (this.#woken || this.#active === 0) return
-    await this.#step.promise
-    this.#step = Promise.withResolvers()
+    await this.#progress.promise
+    this.#progress = Promise.withResolvers()
   }
 
-  /** The cursor as it could be written now. */
-  get #cursor(): number {
-    const [first] = this.#unfinished
-    return first === undefined ? this.#readTo : first - 1
-  }
-
-  get #unwritten(): boolean {
+  get #hasUnwritten(): boolean {
     if (this.#dropped) return false
-    const { empty, drained } = this.#news
-    const passed = this.#cursor - this.#position
-    return !empty || drained.size > 0 || passed >= (this.#stopped ? 1 : STRIDE)
+    const { empty, retriedKeys } = this.#sender.batch
+    const passed = this.#cursor.finished - this.#cursor.stored
+    return !empty || retriedKeys.size > 0 || passed >= (this.#sender.stopped ? 1 : CURSOR_STEP)
   }
 
-  /** Reads some events past those that were read, and starts to send them. */
+  /** Reads the next events of the log and starts to send them. */
   async #readOn(limit: number): Promise<void> {
-    if (this.#readTo >= this.#last || this.#unfinished.size >= WINDOW) return
-    const { app_no: appNo, no } = this.#webhook
-    const after = this.#readTo
-    const upto = after + LOOKED_AT
+    const cursor = this.#cursor
+    if (!cursor.hasUnread || cursor.unfinished >= MAX_UNFINISHED) return
+    const { app_no: appNo, no } = this.#sender.webhook
+    const after = cursor.readTo
+    const upto = after + POSITIONS_PER_READ
+    const lastBefore = cursor.last
     const params = { appNo, no, after, upto, limit }
-    const heard = this.#last
     const rows = await listNewEvents.many(this.#context.cell.db, params)
     const [first] = rows
-    // It was disabled or removed.
+    // The webhook was disabled or deleted.
     if (!first) return
-    // How far these rows go. Meanwhile `grown` may have told of more, which they do not hold.
+    // `logGrew` may have reported a later position meanwhile, which these rows don't cover.
     const { last } = first
-    if (this.#last === heard) this.#last = last
+    if (cursor.last === lastBefore) cursor.last = last
     await this.#refresh(first.updated_at)
     if (!first.whole) return this.#skipExpired(last)
     const events = rows.flatMap((row) => (row.position === null ? [] : [row]))
-    this.#readTo =
+    cursor.readTo =
       events.length === limit ? (events.at(-1)?.position ?? after) : Math.min(upto, last)
     for (const event of events) this.#begin(event, event.parked)
-    if (this.#readTo < this.#last) this.#woken = true
+    if (cursor.hasUnread) this.#woken = true
   }
 
-  /** What a webhook was told before an event, such as a new secret, holds for that event. */
+  /** A change of the webhook, such as a new secret, applies to all events after it. */
   async #refresh(updatedAt: Date): Promise<void> {
-    if (updatedAt.getTime() === this.#webhook.updated_at.getTime()) return
-    const { app_no: appNo, no } = this.#webhook
-    const now = await findHeldWebhook.maybeOne(this.#context.cell.db, { appNo, no })
-    if (now) this.#webhook = now
+    const { app_no: appNo, no, updated_at } = this.#sender.webhook
+    if (updatedAt.getTime() === updated_at.getTime()) return
+    const webhook = await findActiveWebhook.maybeOne(this.#context.cell.db, { appNo, no })
+    if (webhook) this.#sender.webhook = webhook
   }
 
-  /** The cursor was left behind by the retention: what is gone is counted. */
+  /** The log no longer holds the next events: records them as one dead letter. */
   async #skipExpired(last: number): Promise<void> {
-    const { app_no: appNo } = this.#webhook
+    const { app_no: appNo } = this.#sender.webhook
     const oldest = await findOldestEvent.maybeOne(this.#context.cell.db, { appNo })
+    const position = this.#cursor.readTo + 1
     const upto = (oldest?.position ?? last + 1) - 1
-    this.#news.dead.push({ position: this.#readTo + 1, upto, type: null, reason: 'expired' })
-    this.#readTo = upto
+    this.#sender.batch.dead.push({ position, upto, type: null, reason: 'expired' })
+    this.#cursor.readTo = upto
     this.#woken = true
   }
 
-  #begin(event: Sendable, parked: boolean): void {
+  #begin(event: OutgoingEvent, parked: boolean): void {
     const { key, position } = event
-    this.#unfinished.add(position)
+    this.#cursor.begin(position)
     const lane = this.#lanes.get(key)
     if (lane) {
-      // Also while a replay has parked the key: those before it in the lane go first.
+      // Even if a replay has parked the key: the earlier events in the lane come first.
       lane.push(event)
-    } else if (parked || this.#news.queuedKeys.has(key)) {
+    } else if (parked || this.#sender.batch.queuedKeys.has(key)) {
       this.#queue(event)
     } else {
-      const own = [event]
-      this.#lanes.set(key, own)
-      this.#start(() => this.#sendLane(key, own))
+      const newLane = [event]
+      this.#lanes.set(key, newLane)
+      this.#start(() => this.#sendLane(key, newLane))
     }
   }
 
-  #queue(event: Sendable): void {
-    this.#news.queue(event)
-    this.#unfinished.delete(event.position)
+  /** Leaves an event to `Retries`. */
+  #queue(event: OutgoingEvent): void {
+    this.#sender.batch.queue(event)
+    this.#cursor.finish(event.position)
   }
 
-  /** Beside the loop, which hears of its end. */
+  /** Runs work beside the loop, and wakes the loop when the work ends. */
   #start(work: () => Promise<void>): void {
     this.#active++
     void work()
       .catch((error) => this.#fail(error))
       .finally(() => {
         this.#active--
-        this.#step.resolve()
+        this.#progress.resolve()
       })
   }
 
   #fail(error: unknown): void {
-    if (!this.#dropped) this.#context.onFault(error)
+    if (!this.#dropped) this.#context.onFailure(error)
     this.drop()
   }
 
-  /** Sends events of one key in order; after a failure those behind have to wait. */
-  async #sendLane(key: string, lane: Sendable[]): Promise<void> {
-    for (let event = lane[0]; event && this.#maySend; event = lane[0]) {
-      const delivered = await this.#call(event, 1)
+  /** Sends the events of one order key in order. After a failure, the remaining events are queued. */
+  async #sendLane(key: string, lane: OutgoingEvent[]): Promise<void> {
+    const sender = this.#sender
+    for (let event = lane[0]; event && sender.maySend; event = lane[0]) {
+      const delivered = await sender.send(event, 1)
       if (delivered === undefined) break
       lane.shift()
-      if (delivered) this.#unfinished.delete(event.position)
-      else if (this.#webhook.retry_on_failure) {
+      if (delivered) this.#cursor.finish(event.position)
+      else if (sender.webhook.retry_on_failure) {
         this.#queue(event)
-        this.#news.parked.push({ key, tries: 1, seconds: pauseAfter(1) })
+        sender.batch.parked.push({ key, tries: 1, seconds: retryDelay(1) })
         break
       } else {
-        this.#giveUp(event, 'noRetry')
-        this.#unfinished.delete(event.position)
+        sender.giveUp(event)
+        this.#cursor.finish(event.position)
       }
     }
-    // What a stopped one leaves is behind the cursor, for whoever is next.
-    if (!this.#stopped) for (const event of lane) this.#queue(event)
+    // The cursor stays before events that a stopped delivery leaves, so the next holder sends them.
+    if (!sender.stopped) for (const event of lane) this.#queue(event)
     this.#lanes.delete(key)
   }
 
-  get #maySend(): boolean {
-    return !this.#stopped && this.#health.mayCall
-  }
-
-  #giveUp(
-    { position, type }: Pick<Sendable, 'position' | 'type'>,
-    reason: 'noRetry' | 'exhausted',
-  ) {
-    this.#news.dead.push({ position, upto: position, type, reason })
-  }
-
-  async #startDraining(): Promise<void> {
-    if (!this.#due || this.#draining.size >= CALLS) return
-    const { app_no: appNo, no } = this.#webhook
-    const limit = CALLS + this.#draining.size
-    const keys = await listParkedKeys.many(this.#context.cell.db, { appNo, no, all: false, limit })
-    if (keys.length < limit) this.#due = false
-    for (const { key, tries } of keys) this.#drain(key, tries)
-  }
-
-  #drain(key: string, tries: number): void {
-    if (this.#draining.has(key)) return
-    this.#draining.add(key)
-    this.#start(async () => {
-      await this.#sendBacklog(key, tries)
-      this.#news.drained.add(key)
-    })
-  }
-
-  async #sendBacklog(key: string, triesBefore: number): Promise<void> {
-    const { app_no: appNo, no } = this.#webhook
-    const limit = this.#health.probing ? 1 : TURN
-    const rows = await listBacklog.many(this.#context.cell.db, { appNo, no, key, limit })
-    // Nothing: the key is free, and only its row is left.
-    if (rows.length === 0) this.#news.done.push({ key, position: 0 })
-    let tries = triesBefore
-    for (const { position, type, payload } of rows) {
-      if (!this.#maySend) return
-      if (type === null || payload === null) {
-        this.#news.dead.push({ position, upto: position, type: null, reason: 'expired' })
-      } else {
-        const probe = this.#health.probing
-        const delivered = await this.#call({ key, position, type, payload }, tries + 1)
-        if (delivered === undefined) return
-        const again = this.#webhook.retry_on_failure && (probe || tries < RETRIES)
-        if (!delivered && again) {
-          // A probe tells of the receiver, not of this key.
-          if (!probe) this.#news.parked.push({ key, tries: ++tries, seconds: pauseAfter(tries) })
-          return
-        }
-        if (!delivered) {
-          this.#giveUp({ position, type }, this.#webhook.retry_on_failure ? 'exhausted' : 'noRetry')
-        }
-      }
-      tries = 0
-      this.#news.done.push({ key, position })
-    }
-  }
-
-  /** One call, to see whether the receiver is back. */
+  /** Makes one call, to see whether the receiver is back. */
   async #probe(): Promise<void> {
-    this.#due = false
-    this.#health.probing = true
-    const { app_no: appNo, no } = this.#webhook
-    const [parked] = await listParkedKeys.many(this.#context.cell.db, {
-      appNo,
-      no,
-      all: true,
-      limit: 1,
-    })
-    if (parked) this.#drain(parked.key, parked.tries)
-    else await this.#readOn(1)
-    if (this.#active === 0) this.#health.probing = false
+    this.#sender.retryDue = false
+    this.#sender.breaker.probing = true
+    if (!(await this.#retries.startNext())) await this.#readOn(1)
+    if (this.#active === 0) this.#sender.breaker.probing = false
   }
 
-  /** Whether the event was delivered; undefined: it was not sent. */
-  async #call(event: Sendable, nth: number): Promise<boolean | undefined> {
-    const { caller, cell, counters, deps, worker } = this.#context
-    return this.#turns.run(async () => {
-      if (!this.#maySend) return undefined
-      if (!worker.alive) throw new Error('the lease was not renewed in time')
-      const { headers, body } = envelopeOf(this.#webhook, cell.region, event, deps.secrets)
-      const at = Date.now()
-      const outcome = await caller.post(this.#webhook.url, headers, body)
-      const { position, type } = event
-      this.#news.attempts.push({ position, type, try: nth, at, ...outcome })
-      const delivered = isDelivered(outcome)
-      this.#take(delivered, event.key)
-      const { app_no: no } = this.#webhook
-      counters.count({ no, cell }, delivered ? 'webhook.delivered' : 'webhook.failed')
-      this.#step.resolve()
-      return delivered
-    })
-  }
-
-  #take(delivered: boolean, key: string): void {
-    if (delivered) {
-      // Whoever waited is tried now.
-      if (this.#health.waiting) this.#due = true
-      this.#news.succeeded = true
-      this.#health.succeeded()
-      return
-    }
-    const wait = this.#health.failed(key)
-    if (wait === undefined) return
-    this.#news.waitSeconds = wait
-    this.#due = false
-  }
-
-  /** Writes down all that happened, and moves the cursor, in one transaction. */
+  /** Writes the batch and moves the cursor, in one transaction. */
   async #write(): Promise<void> {
-    const news = this.#news
-    const position = this.#cursor
-    this.#news = new News()
+    const sender = this.#sender
+    const { batch } = sender
+    sender.batch = new DeliveryBatch()
+    const position = this.#cursor.finished
     const { cell, lease } = this.#context
-    const { app_no: appNo, no } = this.#webhook
-    if (!news.empty || position > this.#position) {
-      const params = { ...lease, appNo, no, position, news: news.toJson(this.#health) }
+    const { app_no: appNo, no } = sender.webhook
+    if (!batch.empty || position > this.#cursor.stored) {
+      const params = { ...lease, appNo, no, position, batch: batch.toJson(sender.breaker) }
       const { hopeless, restarted } = await recordDeliveries.one(cell.db, params)
       if (hopeless) await this.#disable()
-      // Begun anew, as the database says.
+      // The webhook was changed while it was probed: start over with the state in the database.
       if (restarted) return this.drop()
     }
-    this.#position = position
-    for (const key of news.drained) this.#draining.delete(key)
-    if (this.#health.waiting) return
-    if (news.queued.length + news.done.length > 0) this.#due = true
-    if (this.#due) this.#woken = true
+    this.#cursor.stored = position
+    this.#retries.written(batch.retriedKeys)
+    if (sender.breaker.open) return
+    if (batch.queued.length + batch.done.length > 0) sender.retryDue = true
+    if (sender.retryDue) this.#woken = true
   }
 
   async #disable(): Promise<void> {
     const { cell, lease, deps } = this.#context
-    const { app_no: appNo, no, id } = this.#webhook
+    const { app_no: appNo, no, id } = this.#sender.webhook
     await cell.db.tx(async (tx) => {
       await lockLease.run(tx, { ...lease })
       const row = await disableWebhook.maybeOne(tx, { appNo, no })
       if (row) await announceWebhook(tx, appNo, 'webhook.disabled', row)
     })
-    deps.log.warn({ app: appNo, webhook: id }, 'webhook disabled: nothing but failure for days')
-    this.#stopped = true
+    deps.log.warn({ app: appNo, webhook: id }, 'webhook disabled after days without a delivery')
+    this.#sender.stopped = true
   }
 }

@@ -2,19 +2,19 @@ import type { CellRows } from '../../../db/rows.gen.ts'
 import type { WebhookRow } from '../../areas/webhooks/queries.ts'
 import { query } from '../../platform/db/query.ts'
 
-/** How many workers could share the webhooks of this cell. */
+/** How many workers share the webhooks of this cell. */
 export const countWorkers = query<Record<string, never>, { count: number }>(
   'webhooks.countWorkers',
   'select count(*) from workers where expires_at > clock_timestamp()',
 )
 
-/** The shards that a worker has, whatever it remembers. */
+/** The shards whose leases a worker holds, according to the database. */
 export const listOwnShards = query<{ workerId: string }, { job: string; epoch: number }>(
   'webhooks.listOwnShards',
   `select job, epoch from leases where job like 'webhooks/%' and worker_id = :workerId::uuid`,
 )
 
-/** Shards that no living worker has; in any order, so that two who look do not want the same. */
+/** Shards that no live worker holds, in random order, so that workers don't compete for the same ones. */
 export const listFreeShards = query<{ shards: number; limit: number }, { shard: number }>(
   'webhooks.listFreeShards',
   `select shard from generate_series(0, :shards::int - 1) as shard
@@ -24,7 +24,8 @@ export const listFreeShards = query<{ shards: number; limit: number }, { shard: 
    order by random() limit :limit`,
 )
 
-export type HeldWebhook = Pick<
+/** An enabled webhook with its progress. */
+export type ActiveWebhook = Pick<
   CellRows['webhooks'],
   | 'app_no'
   | 'no'
@@ -39,19 +40,19 @@ export type HeldWebhook = Pick<
   | 'updated_at'
 > & {
   app_id: string
-  /** Only while it is in use. */
+  /** Only while it is still valid. */
   old_secret_sealed: Buffer | null
   position: number
   failures: number
   probes: number
   waiting: boolean
-  /** The last position of the app. */
+  /** The last position of the app's log. */
   last: number
-  /** Something that waited is to be tried now. */
+  /** A retry or a probe is due. */
   due: boolean
 }
 
-const HELD = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_basic_auth, w.username,
+const ACTIVE = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_basic_auth, w.username,
      w.password_sealed, w.retry_on_failure, w.secret_sealed, w.updated_at,
      case when w.old_secret_until > now() then w.old_secret_sealed end as old_secret_sealed,
      g.position, g.failures, g.probes, g.waits_until is not null as waiting,
@@ -66,20 +67,20 @@ const HELD = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_basic
    where w.enabled and not w.removed
      and not exists (select from apps a where a.app_no = w.app_no and a.archived_at is not null)`
 
-/** Every enabled webhook of these shards: a look-up or two each, in each round. */
-export const listHeldWebhooks = query<{ shards: number[] }, HeldWebhook>(
-  'webhooks.listHeld',
-  `${HELD} and w.shard = any(:shards::int[])`,
+/** The enabled webhooks of these shards. Costs an index lookup or two for each webhook. */
+export const listActiveWebhooks = query<{ shards: number[] }, ActiveWebhook>(
+  'webhooks.listActive',
+  `${ACTIVE} and w.shard = any(:shards::int[])`,
 )
 
-/** One of them, as it is now. */
-export const findHeldWebhook = query<{ appNo: number; no: number }, HeldWebhook>(
-  'webhooks.findHeld',
-  `${HELD} and w.app_no = :appNo and w.no = :no`,
+/** One webhook, if it is enabled. */
+export const findActiveWebhook = query<{ appNo: number; no: number }, ActiveWebhook>(
+  'webhooks.findActive',
+  `${ACTIVE} and w.app_no = :appNo and w.no = :no`,
 )
 
-/** An event to send; the payload as it stands in the log. */
-export interface Sendable {
+/** An event to send, with the payload as the log stores it. */
+export interface OutgoingEvent {
   position: number
   type: string
   key: string
@@ -88,16 +89,16 @@ export interface Sendable {
 
 export type LogRow = {
   last: number
-  /** Whether the log still holds the event right after the position asked for. */
+  /** Whether the log still holds the event right after `after`. */
   whole: boolean
   parked: boolean
   /** When the webhook last changed. */
   updated_at: Date
-} & (Sendable | { position: null })
+} & (OutgoingEvent | { position: null })
 
 /**
- * Events past the cursor, as `events.list` reads them, and whether their keys have to wait. The
- * webhook is read with them: what it was told before an event holds for that event.
+ * The events after the cursor, as `events.list` reads them, and whether their order keys are parked. Reads the
+ * webhook in the same statement, so that a change of the webhook applies to all events after it.
  */
 export const listNewEvents = query<
   { appNo: number; no: number; after: number; upto: number; limit: number },
@@ -124,7 +125,7 @@ export const listNewEvents = query<
    order by e.position`,
 )
 
-/** Keys to try now; with `all` also those whose time has not come. */
+/** Parked order keys that are due; with `all`, also those that aren't due yet. */
 export const listParkedKeys = query<
   { appNo: number; no: number; all: boolean; limit: number },
   { key: string; tries: number }
@@ -135,7 +136,7 @@ export const listParkedKeys = query<
    order by retry_at limit :limit`,
 )
 
-/** The first events of a key; those that the log has dropped have no type. */
+/** The first backlog events of an order key. Events that the log no longer holds have no type. */
 export const listBacklog = query<
   { appNo: number; no: number; key: string; limit: number },
   { position: number; type: string | null; payload: string | null }
@@ -159,13 +160,13 @@ export const recordDeliveries = query<
     appNo: number
     no: number
     position: number
-    news: string
+    batch: string
   },
   { hopeless: boolean | null; restarted: boolean | null }
 >(
   'webhooks.record',
   `select hopeless, restarted from record_deliveries(
-     :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :position, :news::json)`,
+     :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :position, :batch::json)`,
 )
 
 export const lockLease = query<{ job: string; workerId: string; epoch: number }>(

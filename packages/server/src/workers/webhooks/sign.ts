@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** The header `webhook-signature` of Standard Webhooks: one signature for each secret in use. */
+/** The `webhook-signature` header of Standard Webhooks, with one signature for each valid secret. */
 export function signatureOf(
   secrets: string[],
   { id, timestamp, body }: { id: string; timestamp: number; body: string },

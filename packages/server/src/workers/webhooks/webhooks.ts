@@ -7,17 +7,17 @@ import { isLeaseLost, type Lease, type Worker } from '../../platform/leases/leas
 import { Caller } from './caller.ts'
 import { Delivery } from './delivery.ts'
 import {
+  type ActiveWebhook,
   countWorkers,
-  type HeldWebhook,
+  listActiveWebhooks,
   listFreeShards,
-  listHeldWebhooks,
   listOwnShards,
 } from './queries.ts'
 
-/** Parts in which webhooks are shared out; as in the table's column. */
+/** The number of shards that webhooks are divided into. Must match the table's `shard` column. */
 const SHARDS = 64
 const ROUND_MS = 500
-/** Of a thousand webhooks, a list takes some twenty milliseconds. */
+/** Listing a thousand webhooks takes about twenty milliseconds. */
 const LIST_EVERY_MS = 1_000
 
 export interface WebhooksContext {
@@ -27,15 +27,17 @@ export interface WebhooksContext {
   signal: AbortSignal
 }
 
-/** Delivers to the webhooks of a cell: to all, or to a fair part of them beside other workers. */
+/** Delivers events to the webhooks of a cell, sharing the work equally with other workers. */
 export async function runWebhooks(context: WebhooksContext): Promise<void> {
   const { deps, cell, signal } = context
   const webhooks = new Webhooks(context)
   const unsubscribe = deps.bus.subscribe(sequencedSubject(cell.id), (data) =>
-    webhooks.grown(JSON.parse(data)),
+    webhooks.logsGrew(JSON.parse(data)),
   )
   while (!signal.aborted) {
-    await webhooks.round().catch((error) => deps.log.warn({ err: error }, 'webhooks wait'))
+    await webhooks
+      .round()
+      .catch((error) => deps.log.warn({ err: error }, "couldn't look for webhook work; retrying"))
     await sleep(ROUND_MS, undefined, { signal }).catch(() => {})
   }
   unsubscribe()
@@ -50,13 +52,13 @@ class Webhooks {
   readonly #caller: Caller
   readonly #counters: Counters
   readonly #leases = new Map<number, Lease>()
-  /** By the number of the webhook. */
+  /** By webhook number. */
   readonly #deliveries = new Map<number, Delivery>()
   #listedAt = Number.NEGATIVE_INFINITY
-  /** Shards came, or a webhook is to be begun anew. */
+  /** Shards were added, or a delivery has to start over. */
   #changed = false
-  readonly #leaving = new Set<Promise<void>>()
-  readonly #leavingShards = new Set<number>()
+  readonly #releasing = new Set<Promise<void>>()
+  readonly #releasingShards = new Set<number>()
   readonly #byApp = new Map<number, Set<Delivery>>()
 
   constructor(context: WebhooksContext) {
@@ -65,51 +67,51 @@ class Webhooks {
     this.#counters = new Counters(context.deps)
   }
 
-  /** Takes and gives up shards until everybody has as many, and looks for work in its own. */
+  /** Takes or releases shards until all workers hold equally many, then looks for work in its own. */
   async round(): Promise<void> {
     const { db } = this.#context.cell
-    await this.#refresh()
+    await this.#refreshLeases()
     const { count } = await countWorkers.one(db, {})
     const share = Math.ceil(SHARDS / Math.max(count, 1))
-    if (this.#leases.size < share) await this.#take(share - this.#leases.size)
-    else if (this.#leases.size > share) this.#giveUp(this.#leases.size - share)
+    if (this.#leases.size < share) await this.#takeShards(share - this.#leases.size)
+    else if (this.#leases.size > share) this.#releaseShards(this.#leases.size - share)
     const due = performance.now() - this.#listedAt >= LIST_EVERY_MS || this.#changed
     if (this.#leases.size === 0 || !due) return
     this.#listedAt = performance.now()
     this.#changed = false
-    this.#update(await listHeldWebhooks.many(db, { shards: [...this.#leases.keys()] }))
+    this.#update(await listActiveWebhooks.many(db, { shards: [...this.#leases.keys()] }))
   }
 
-  grown(sequenced: Sequenced): void {
+  logsGrew(sequenced: Sequenced): void {
     for (const [appNo, last] of Object.entries(sequenced)) {
-      for (const delivery of this.#byApp.get(Number(appNo)) ?? []) delivery.grown(last)
+      for (const delivery of this.#byApp.get(Number(appNo)) ?? []) delivery.logGrew(last)
     }
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.stop()))
-    await Promise.allSettled(this.#leaving)
+    await Promise.allSettled(this.#releasing)
     this.#caller.close()
     await this.#counters.close()
   }
 
-  /** What the database says: others may have taken a shard while we were stopped. */
-  async #refresh(): Promise<void> {
+  /** Adopts the leases in the database: another worker may have taken a shard while this process was suspended. */
+  async #refreshLeases(): Promise<void> {
     const { cell, worker } = this.#context
     const own = await listOwnShards.many(cell.db, { workerId: worker.id })
     const epochs = new Map(own.map(({ job, epoch }) => [shardOf(job), epoch]))
     for (const [shard, lease] of this.#leases) {
       if (epochs.get(shard) !== lease.epoch) this.#leases.delete(shard)
     }
-    // One that was taken by a statement whose answer got lost would be held for nothing.
+    // A shard may have been taken by a statement whose answer got lost.
     for (const [shard, epoch] of epochs) {
-      if (this.#leases.has(shard) || this.#leavingShards.has(shard)) continue
+      if (this.#leases.has(shard) || this.#releasingShards.has(shard)) continue
       this.#leases.set(shard, { job: jobOf(shard), workerId: worker.id, epoch })
       this.#changed = true
     }
   }
 
-  async #take(limit: number): Promise<void> {
+  async #takeShards(limit: number): Promise<void> {
     const { cell, worker } = this.#context
     const free = await listFreeShards.many(cell.db, { shards: SHARDS, limit })
     await Promise.all(
@@ -122,28 +124,28 @@ class Webhooks {
     )
   }
 
-  /** A worker came: its part is given up once calls under way have ended. */
-  #giveUp(count: number): void {
+  /** Another worker has joined: releases shards once their current calls have ended. */
+  #releaseShards(count: number): void {
     for (const [shard, lease] of [...this.#leases].slice(0, count)) {
       this.#leases.delete(shard)
-      this.#leavingShards.add(shard)
-      const leaving = [...this.#deliveries].filter(([, delivery]) => delivery.lease === lease)
-      for (const [no] of leaving) this.#forget(no)
-      const over = Promise.all(leaving.map(([, delivery]) => delivery.stop()))
-      const released = over.then(() => this.#context.worker.release(lease))
-      this.#leaving.add(released)
+      this.#releasingShards.add(shard)
+      const deliveries = [...this.#deliveries].filter(([, delivery]) => delivery.lease === lease)
+      for (const [no] of deliveries) this.#forget(no)
+      const stopped = Promise.all(deliveries.map(([, delivery]) => delivery.stop()))
+      const released = stopped.then(() => this.#context.worker.release(lease))
+      this.#releasing.add(released)
       void released
-        .catch((error) => this.#context.deps.log.warn({ err: error }, 'a shard was not released'))
+        .catch((error) => this.#context.deps.log.warn({ err: error }, "couldn't release a shard"))
         .finally(() => {
-          this.#leaving.delete(released)
-          this.#leavingShards.delete(shard)
+          this.#releasing.delete(released)
+          this.#releasingShards.delete(shard)
         })
     }
   }
 
-  #update(held: HeldWebhook[]): void {
+  #update(active: ActiveWebhook[]): void {
     const gone = new Set(this.#deliveries.keys())
-    for (const webhook of held) {
+    for (const webhook of active) {
       const lease = this.#leases.get(webhook.shard)
       if (!lease) continue
       const known = this.#deliveries.get(webhook.no)
@@ -156,17 +158,18 @@ class Webhooks {
     if (gone.size > 0) this.#changed = true
   }
 
-  #add(webhook: HeldWebhook, lease: Lease): void {
+  #add(webhook: ActiveWebhook, lease: Lease): void {
     const { deps, cell, worker } = this.#context
     const { no, app_no: appNo } = webhook
-    const onFault = (error: unknown) => {
-      if (isLeaseLost(error)) deps.log.warn({ job: lease.job }, 'webhook lost to another worker')
-      else deps.log.warn({ err: error, job: lease.job }, 'webhook waits')
+    const onFailure = (error: unknown) => {
+      if (isLeaseLost(error))
+        deps.log.warn({ job: lease.job }, 'webhook lease lost to another worker')
+      else deps.log.warn({ err: error, job: lease.job }, 'webhook delivery failed; restarting it')
       if (this.#deliveries.get(no) === delivery) this.#remove(no)
       this.#changed = true
     }
     const delivery = new Delivery(
-      { deps, cell, caller: this.#caller, counters: this.#counters, worker, lease, onFault },
+      { deps, cell, caller: this.#caller, counters: this.#counters, worker, lease, onFailure },
       webhook,
     )
     this.#deliveries.set(no, delivery)

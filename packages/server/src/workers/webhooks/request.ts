@@ -1,33 +1,34 @@
 import { type EventType, events, triggerDataOf } from '@loquat/protocol'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
-import type { HeldWebhook, Sendable } from './queries.ts'
+import type { ActiveWebhook, OutgoingEvent } from './queries.ts'
 import { signatureOf } from './sign.ts'
 
-/** A request that tells of an event. */
-export interface Envelope {
+/** The headers and body of a webhook call. */
+export interface WebhookRequest {
   headers: Record<string, string>
   body: string
 }
 
-/** As far as it matters here; not every type has them. */
+/** The parts of an event's definition that matter here. */
 type Definition = { summary: string; trigger?: string; triggerData?: unknown }
 
-/** The payload goes out as it stands in the log, but where the contract wants another shape. */
+/** The payload is sent as the log stores it, unless webhooks use another shape for this type. */
 function dataOf(type: EventType, payload: string): string {
   const { triggerData }: Definition = events[type]
   return triggerData ? JSON.stringify(triggerDataOf(type, JSON.parse(payload))) : payload
 }
 
-/** One id for all tries of an event by a webhook: receivers tell repetitions by it. */
-const idOf = ({ app_id, id }: HeldWebhook, { position }: Sendable) => `${app_id}_${id}_${position}`
+/** The same id for all attempts, so that receivers can recognize repetitions. */
+const idOf = ({ app_id, id }: ActiveWebhook, { position }: OutgoingEvent) =>
+  `${app_id}_${id}_${position}`
 
-/** What is sent of an event, signed at this moment. */
-export function envelopeOf(
-  webhook: HeldWebhook,
+/** Builds the request for an event, signed with the current time. */
+export function requestFor(
+  webhook: ActiveWebhook,
   region: string,
-  event: Sendable,
+  event: OutgoingEvent,
   secrets: Secrets,
-): Envelope {
+): WebhookRequest {
   const type = event.type as EventType
   const { trigger }: Definition = events[type]
   const { app_id: appId, id: hookId, use_basic_auth, username, password_sealed } = webhook
@@ -35,10 +36,8 @@ export function envelopeOf(
   const body = `{"trigger":${JSON.stringify(trigger)},"data":${dataOf(type, event.payload)},${rest}`
   const id = idOf(webhook, event)
   const timestamp = Math.floor(Date.now() / 1000)
-  const used = [webhook.secret_sealed, webhook.old_secret_sealed].filter(
-    (sealed) => sealed !== null,
-  )
-  const keys = used.map((sealed) => secrets.open(sealed))
+  const sealed = [webhook.secret_sealed, webhook.old_secret_sealed].filter((one) => one !== null)
+  const keys = sealed.map((one) => secrets.open(one))
   const password = use_basic_auth && password_sealed ? secrets.open(password_sealed) : undefined
   const credentials = Buffer.from(`${username}:${password}`).toString('base64')
   return {

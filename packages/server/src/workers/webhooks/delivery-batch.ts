@@ -1,5 +1,5 @@
 import type { CallOutcome } from './caller.ts'
-import type { Health } from './health.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 
 interface Attempt extends CallOutcome {
   position: number
@@ -9,7 +9,7 @@ interface Attempt extends CallOutcome {
   at: number
 }
 
-interface Place {
+interface KeyedPosition {
   key: string
   position: number
 }
@@ -21,41 +21,41 @@ interface DeadLetter {
   reason: 'exhausted' | 'noRetry' | 'expired'
 }
 
-/** What happened and is not in the database yet: see record_deliveries. */
-export class News {
+/** What happened since the last write to the database. record_deliveries stores it in one transaction. */
+export class DeliveryBatch {
   readonly attempts: Attempt[] = []
-  /** Events that have to wait. */
-  readonly queued: Place[] = []
-  /** Keys that failed, and when to try them again. */
+  /** Events that have to wait in the backlog. */
+  readonly queued: KeyedPosition[] = []
+  /** Order keys that failed, and when to retry them. */
   readonly parked: { key: string; tries: number; seconds: number }[] = []
-  /** Events of the backlog that were delivered or given up. */
-  readonly done: Place[] = []
+  /** Backlog events that were delivered or became dead letters. */
+  readonly done: KeyedPosition[] = []
   readonly dead: DeadLetter[] = []
   succeeded = false
-  /** From now on the whole webhook waits for so long. */
+  /** How long the whole webhook waits because its circuit breaker opened. */
   waitSeconds: number | undefined
-  /** Keys of these events are to be taken for parked until this is in the database. */
+  /** Order keys of `queued`. They count as parked until the batch is written. */
   readonly queuedKeys = new Set<string>()
-  /** Keys that nobody works on any more, once this is in the database. */
-  readonly drained = new Set<string>()
+  /** Order keys whose retry has ended. They may be retried again once the batch is written. */
+  readonly retriedKeys = new Set<string>()
 
-  queue(place: Place): void {
-    this.queued.push({ key: place.key, position: place.position })
-    this.queuedKeys.add(place.key)
+  queue({ key, position }: KeyedPosition): void {
+    this.queued.push({ key, position })
+    this.queuedKeys.add(key)
   }
 
-  /** Nothing that the database has to know. */
+  /** Whether there is nothing to store. */
   get empty(): boolean {
     const { attempts, queued, parked, done, dead } = this
     return [attempts, queued, parked, done, dead].every(({ length }) => length === 0)
   }
 
-  toJson({ failures, waiting, probes }: Health): string {
+  toJson({ failures, open, probes }: CircuitBreaker): string {
     const lists = { queued: this.queued, parked: this.parked, done: this.done, dead: this.dead }
     const filled = Object.entries(lists).filter(([, { length }]) => length > 0)
     return JSON.stringify({
       failures,
-      waiting,
+      waiting: open,
       probes,
       ...Object.fromEntries(filled),
       attempts: this.attempts,
