@@ -80,7 +80,7 @@ suite('configuration', () => {
       /LOQUAT_DIRECTORY_URL must be a URL that begins with postgres:\/\/ or postgresql:\/\//,
       /LOQUAT_REDIS_URL is missing/,
       /LOQUAT_SECRET must be base64 of at least 32 bytes/,
-      /LOQUAT_REGIONS has no region "mars"; there are us, eu, in/,
+      /LOQUAT_REGIONS contains the unknown region "mars"\. The regions are us, eu, in/,
       /LOQUAT_PORT must be an integer from 0 to 65535/,
       /LOQUAT_POOL_SIZE must be an integer/,
       /LOQUAT_DRAIN_SECONDS must be an integer/,

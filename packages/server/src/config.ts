@@ -8,7 +8,7 @@ interface Option<T> {
   /** How the value is written, for docs/config.md. */
   type: string
   description: string
-  /** As it would be written in the environment; without one the option is required. */
+  /** In the form used in the environment. An option without a default is required. */
   default?: string
   /** Throws an Error whose message completes "LOQUAT_X …". */
   parse: (text: string) => T
@@ -34,7 +34,7 @@ const url = (env: string, protocols: string[], details: Details): Option<string>
   },
 })
 
-/** Apps stand before the name, which no address of digits can have. */
+/** Apps have subdomains of this host, which an IP address can't have. */
 const named = (option: Option<string>): Option<string> => ({
   ...option,
   parse(value) {
@@ -98,7 +98,7 @@ const optional = (option: Option<string>): Option<string> => ({
   parse: (value) => value && option.parse(value),
 })
 
-/** Parts separated by commas; none if empty. */
+/** A comma-separated list. An empty value means no parts. */
 const list = (
   env: string,
   type: string,
@@ -133,30 +133,30 @@ function isNameServer(text: string): boolean {
   }
 }
 
-/** The whole configuration of the service, in the groups of docs/config.md. */
+/** The configuration of the service, in the groups of docs/config.md. */
 export const options = {
   engines: {
     directoryUrl: url('LOQUAT_DIRECTORY_URL', ['postgres', 'postgresql'], {
-      description: 'The directory: the PostgreSQL database that knows regions, cells and apps.',
+      description: 'The directory: the PostgreSQL database that lists regions, cells and apps.',
     }),
     natsUrl: url('LOQUAT_NATS_URL', ['nats', 'tls'], {
-      description: 'NATS, for live delivery and wake-ups.',
+      description: 'NATS, for real-time delivery and wake-ups.',
     }),
     redisUrl: url('LOQUAT_REDIS_URL', ['redis', 'rediss'], {
-      description: 'Redis or Valkey, for counters of rate limits and remembered pages.',
+      description: 'Redis or Valkey, for rate limit counters and page starts.',
     }),
     poolSize: integer('LOQUAT_POOL_SIZE', 1, 1000, {
       default: '20',
-      description: 'Connections of this process to each cell, at most.',
+      description: 'The most connections from this process to each cell.',
     }),
     timeoutMs: integer('LOQUAT_DB_TIMEOUT_MS', 100, 600_000, {
       default: '4000',
       description:
-        'A statement of a request, or its wait for a connection, is given up after this long.',
+        "The timeout of a request's SQL statement, and of its wait for a connection, in milliseconds.",
     }),
     prefix: matching('LOQUAT_PREFIX', /^[\w-]+$/, 'letters, digits, - and _', {
       default: 'loquat',
-      description: 'Begins every NATS subject and Redis key: installations can share both.',
+      description: 'The prefix of all NATS subjects and Redis keys, so that installations can share both.',
     }),
   },
   service: {
@@ -164,10 +164,10 @@ export const options = {
       env: 'LOQUAT_SECRET',
       type: 'base64 of at least 32 random bytes',
       description:
-        'Hashes and encrypts keys, tokens and addresses. The same on every process; losing it loses every key. Make one: `openssl rand -base64 32`.',
+        'The secret that hashes and encrypts API keys, tokens and database URLs. It must be the same for all processes. If you lose it, you lose all keys. Create one: `openssl rand -base64 32`.',
       parse(value: string) {
         if (Buffer.from(value, 'base64').length < 32) {
-          throw new Error('must be base64 of at least 32 bytes; make one: openssl rand -base64 32')
+          throw new Error('must be base64 of at least 32 bytes. Create one: openssl rand -base64 32')
         }
         return value
       },
@@ -182,7 +182,7 @@ export const options = {
         const unknown = names.filter((name) => !regions.includes(name as Region))
         if (unknown.length > 0) {
           throw new Error(
-            `has no region "${unknown.join('", "')}"; there are ${regions.join(', ')}`,
+            `contains the unknown region "${unknown.join('", "')}". The regions are ${regions.join(', ')}`,
           )
         }
         return names as Region[]
@@ -192,34 +192,34 @@ export const options = {
       url('LOQUAT_PUBLIC_URL', ['http', 'https'], {
         default: 'http://localhost:3000',
         description:
-          'The service host as callers reach it. An app stands at `{appId}.api-{region}.` before it.',
+          'The public URL of the service. The host of an app is `{appId}.api-{region}.` followed by this host.',
       }),
     ),
     eventRetentionDays: integer('LOQUAT_EVENT_RETENTION_DAYS', 1, 365, {
       default: '14',
-      description: 'Events older than this many days are dropped, a day at a time.',
+      description: 'How many days the event log keeps events.',
     }),
   },
   manage: {
     signUp: oneOf('LOQUAT_SIGN_UP', ['open', 'invited', 'off'], {
       default: 'invited',
       description:
-        'Who can become an operator: everyone, whoever was invited to an app, or nobody but by `loquat operators create`.',
+        'Who can sign up as an operator: everyone (`open`), people invited to an app (`invited`), or nobody (`off`). `loquat operators create` always works.',
     }),
     appsPerOperator: integer('LOQUAT_APPS_PER_OPERATOR', 1, 1_000_000, {
       default: '100',
-      description: 'Apps that an operator can own.',
+      description: 'The most apps that an operator can own.',
     }),
     rate: integer('LOQUAT_MANAGE_RATE', 1, 1_000_000_000, {
       default: '1200',
-      description: 'Requests a minute of an operator to the management interface.',
+      description: 'Requests per minute that an operator may send to the management API.',
     }),
   },
   webhooks: {
     privateTargets: flag('LOQUAT_WEBHOOK_PRIVATE_TARGETS', {
       default: 'false',
       description:
-        'Lets webhooks call private addresses, and `http://`: for development and tests. `loquat dev` sets it.',
+        'Whether webhooks may call private addresses and `http://` URLs. For development and tests only; `loquat dev` sets it.',
     }),
     nameServers: list(
       'LOQUAT_WEBHOOK_NAME_SERVERS',
@@ -227,18 +227,18 @@ export const options = {
       isNameServer,
       {
         description:
-          "Who resolves the host names of webhooks; those of the system if empty. The system's hosts file is not read.",
+          "The DNS servers that resolve webhooks' host names. Defaults to the system's. The hosts file is not used.",
       },
     ),
   },
   http: {
     host: text('LOQUAT_HOST', {
       default: '127.0.0.1',
-      description: 'The address to listen on; 0.0.0.0 for all.',
+      description: 'The IP address to listen on. Use 0.0.0.0 for all interfaces.',
     }),
     internalHost: text('LOQUAT_INTERNAL_HOST', {
       default: '127.0.0.1',
-      description: 'The address of the internal port: metrics are for the operator alone.',
+      description: 'The IP address of the internal port. Keep it private: it serves metrics.',
     }),
     trustedProxies: list(
       'LOQUAT_TRUSTED_PROXIES',
@@ -246,36 +246,36 @@ export const options = {
       isNetwork,
       {
         description:
-          'Whose header `X-Forwarded-For` tells where a request comes from: load balancers. Nobody if empty.',
+          'Load balancers whose `X-Forwarded-For` header is trusted. Empty: none.',
       },
     ),
     port: integer('LOQUAT_PORT', 0, 65535, {
       default: '3000',
-      description: 'The port of the REST interface; 0 lets the system choose.',
+      description: 'The port of the REST API. With 0, the system chooses one.',
     }),
     internalPort: integer('LOQUAT_INTERNAL_PORT', 0, 65535, {
       default: '9464',
       description:
-        'The port of `/metrics` and `/health`, for the operator alone; 0: system’s choice.',
+        'The port of `/metrics` and `/health`. Keep it private. With 0, the system chooses one.',
     }),
     drainNoticeSeconds: integer('LOQUAT_DRAIN_NOTICE_SECONDS', 0, 600, {
       default: '2',
       description:
-        'After SIGTERM, requests are still taken for this long while `/health/ready` says 503: time for load balancers to look away.',
+        'After SIGTERM, the process still accepts requests for this many seconds while `/health/ready` answers 503, so that load balancers can remove it.',
     }),
     drainSeconds: integer('LOQUAT_DRAIN_SECONDS', 0, 600, {
       default: '20',
-      description: 'After that, requests under way have this long to finish.',
+      description: 'After that, current requests have this many seconds to finish.',
     }),
   },
   log: {
     level: oneOf('LOQUAT_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
-      description: 'The least severe entries to write.',
+      description: 'The minimum severity of log entries.',
     }),
     tracesUrl: optional(
       url('LOQUAT_TRACES_URL', ['http', 'https'], {
-        description: 'Where traces go (OTLP over HTTP, `…/v1/traces`); nowhere if empty.',
+        description: 'The URL to send traces to (OTLP over HTTP, `…/v1/traces`). Empty: no traces.',
       }),
     ),
   },
@@ -288,10 +288,10 @@ export type Config = {
   }
 }
 
-/** What is wrong with the configuration: all of it, not the first fault alone. */
+/** Reports all errors in the configuration, not only the first. */
 export class ConfigError extends UserError {
   constructor(faults: string[]) {
-    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
   }
 }
 
@@ -317,7 +317,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ),
   ])
   if (faults.length > 0) {
-    throw new ConfigError([...faults, 'Every setting is described in docs/config.md.'])
+    throw new ConfigError([...faults, 'docs/config.md describes all settings.'])
   }
   return Object.freeze(Object.fromEntries(groups)) as Config
 }

@@ -9,7 +9,7 @@ import { Targets } from './platform/net/targets.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
 import { openTracing, type Tracing } from './platform/tracing/tracing.ts'
 
-/** What actions and jobs work with. Built once, passed as an argument. */
+/** The dependencies of actions and jobs. Built once and passed as an argument. */
 export interface Deps {
   config: Config
   log: Logger
@@ -20,11 +20,11 @@ export interface Deps {
   cache: Cache
   directory: Directory
   revocations: Revocations
-  /** Where webhooks may go. */
+  /** Decides which addresses webhooks may call. */
   targets: Targets
 }
 
-/** Opens everything; only the directory is waited for, by `deps.directory.start()`. */
+/** Opens everything without waiting. Only the directory has to be awaited, with `deps.directory.start()`. */
 export function openDeps(config: Config): Deps {
   const log = openLog(config.log.level)
   const metrics = openMetrics()

@@ -14,11 +14,11 @@ const waitingWebhooks = query<Record<string, never>, { value: number }>(
   'select count(*)::int as value from webhook_progress where waits_until is not null',
 )
 
-/** What is true of this process now: connections, memory, and how busy its one thread is. */
+/** Gauges of this process: connections, memory and the load of its event loop. */
 export function addProcessGauges({ metrics, directory }: Deps): void {
   metrics.gauge(
     'loquat_db_connections',
-    'Connections by database and state; requests that wait for one are "waiting".',
+    'Connections by database and state. "waiting" counts requests that wait for a connection.',
     () => {
       const pools = [
         ['directory', directory.db] as const,
@@ -35,7 +35,7 @@ export function addProcessGauges({ metrics, directory }: Deps): void {
   let last = performance.eventLoopUtilization()
   metrics.gauge(
     'loquat_event_loop_utilization',
-    'Share of the time since the last look in which the process was busy, 0 to 1.',
+    'Share of the time since the last scrape in which the event loop was busy, from 0 to 1.',
     () => {
       const now = performance.eventLoopUtilization()
       const { utilization } = performance.eventLoopUtilization(now, last)
@@ -45,9 +45,9 @@ export function addProcessGauges({ metrics, directory }: Deps): void {
   )
 }
 
-/** What waits in each cell. A cell that does not answer shows nothing: its alarm is another. */
+/** Gauges of the work that waits in each cell. A cell that doesn't answer has no value; other metrics raise that alarm. */
 export function addBacklogGauges({ metrics, directory, log }: Deps): void {
-  const ofCells = (statement: typeof outboxAge) => async (): Promise<Readings> => {
+  const perCell = (statement: typeof outboxAge) => async (): Promise<Readings> => {
     const readings = await Promise.allSettled(
       directory.cells().map(async ({ id, db }): Promise<[number, { cell: string }]> => {
         const { value } = await statement.one(db, {})
@@ -56,18 +56,18 @@ export function addBacklogGauges({ metrics, directory, log }: Deps): void {
     )
     return readings.flatMap((reading) => {
       if (reading.status === 'fulfilled') return [reading.value]
-      log.warn({ err: reading.reason }, 'no metrics of a cell')
+      log.warn({ err: reading.reason }, "couldn't read the metrics of a cell")
       return []
     })
   }
   metrics.gauge(
     'loquat_outbox_oldest_seconds',
     'Age of the oldest event that has no position yet, by cell.',
-    ofCells(outboxAge),
+    perCell(outboxAge),
   )
   metrics.gauge(
     'loquat_webhooks_waiting',
-    'Webhooks whose receivers failed too often, and are only probed, by cell.',
-    ofCells(waitingWebhooks),
+    'Webhooks that are only probed because their receivers failed too often, by cell.',
+    perCell(waitingWebhooks),
   )
 }

@@ -6,17 +6,17 @@ import { runningEngines } from './engines/engines.ts'
 import { enginesDir } from './engines/folder.ts'
 import { UserError } from './platform/errors.ts'
 
-/** The only place that reads the environment, catches signals and ends the process. */
+/** Only this file reads the environment, handles signals and exits the process. */
 const env = process.env
 
 const context: Context = {
   env,
   config(changes = {}) {
-    // In a checkout with nothing configured, the engines of `npm run engines` or `loquat dev` serve.
+    // Without a configuration, use the engines that `npm run engines` or `loquat dev` started in this checkout.
     const configured = env.LOQUAT_DIRECTORY_URL !== undefined
     const engines = configured ? undefined : runningEngines(enginesDir(env))
     if (!configured && !engines) {
-      console.error('Nothing is configured and no engines run here: start them with loquat dev.')
+      console.error('Loquat is not configured, and no engines are running here. Start them: loquat dev')
     }
     return readConfig({ ...engines, ...env, ...changes })
   },
@@ -27,7 +27,7 @@ const context: Context = {
     new Promise((resolve) => {
       const stop = () => {
         resolve()
-        // A second signal means now.
+        // A second signal exits immediately.
         for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
       }
       process.once('SIGINT', stop)

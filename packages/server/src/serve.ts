@@ -13,12 +13,12 @@ export type Role = (typeof roles)[number]
 
 export interface Service {
   deps: Deps
-  /** Where the REST interface listens, if this process has that role. */
+  /** The port of the REST API, if this process has that role. */
   apiPort: number | undefined
-  /** Where WebSockets are taken, if this process has that role: with `api`, the same port. */
+  /** The port for WebSockets, if this process has that role. With the role `api`, it is the same port. */
   gatewayPort: number | undefined
   internalPort: number
-  /** Stops taking work, finishes what is under way, and closes everything. */
+  /** Stops accepting work, finishes current work, and closes everything. */
   drain(): Promise<void>
 }
 
@@ -80,8 +80,8 @@ async function listenApi(deps: Deps, options: ApiOptions) {
     server,
     port: portOf(server),
     /**
-     * First every answer says `connection: close`, so that callers come back elsewhere; then no
-     * connection is taken any more; what is still under way at the end is cut off.
+     * First, every response says `connection: close`, so that callers reconnect to other processes. Then no new
+     * connections are accepted. Finally, requests that are still running are cut off.
      */
     async drain() {
       draining = true
@@ -93,7 +93,7 @@ async function listenApi(deps: Deps, options: ApiOptions) {
   }
 }
 
-/** WebSockets: at the server of the REST interface if there is one here, else at one of its own. */
+/** Accepts WebSockets on the server of the REST API, if this process has one, or on its own server. */
 async function listenGateway(deps: Deps, health: RequestListener, shared: Server | undefined) {
   const { host, port, drainSeconds } = deps.config.http
   const gateway = new Gateway(deps)
@@ -102,7 +102,7 @@ async function listenGateway(deps: Deps, health: RequestListener, shared: Server
   if (!shared) await listen(server, port, host)
   return {
     port: portOf(server),
-    /** Half the time for the connections to go elsewhere, one by one; the other half for their goodbyes. */
+    /** Spreads the closing of connections over half the time, and leaves the other half for the close handshakes. */
     async drain() {
       await gateway.drain(drainSeconds / 2)
       if (!shared) server.close()
@@ -116,7 +116,7 @@ const listen = (server: Server, port: number, host: string): Promise<Server> =>
     server.listen(port, host, () => resolve(server))
   })
 
-/** Metrics and health, on a port of their own: for the operator alone. */
+/** Metrics and health, on a separate port that only operators can reach. */
 function listenInternal({ config, metrics }: Deps, health: RequestListener): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/metrics') metrics.handler(request, response)
@@ -125,14 +125,14 @@ function listenInternal({ config, metrics }: Deps, health: RequestListener): Pro
   return listen(server, config.http.internalPort, config.http.internalHost)
 }
 
-/** Alive to the end; ready until it drains. */
+/** `live` is always true; `ready` is true until the process drains. */
 const answerHealth =
   (draining: () => boolean): RequestListener =>
   ({ url = '' }, response) => {
-    const [, asked] = /^\/health\/(live|ready)$/.exec(url) ?? []
-    const away = asked === 'ready' && draining()
-    const status = away ? 'draining' : (asked ?? 'unknown path')
-    const code = asked === undefined ? 404 : away ? 503 : 200
+    const [, check] = /^\/health\/(live|ready)$/.exec(url) ?? []
+    const away = check === 'ready' && draining()
+    const status = away ? 'draining' : (check ?? 'unknown path')
+    const code = check === undefined ? 404 : away ? 503 : 200
     response.writeHead(code, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ status }))
   }

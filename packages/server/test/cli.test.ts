@@ -62,7 +62,7 @@ suite('help', { concurrency: 3 }, () => {
     assert.equal(code, 0)
     assert.match(stdout, /^Usage: loquat apps create/)
     assert.match(stdout, /Create an app: an isolated set of users, groups, messages and keys\./)
-    assert.match(stdout, /--region <region> +where its data lives/)
+    assert.match(stdout, /--region <region> +the region that stores its data/)
     assert.match(stdout, /^Examples:\n {2}loquat apps create --name "Book club"$/m)
   })
 
@@ -173,7 +173,7 @@ suite('operators create', () => {
   test('refuses an address that is none, or taken', async () => {
     const create = (email: string) =>
       loquat(['operators', 'create', '--email', email, '--name', 'Rui'], env)
-    assertRefused(await create('rui'), /--email takes an address/)
+    assertRefused(await create('rui'), /--email must be an email address/)
     assertRefused(await create('rui@example.org'), /an account with the address/)
     assertRefused(
       await loquat(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
@@ -233,7 +233,7 @@ suite('apps set', () => {
       /Nothing was changed/,
       /rate\.core must be an integer from 1 to/,
       /there is no setting "rate\.cor"/,
-      /"limits" is not of the form NAME=VALUE/,
+      /"limits" must have the form NAME=VALUE/,
       /rate\.standard is an integer/,
     )
     assert.deepEqual(await stored(), before)
@@ -326,10 +326,10 @@ suite('migrate and cells add', () => {
   test('a cell is not added where it cannot be', async () => {
     const add = (id: string, region: string, url: string) =>
       loquat(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
-    assertRefused(await add('US 1', 'us', cellUrl), /--id takes/)
+    assertRefused(await add('US 1', 'us', cellUrl), /--id must have/)
     assertRefused(await add('us-9', 'us', 'localhost/cell'), /begins with postgres:\/\//)
-    assertRefused(await add('us-9', 'us', directoryUrl), /That is the directory/)
-    assertRefused(await add('us-1', 'eu', cellUrl), /Cell us-1 stands in region us/)
+    assertRefused(await add('us-9', 'us', directoryUrl), /This is the directory/)
+    assertRefused(await add('us-1', 'eu', cellUrl), /Cell us-1 is in region us/)
     const missing = await add('us-9', 'us', databaseUrl(process.env, 'no_such_database'))
     assertRefused(missing, /"no_such_database" does not exist/, /Nothing was changed/)
     const { rows } = await queryAt(directoryUrl, 'select cell_id from cells')
@@ -384,7 +384,7 @@ suite('serve', { concurrency: 3 }, () => {
 
   test('refuses a role that does not exist', async () => {
     const outcome = await loquat(['serve', '--roles', 'api,cook'], env)
-    assertRefused(outcome, /No role "cook"\. There are api, gateway, worker\./)
+    assertRefused(outcome, /Unknown role "cook"\. The roles are api, gateway, worker\./)
   })
 
   test('answers on its port, and at SIGTERM finishes what is under way and ends well', async () => {

@@ -17,7 +17,7 @@ suite('loquat dev', async () => {
   const start = async () => {
     running = startLoquat(['dev', '--port', String(port)], env)
     const [, ...facts] = await running.printed(
-      /Base address +(\S+)\n +API key +(\S+)\n +App +(\S+)[\s\S]*Console +(\S+)\n +sign in as (\S+) with (\S+)[\s\S]*Ctrl-C/,
+      /Base URL +(\S+)\n +API key +(\S+)\n +Demo app +([^\s,]+)[\s\S]*Console +(\S+)\n +sign in as (\S+) with password (\S+)[\s\S]*Ctrl-C/,
     )
     return facts
   }
@@ -65,7 +65,7 @@ suite('loquat dev', async () => {
   test('a second one on the same port says that the port is in use', async () => {
     const { code, stderr } = await loquat(['dev', '--port', String(port)], env)
     assert.equal(code, 1)
-    assert.equal(stderr, `Port ${port} is in use. Choose another: loquat dev --port ${port + 1}\n`)
+    assert.equal(stderr, `Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}\n`)
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
   })
 

@@ -160,16 +160,16 @@ suite('fill', () => {
   test('says what groups and messages need', async () => {
     const app = await server.newApp()
     const fault = async (flags: string) => (await fillWith(app, flags)).stderr
-    assert.match(await fault('--groups 1'), /too few users\. Fill them first: --users N/)
-    assert.match(await fault('--messages 1'), /too few users\. Fill them first: --users N/)
+    assert.match(await fault('--groups 1'), /too few users\. Add some first: --users N/)
+    assert.match(await fault('--messages 1'), /too few users\. Add some first: --users N/)
     await filled(app, '--users 10')
-    assert.match(await fault('--messages 9 --conversations 0'), /no groups to write to/)
-    assert.match(await fault('--messages 100 --conversations 46'), /10 users have at most 45/)
-    assert.match(await fault('--messages 5 --conversations 6'), /need as many messages/)
+    assert.match(await fault('--messages 9 --conversations 0'), /The app has no groups/)
+    assert.match(await fault('--messages 100 --conversations 46'), /10 users can have at most 45/)
+    assert.match(await fault('--messages 5 --conversations 6'), /need at least as many messages/)
     assert.match(await fault('--groups 1 --members 11'), /at most 10 members/)
     assert.match(await fault('--groups 2001 --members 10'), /more than 2000 groups/)
     await filled(app, '--messages 45 --conversations 45')
-    assert.match(await fault('--messages 1'), /No two users are left/)
+    assert.match(await fault('--messages 1'), /All pairs of users already have a conversation/)
     await verified(app)
   })
 
@@ -185,7 +185,7 @@ suite('fill', () => {
     assert.match((await run('--app', app)).stderr, /Say what to add: --users N/)
     assert.match(
       (await run('--app', app, '--users', '1.5')).stderr,
-      /--users takes a number from 1/,
+      /--users must be a number from 1/,
     )
   })
 })

@@ -79,7 +79,7 @@ export class Running {
 
   /** The process has the lease on the job. */
   holds(job: string): Promise<LogEntry> {
-    return this.logged(`took ${job}`, (entry) => entry.msg === 'job taken' && entry.job === job)
+    return this.logged(`took ${job}`, (entry) => entry.msg === 'job started' && entry.job === job)
   }
 
   signal(name: NodeJS.Signals): void {

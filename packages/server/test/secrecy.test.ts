@@ -62,7 +62,7 @@ suite('the log', () => {
 
     const { stdout, stderr } = await watched.end()
     const output = stdout + stderr
-    assert.match(output, /"msg":"unexpected"/)
+    assert.match(output, /"msg":"unexpected error"/)
     for (const secret of [password, 'argon2']) {
       assert.ok(!output.includes(secret), lineWith(output, secret))
     }
@@ -101,7 +101,7 @@ suite('the log', () => {
 
     const { stdout, stderr } = await watched.end()
     const output = stdout + stderr
-    assert.match(output, /"msg":"unexpected"/)
+    assert.match(output, /"msg":"unexpected error"/)
     for (const text of [password, token, begun, secret, apiKey, 'argon2']) {
       assert.ok(!output.includes(text), lineWith(output, text))
     }
@@ -128,7 +128,7 @@ suite('the log', () => {
     const { stdout, stderr } = await watched.end()
     const output = stdout + stderr
     assert.match(output, /"msg":"answered"/)
-    assert.match(output, /"msg":"unexpected"/)
+    assert.match(output, /"msg":"unexpected error"/)
     for (const key of [app.apiKey, app.authKey, made.apiKey, unknown]) {
       assert.ok(!output.includes(key), lineWith(output, key))
     }

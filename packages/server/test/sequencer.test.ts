@@ -149,8 +149,8 @@ interface Plan {
 }
 
 /** The buffers that a step visits which finds nothing to take. */
-async function looking(client: pg.Client, { workerId, epoch }: Lease, { places }: OutboxProgress) {
-  const { from, old, after, gaps } = places
+async function looking(client: pg.Client, { workerId, epoch }: Lease, { ranges }: OutboxProgress) {
+  const { from, old, after, gaps } = ranges
   const text = `
     explain (analyze, buffers, format json)
     select sequence_events($1::uuid, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint[], 1)`

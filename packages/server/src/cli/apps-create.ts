@@ -10,10 +10,10 @@ export const appsCreate: Command = {
   name: 'apps create',
   summary: 'Create an app: an isolated set of users, groups, messages and keys.',
   flags: [
-    { flag: '--name <name>', description: 'what people call it', required: true },
+    { flag: '--name <name>', description: 'the name of the app', required: true },
     {
       flag: '--region <region>',
-      description: 'where its data lives',
+      description: 'the region that stores its data',
       default: 'us',
       choices: regions,
     },
@@ -21,7 +21,7 @@ export const appsCreate: Command = {
     { flag: '--json', description: 'print one JSON object' },
   ],
   details:
-    'Prints the base address and two keys: the REST key may do everything and belongs on your server; the auth key may only handle auth tokens. Both can be read again with GET /apikeys.',
+    'Prints the base URL and two API keys. The REST key has full access; keep it on your server. The auth key can only manage auth tokens. GET /apikeys returns both again.',
   examples: [
     'loquat apps create --name "Book club"',
     'loquat apps create --name Clinic --region eu --json',
@@ -29,14 +29,14 @@ export const appsCreate: Command = {
   async run(context, flags) {
     const name = String(flags.name).trim()
     if (name.length === 0 || name.length > 100)
-      throw new UserError('--name takes 1 to 100 characters.')
+      throw new UserError('--name must have 1 to 100 characters.')
     const region = flags.region as Region
     const app = await withDeps(context, (deps) => create(deps, { name, region }, flags.owner))
     if (flags.json) return context.print(JSON.stringify(app))
     context.print(
       [
         `App       ${app.appId} in region ${app.region}`,
-        `Address   ${app.baseUrl}`,
+        `Base URL  ${app.baseUrl}`,
         `REST key  ${app.apiKey}   (fullAccess)`,
         `Auth key  ${app.authKey}   (authOnly)`,
       ].join('\n'),
@@ -57,6 +57,6 @@ async function create(deps: Deps, app: NewApp, owner: string | boolean | undefin
 
 async function operatorNo({ directory }: Deps, email: string): Promise<number> {
   const row = await findOperatorByEmail.maybeOne(directory.db, { email: email.toLowerCase() })
-  if (!row) throw new UserError(`There is no operator "${email}": loquat operators create`)
+  if (!row) throw new UserError(`There is no operator "${email}". Create one: loquat operators create`)
   return row.operator_no
 }

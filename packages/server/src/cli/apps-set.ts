@@ -16,21 +16,21 @@ import { withDeps } from './deps.ts'
 
 export const appsSet: Command = {
   name: 'apps set',
-  summary: "Show or change an app's settings, ceilings and rate limits.",
+  summary: "Show or change an app's settings and limits.",
   args: '<app> [settings...]',
   details:
-    'A setting is NAME=VALUE; NAME= puts it back to its default. Without any, all are shown.',
+    'Write a setting as NAME=VALUE. NAME= resets it to its default. Without settings, the command shows all of them.',
   examples: [
     'loquat apps set 9f01c2aa77d41b30',
     'loquat apps set 9f01c2aa77d41b30 core.conversations.updateOnReplies=false rate.standard=50000',
   ],
   async run(context, _flags, [appId = '', ...pairs]) {
     const changes = parseChanges(pairs)
-    const inForce = await withDeps(context, (deps) => apply(deps, appId, changes))
+    const current = await withDeps(context, (deps) => apply(deps, appId, changes))
     for (const name of Object.keys(settings) as SettingName[]) {
       if (pairs.length > 0 && !(name in changes)) continue
-      const mark = inForce[name] === undefined ? '' : `   (default ${defaultOf(name)})`
-      context.print(`${name}=${inForce[name] ?? defaultOf(name)}${mark}`)
+      const mark = current[name] === undefined ? '' : `   (default ${defaultOf(name)})`
+      context.print(`${name}=${current[name] ?? defaultOf(name)}${mark}`)
     }
   },
 }
@@ -44,14 +44,14 @@ async function apply(deps: Deps, appId: string, changes: SettingChanges): Promis
   return audited(deps, 'command', entry, () => setSettings(deps, app, changes))
 }
 
-/** All faults at once, like the configuration. */
+/** Reports all errors at once, like the configuration. */
 function parseChanges(pairs: string[]): SettingChanges {
   const changes: SettingChanges = {}
   const faults: string[] = []
   for (const pair of pairs) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
     if (name === undefined || value === undefined) {
-      faults.push(`"${pair}" is not of the form NAME=VALUE`)
+      faults.push(`"${pair}" must have the form NAME=VALUE`)
     } else if (!isSettingName(name)) {
       faults.push(`there is no setting "${name}"`)
     } else {
@@ -64,7 +64,7 @@ function parseChanges(pairs: string[]): SettingChanges {
   }
   if (faults.length > 0) {
     throw new UserError(
-      `Nothing was changed:\n${faults.map((fault) => `  ${fault}`).join('\n')}\nThe settings: ${Object.keys(settings).join(', ')}`,
+      `Nothing was changed:\n${faults.map((fault) => `  ${fault}`).join('\n')}\nAvailable settings: ${Object.keys(settings).join(', ')}`,
     )
   }
   return changes

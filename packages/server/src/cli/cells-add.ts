@@ -10,45 +10,45 @@ import { withConnection } from './explain.ts'
 
 export const cellsAdd: Command = {
   name: 'cells add',
-  summary: 'Add a cell: a PostgreSQL database that apps can be placed on.',
+  summary: 'Add a cell: a PostgreSQL database that stores the data of apps.',
   flags: [
-    { flag: '--id <id>', description: 'its name, as in us-1', required: true },
-    { flag: '--region <region>', description: 'where it stands', required: true, choices: regions },
+    { flag: '--id <id>', description: 'the name of the cell, such as us-1', required: true },
+    { flag: '--region <region>', description: 'the region of the cell', required: true, choices: regions },
     {
       flag: '--url <url>',
-      description: 'postgres:// address of an empty database',
+      description: 'postgres:// URL of an empty database',
       required: true,
     },
     {
       flag: '--despite-missing-apps',
-      description: 'move a cell to a database without some of its apps, which is the end of them',
+      description: 'move a cell to a database that lacks some of its apps; those apps are lost',
     },
   ],
   details:
-    'Migrates the database and enters it into the directory. Running processes use it within seconds. For a cell that exists, changes its address: the database there has to hold its apps, as a restored copy does.',
+    'Migrates the database and adds it to the directory. Running processes use it within seconds. If the cell exists, the command changes its URL; the new database must contain its apps, as a restored copy does.',
   examples: ['loquat cells add --id eu-1 --region eu --url postgres://loquat:secret@db7/loquat'],
   async run(context, flags) {
     const [cellId, url] = [String(flags.id), String(flags.url)]
     if (!/^[a-z0-9-]{1,40}$/.test(cellId)) {
-      throw new UserError('--id takes 1 to 40 of the characters a-z, 0-9 and -.')
+      throw new UserError('--id must have 1 to 40 characters from a-z, 0-9 and -.')
     }
     if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
-      throw new UserError('--url takes an address that begins with postgres://')
+      throw new UserError('--url must begin with postgres://.')
     }
     await withDeps(context, async ({ config, directory, secrets }) => {
       const region = flags.region as Region
       if (sameDatabase(url, config.engines.directoryUrl)) {
-        throw new UserError('That is the directory. A cell needs a database of its own.')
+        throw new UserError('This is the directory database. A cell needs its own database.')
       }
       const known = (await listCells.many(directory.db, {})).find((cell) => cell.cell_id === cellId)
       if (known && known.region !== region) {
-        throw new UserError(`Cell ${cellId} stands in region ${known.region}. Choose another --id.`)
+        throw new UserError(`Cell ${cellId} is in region ${known.region}. Choose another --id.`)
       }
-      const mend = 'Nothing was changed. Is --url right?'
-      await withConnection(url, 'The new cell', mend, async (client) => {
+      const hint = 'Nothing was changed. Check --url.'
+      await withConnection(url, 'The new cell', hint, async (client) => {
         if (!known || flags.despiteMissingApps) return
         const placed = await listPlaced.many(directory.db, { cellId })
-        refuseMissing(cellId, await missingOf(client, placed))
+        checkMissing(cellId, await missingOf(client, placed))
       })
       await migrate(url, 'cell')
       await maintainLogs(url, config.service.eventRetentionDays)
@@ -58,7 +58,7 @@ export const cellsAdd: Command = {
   },
 }
 
-/** Those of the apps that a database does not hold: all of them, where it is no cell yet. */
+/** The ids of the apps that a database doesn't contain. All of them, if it isn't a cell yet. */
 async function missingOf(client: pg.Client, placed: PlacedRow[]): Promise<string[]> {
   const { rows: tables } = await client.query(`select from pg_tables where tablename = 'apps'`)
   const here = new Set<string>()
@@ -71,12 +71,12 @@ async function missingOf(client: pg.Client, placed: PlacedRow[]): Promise<string
     .map(({ app_id }) => app_id)
 }
 
-/** Every process would follow at once, and find nothing of these apps. */
-function refuseMissing(cellId: string, missing: string[]) {
+/** Fails if apps are missing: every process would switch to the database at once and lose them. */
+function checkMissing(cellId: string, missing: string[]) {
   if (missing.length === 0) return
   const some = missing.slice(0, 5).join(', ') + (missing.length > 5 ? ' …' : '')
   throw new UserError(
-    `Cell ${cellId} exists, and ${missing.length} of its apps are not in that database: ${some}. Nothing was changed.\nFor one more cell choose another --id. To move this one, restore a copy of its database there first; where the copy is older than those apps and they are lost, add --despite-missing-apps.`,
+    `Cell ${cellId} exists, and ${missing.length} of its apps are not in that database: ${some}. Nothing was changed.\nTo add another cell, choose another --id. To move this one, restore a copy of its database there first. If the copy is older than those apps and you accept losing them, add --despite-missing-apps.`,
   )
 }
 

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import type { Terminal } from './progress.ts'
 
 export interface Flag {
-  /** As commander writes it: `--port <number>`. */
+  /** In commander's syntax: `--port <number>`. */
   flag: string
   description: string
   default?: string
@@ -10,29 +10,29 @@ export interface Flag {
   choices?: readonly string[]
 }
 
-/** What a handler may use of the world around the program. */
+/** The handler's access to everything outside the program. */
 export interface Context {
   env: NodeJS.ProcessEnv
-  /** The configuration of the environment; of the checkout's running engines if there is none. */
+  /** The configuration in the environment. Without one, that of the engines running in this checkout. */
   config(changes?: NodeJS.ProcessEnv): Config
   print(line: string): void
-  /** Progress and hints: not part of the output that another program reads. */
+  /** Prints progress and hints to standard error, so that they don't mix with the output. */
   note(line: string): void
-  /** Where a bar of progress is drawn. */
+  /** Where the progress bar is drawn. */
   terminal: Terminal
   /** Resolves at the first SIGINT or SIGTERM. */
   stopped(): Promise<void>
 }
 
-/** A command is data plus a handler: help, checks and docs come from the data. */
+/** A command is data plus a handler. Its help and checks are generated from the data. */
 export interface Command {
   /** One or two words: `migrate`, `apps create`. */
   name: string
   summary: string
-  /** Positional arguments, as commander writes them: `<app> [settings...]`. */
+  /** Positional arguments in commander's syntax: `<app> [settings...]`. */
   args?: string
   flags?: Flag[]
-  /** What the help says beyond the summary. */
+  /** The part of the help after the summary. */
   details?: string
   examples: string[]
   run(context: Context, flags: Record<string, string | boolean>, args: string[]): Promise<void>

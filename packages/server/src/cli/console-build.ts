@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url))
 const CONSOLE = join(PACKAGES, 'console')
-/** What the console's files are made of. */
+/** The sources of the console's files. */
 const SOURCES = [
   'console/src',
   'console/index.html',
@@ -16,7 +16,7 @@ const SOURCES = [
   'protocol/src',
 ]
 
-/** Makes the console's files where they are missing, or older than what they are made of. */
+/** Builds the console's files if they are missing or older than their sources. */
 export async function buildConsole(note: (line: string) => void): Promise<void> {
   const vite = viteOf()
   const built = join(CONSOLE, 'dist/index.html')
@@ -25,20 +25,20 @@ export async function buildConsole(note: (line: string) => void): Promise<void> 
   const child = spawn(process.execPath, [vite, 'build', CONSOLE, '--logLevel', 'error'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   child.stderr.on('data', (text) => {
-    said += text
+    output += text
   })
   const [code] = await once(child, 'close')
-  // The rest works without it.
-  if (code !== 0) note(`The console could not be built:\n${said}`)
+  // Everything else works without the console.
+  if (code !== 0) note(`Building the console failed:\n${output}`)
 }
 
-/** A tool of development: an installation without such tools has its files already. */
+/** Vite is a development dependency. Installations without it contain the built files. */
 function viteOf(): string | undefined {
   try {
-    const place = createRequire(join(CONSOLE, 'package.json')).resolve('vite/package.json')
-    return join(dirname(place), 'bin/vite.js')
+    const manifest = createRequire(join(CONSOLE, 'package.json')).resolve('vite/package.json')
+    return join(dirname(manifest), 'bin/vite.js')
   } catch {
     return undefined
   }

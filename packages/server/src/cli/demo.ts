@@ -1,4 +1,4 @@
-/** What `loquat dev` has ready: an app, and an operator who owns it. */
+/** The app that `loquat dev` creates, and the operator who owns it. */
 import { listApiKeys } from '../areas/apikeys/queries.ts'
 import { baseUrl, createApp } from '../areas/apps/actions.ts'
 import { findAppByName } from '../areas/apps/queries.ts'
@@ -13,7 +13,7 @@ export interface DemoApp {
   apiKey: string
 }
 
-/** The demo app of an earlier start, or a new one. */
+/** Returns the demo app of an earlier start, or creates it. */
 export async function demoApp(deps: Deps): Promise<DemoApp> {
   const { directory, secrets, config } = deps
   const known = await findAppByName.maybeOne(directory.db, { name: 'Demo' })
@@ -27,7 +27,7 @@ export async function demoApp(deps: Deps): Promise<DemoApp> {
   return {
     appId: app.id,
     baseUrl: baseUrl(config.service.publicUrl, app.id, app.region),
-    apiKey: key ? secrets.open(key.key_sealed) : '(all fullAccess keys were removed)',
+    apiKey: key ? secrets.open(key.key_sealed) : '(all fullAccess keys were deleted)',
   }
 }
 
@@ -37,8 +37,8 @@ export interface DemoOperator {
 }
 
 /**
- * Somebody to sign in to the console as. The password comes from the secret of the installation:
- * the same at each start, another one elsewhere, and kept nowhere.
+ * The operator to sign in to the console as. The password is derived from the installation's secret, so it is the
+ * same at each start, different elsewhere, and stored nowhere.
  */
 export async function demoOperator(deps: Deps, appId: string): Promise<DemoOperator> {
   const { directory, secrets } = deps
@@ -50,5 +50,5 @@ export async function demoOperator(deps: Deps, appId: string): Promise<DemoOpera
   const app = await directory.find(appId)
   if (app) await insertInvited.run(directory.db, { appNo: app.no, operatorNo, role: 'owner' })
   const own = known && !(await isPassword(password, known.password_hash))
-  return { email, password: own ? '(the one that you chose)' : password }
+  return { email, password: own ? '(the password that you chose)' : password }
 }

@@ -3,10 +3,10 @@ import { closeDeps, type Deps, openDeps } from '../deps.ts'
 import type { Context } from './command.ts'
 import { explained } from './explain.ts'
 
-/** The usual bound keeps requests from piling up; nobody waits behind a command. */
+/** Longer than the service's timeout, which keeps requests from piling up: nothing waits behind a command. */
 export const PATIENT_MS = '60000'
 
-/** Opens what a one-shot command needs, in every region, and closes it after. */
+/** Opens everything that a one-shot command needs, for all regions, and closes it afterwards. */
 export async function withDeps<T>(
   context: Context,
   work: (deps: Deps) => Promise<T>,
@@ -14,7 +14,7 @@ export async function withDeps<T>(
 ): Promise<T> {
   const config = context.config({
     LOQUAT_REGIONS: regions.join(','),
-    // The command says itself what fails; what its connections meet and get over is not its output.
+    // The command reports its own errors. Warnings about connections that recover would only confuse.
     LOQUAT_LOG_LEVEL: context.env.LOQUAT_LOG_LEVEL ?? 'silent',
     LOQUAT_DB_TIMEOUT_MS: context.env.LOQUAT_DB_TIMEOUT_MS ?? PATIENT_MS,
     ...changes,

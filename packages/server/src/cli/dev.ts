@@ -20,21 +20,21 @@ import { migrateAll } from './migrate.ts'
 
 export const dev: Command = {
   name: 'dev',
-  summary: 'Start everything on this machine, with a demo app: the first command to try.',
-  flags: [{ flag: '--port <number>', description: 'port of the REST interface', default: '3000' }],
+  summary: 'Start everything on this machine, with a demo app. Try this first.',
+  flags: [{ flag: '--port <number>', description: 'the port of the REST API', default: '3000' }],
   details:
-    'Starts private PostgreSQL, NATS and Redis on loopback (data in .engines/, kept between starts), migrates, serves every role in one process and prints the address and key of a demo app, and how to sign in to the console. Ctrl-C ends it, and the engines if this command started them. With LOQUAT_DIRECTORY_URL it uses engines that run elsewhere, if no other installation is there.',
+    'Starts its own PostgreSQL, NATS and Redis on the loopback interface, migrates the databases, and runs all roles in one process. Prints the URL and API key of a demo app, and how to sign in to the console. The data stays in .engines/ between starts. Ctrl-C stops everything that this command started. With LOQUAT_DIRECTORY_URL, the command uses engines that run elsewhere, unless another installation uses them.',
   examples: ['loquat dev', 'loquat dev --port 4000'],
   async run(context, flags) {
     const port = Number(flags.port)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new UserError('--port takes a number from 1 to 65535.')
+      throw new UserError('--port must be a number from 1 to 65535.')
     }
     if ((await freePort(port)) !== port) {
-      throw new UserError(`Port ${port} is in use. Choose another: loquat dev --port ${port + 1}`)
+      throw new UserError(`Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}`)
     }
-    if (context.env.LOQUAT_DIRECTORY_URL) await refuseForeign(context)
-    // From here on: a Ctrl-C while things start must not leave the engines behind.
+    if (context.env.LOQUAT_DIRECTORY_URL) await checkNotForeign(context)
+    // Catch Ctrl-C from here on, so that an early one doesn't leave the engines running.
     const stopped = context.stopped()
     const built = buildConsole(context.note)
     const work = () => serveDemo(context, port, { built, stopped })
@@ -56,14 +56,14 @@ async function withOwnEngines(context: Context, port: number, work: () => Promis
   }
 }
 
-/** What happens beside the service. */
-interface Beside {
-  /** The console's files are there. */
+/** What runs at the same time as the service. */
+interface Concurrent {
+  /** Resolves once the console's files are built. */
   built: Promise<void>
   stopped: Promise<void>
 }
 
-async function serveDemo(context: Context, port: number, { built, stopped }: Beside) {
+async function serveDemo(context: Context, port: number, { built, stopped }: Concurrent) {
   const config = context.config({
     LOQUAT_REGIONS: regions.join(','),
     LOQUAT_PORT: String(port),
@@ -88,10 +88,10 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Bes
 }
 
 /**
- * Where the environment of another installation is loaded, this command would lead its processes to
- * other databases, and call its webhooks wherever they point.
+ * Fails if the environment is that of another installation: this command would point its processes to other
+ * databases, and let its webhooks call private addresses.
  */
-async function refuseForeign(context: Context) {
+async function checkNotForeign(context: Context) {
   const config = context.config({ LOQUAT_REGIONS: regions.join(',') })
   const { directoryUrl } = config.engines
   const cells = await explained(config, async () => {
@@ -102,11 +102,11 @@ async function refuseForeign(context: Context) {
   if (!foreign) return
   const { host, pathname } = new URL(directoryUrl)
   throw new UserError(
-    `The directory at ${host}${pathname} has the cell ${foreign.id}, which loquat dev did not make: that is another installation. Nothing was changed.\nTo serve it: loquat serve. To try things on this machine: unset LOQUAT_DIRECTORY_URL.`,
+    `The directory at ${host}${pathname} belongs to another installation: loquat dev didn't create its cell ${foreign.id}. Nothing was changed.\nTo serve that installation, run loquat serve. To try Loquat on this machine, unset LOQUAT_DIRECTORY_URL.`,
   )
 }
 
-/** None of a directory that was not migrated yet. */
+/** The cells of the directory. None if it isn't migrated yet. */
 async function knownCells(config: Config): Promise<Cell[]> {
   const deps = openDeps(config)
   try {
@@ -126,7 +126,7 @@ function cellUrl(directoryUrl: string, cellId: string): string {
   return url.href
 }
 
-/** One cell a region, all on the one PostgreSQL server. */
+/** Creates one cell per region, all on the same PostgreSQL server. */
 async function prepareDatabases(config: Config) {
   const { directoryUrl } = config.engines
   await ensureDatabase(directoryUrl)
@@ -154,18 +154,18 @@ const welcome = (
 ) => `
 Loquat is ready.
 
-  Base address   ${address}
+  Base URL       ${address}
   API key        ${apiKey}
-  App            ${appId} (demo), region us
+  Demo app       ${appId}, region us
   Devices        ${address.replace(/^http/, 'ws').replace('.api-', '.realtime-')}/realtime
 
   Console        http://localhost:${port}/manage/console/
-                 sign in as ${email} with ${password}
+                 sign in as ${email} with password ${password}
 
   Try it         curl -H 'apikey: ${apiKey}' ${address}/apikeys
   More apps      npx loquat apps create --name "My app"
   Metrics        http://127.0.0.1:${internal}/metrics
 
-Where *.localhost does not resolve, call http://localhost:${port}/v3 with the header "appId: ${appId}", and connect devices to ws://localhost:${port}/v3/realtime?appId=${appId}.
-Ctrl-C stops everything; the data stays for the next start.
+If *.localhost doesn't resolve on your machine, call http://localhost:${port}/v3 with the header "appId: ${appId}", and connect devices to ws://localhost:${port}/v3/realtime?appId=${appId}.
+Press Ctrl-C to stop. The data stays for the next start.
 `

@@ -7,7 +7,7 @@ import { openSecrets } from '../platform/secrets/secrets.ts'
 
 export const UNDEFINED_TABLE = '42P01'
 
-/** Runs `work`; where it fails because a database is out of reach, says which and what to do. */
+/** Runs `work`. If it fails because a database can't be reached, says which one and what to do. */
 export async function explained<T>(config: Config, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -15,7 +15,7 @@ export async function explained<T>(config: Config, work: () => Promise<T>): Prom
     if (error instanceof UserError) throw error
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw portInUse(error)
     if (sqlState(error) === UNDEFINED_TABLE) {
-      throw new UserError('The databases are not of this version yet. Run: loquat migrate')
+      throw new UserError('The databases are older than this version. Run: loquat migrate')
     }
     await checkDatabases(config)
     throw error
@@ -24,29 +24,29 @@ export async function explained<T>(config: Config, work: () => Promise<T>): Prom
 
 const portInUse = (error: unknown) =>
   new UserError(
-    `Port ${(error as { port?: number }).port} is in use. Set LOQUAT_PORT or LOQUAT_INTERNAL_PORT to another.`,
+    `Port ${(error as { port?: number }).port} is in use. Set LOQUAT_PORT or LOQUAT_INTERNAL_PORT to another port.`,
   )
 
 async function checkDatabases({ engines, service }: Config): Promise<void> {
   await withConnection(
     engines.directoryUrl,
     'The directory',
-    'Is PostgreSQL running there, and is LOQUAT_DIRECTORY_URL right? To start everything on this machine: loquat dev',
+    'Check that PostgreSQL is running there and that LOQUAT_DIRECTORY_URL is right. To start everything on this machine: loquat dev',
     async (client) => {
       const secrets = openSecrets(service.secret)
       for (const { cell_id, url_sealed } of await listCells.many(client, {})) {
-        const mend = `Is PostgreSQL running there? To change its address: loquat cells add --id ${cell_id} …`
-        await withConnection(secrets.open(url_sealed), `Cell ${cell_id}`, mend)
+        const hint = `Check that PostgreSQL is running there. To change its URL: loquat cells add --id ${cell_id} …`
+        await withConnection(secrets.open(url_sealed), `Cell ${cell_id}`, hint)
       }
     },
   )
 }
 
-/** Connects once; a failure to do so becomes a sentence without the password. */
+/** Connects to a database. The error of a failed attempt doesn't contain the password. */
 export async function withConnection(
   url: string,
   what: string,
-  mend: string,
+  hint: string,
   work: (client: pg.Client) => Promise<void> = async () => {},
 ): Promise<void> {
   const client = new pg.Client(connectionConfig(url))
@@ -56,7 +56,7 @@ export async function withConnection(
   } catch (error) {
     const { host, pathname } = new URL(url)
     const reason = (error as Error).message || (error as NodeJS.ErrnoException).code
-    throw new UserError(`${what} cannot be used at ${host}${pathname}: ${reason}.\n${mend}`)
+    throw new UserError(`${what} can't be reached at ${host}${pathname}: ${reason}.\n${hint}`)
   }
   try {
     await work(client)

@@ -8,9 +8,9 @@ import { explained } from './explain.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary: 'Bring the directory and every cell up to date.',
+  summary: 'Migrate the directory and all cells to this version.',
   details:
-    'Forward only, and safe to repeat. Run it before starting a new version: each version works with the databases of the one before it.',
+    'Only migrates forward, and is safe to repeat. Run it before you start a new version: the previous version also works with the migrated databases.',
   examples: ['loquat migrate'],
   run(context) {
     const config = context.config({ LOQUAT_REGIONS: regions.join(',') })
@@ -18,7 +18,7 @@ export const migrateCommand: Command = {
   },
 }
 
-/** Migrates the directory, then the cells that it names. */
+/** Migrates the directory, then the cells that it lists. */
 export async function migrateAll(config: Config, report: (line: string) => void): Promise<void> {
   await migrateOne('directory', () => migrate(config.engines.directoryUrl, 'directory'), report)
   const deps = openDeps(config)

@@ -10,20 +10,20 @@ import { withDeps } from './deps.ts'
 
 export const operatorsCreate: Command = {
   name: 'operators create',
-  summary: 'Create an operator: somebody who can sign in to manage apps.',
+  summary: 'Create an operator: a person who can sign in to manage apps.',
   flags: [
-    { flag: '--email <email>', description: 'the address to sign in with', required: true },
-    { flag: '--name <name>', description: 'what others call them', required: true },
+    { flag: '--email <email>', description: 'the email address to sign in with', required: true },
+    { flag: '--name <name>', description: 'the name that others see', required: true },
     { flag: '--json', description: 'print one JSON object' },
   ],
-  details: 'Makes a password and prints it, once. It can be changed after signing in.',
+  details: 'Generates a password and prints it once. The operator can change it after signing in.',
   examples: ['loquat operators create --email rui@example.org --name Rui'],
   async run(context, flags) {
     const email = String(flags.email).trim().toLowerCase()
     const name = String(flags.name).trim()
-    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UserError('--email takes an address.')
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UserError('--email must be an email address.')
     if (name.length === 0 || name.length > 100)
-      throw new UserError('--name takes 1 to 100 characters.')
+      throw new UserError('--name must have 1 to 100 characters.')
     const password = randomBytes(15).toString('base64url')
     await withDeps(context, (deps) => createOperator(deps, { email, name, password }))
     if (flags.json) return context.print(JSON.stringify({ email, password }))
@@ -31,7 +31,7 @@ export const operatorsCreate: Command = {
   },
 }
 
-/** Makes an account on the word of whoever runs the command. */
+/** Creates an account without an invitation: whoever runs the command has access to the database. */
 export async function createOperator(
   { directory }: Pick<Deps, 'directory'>,
   { email, name, password }: { email: string; name: string; password: string },

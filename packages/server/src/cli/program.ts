@@ -22,14 +22,14 @@ export const commands: Command[] = [
   verifyCommand,
 ]
 
-/** The parser of the command line, made from the commands. */
+/** Builds the command line parser from the commands. */
 export function buildProgram(context: Context): Program {
   const program = new Program('loquat')
-    .description('Loquat, a chat platform: REST interface, live delivery, console.')
-    .showHelpAfterError('Run with --help to see what it takes.')
+    .description('Loquat, a chat platform: REST API, real-time delivery, console.')
+    .showHelpAfterError('Run with --help for usage.')
     .addHelpText(
       'after',
-      '\nFirst time here?  loquat dev\nEvery setting of the environment: docs/config.md',
+      '\nFirst time here?  loquat dev\nEnvironment variables: docs/config.md',
     )
   const groups = new Map<string, Program>()
   for (const command of commands) {

@@ -1,5 +1,5 @@
 const WIDTH = 30
-/** Between two lines where there is no bar. */
+/** The interval between lines if there is no progress bar. */
 const LINE_MS = 5_000
 
 export interface Terminal {
@@ -9,11 +9,11 @@ export interface Terminal {
 
 export interface Progress {
   show(done: number): void
-  /** Leaves the line to others. */
+  /** Clears the line of the progress bar. */
   end(): void
 }
 
-/** A bar that is drawn over on a terminal; elsewhere a line now and then. */
+/** Draws a progress bar on a terminal. Elsewhere, prints a line every few seconds. */
 export function startProgress(terminal: Terminal, what: string, wanted: number): Progress {
   const started = performance.now()
   let lastLine = started
@@ -28,7 +28,7 @@ export function startProgress(terminal: Terminal, what: string, wanted: number):
       if (terminal.isTTY) {
         const full = Math.round((done / wanted) * WIDTH)
         const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full)
-        // Erases what a longer line left.
+        // Erases the rest of a longer previous line.
         terminal.write(`\r${bar} ${text(done)}\u001b[K`)
       } else if (now - lastLine >= LINE_MS) {
         lastLine = now

@@ -5,22 +5,22 @@ import { explained } from './explain.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Start the service in production.',
+  summary: 'Start the service.',
   flags: [
     {
       flag: '--roles <list>',
-      description: 'what this process does: api, gateway, worker',
+      description: 'the roles of this process: api, gateway, worker',
       default: roles.join(','),
     },
   ],
   details:
-    'Configured by the environment (docs/config.md). SIGTERM drains: no new work is taken, requests under way finish, then the process ends.',
+    'Reads its configuration from environment variables (docs/config.md). On SIGTERM, the process stops accepting work, finishes current requests and exits.',
   examples: ['loquat serve', 'loquat serve --roles api', 'loquat serve --roles gateway,worker'],
   async run(context, flags) {
     const wanted = String(flags.roles).split(',')
     const unknown = wanted.filter((role) => !roles.includes(role as Role))
     if (unknown.length > 0) {
-      throw new UserError(`No role "${unknown.join('", "')}". There are ${roles.join(', ')}.`)
+      throw new UserError(`Unknown role "${unknown.join('", "')}". The roles are ${roles.join(', ')}.`)
     }
     const config = context.config()
     const service = await explained(config, () => serve(config, wanted as Role[]))

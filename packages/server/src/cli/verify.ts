@@ -4,17 +4,17 @@ import { verify } from '../verify/verify.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
 
-/** A recount of a large app takes its time. */
-const PATIENT = { LOQUAT_DB_TIMEOUT_MS: '600000' }
+/** Recounting a large app can take minutes. */
+const LONG_TIMEOUT = { LOQUAT_DB_TIMEOUT_MS: '600000' }
 
 export const verifyCommand: Command = {
   name: 'verify',
-  summary: "Recount an app's counts, order, marks and totals, and print every difference.",
+  summary: "Check an app's data: recount its counters, order, marks and totals, and print every difference.",
   flags: [
-    { flag: '--app <id>', description: 'The app.', required: true },
-    { flag: '--json', description: 'Print one JSON object.' },
+    { flag: '--app <id>', description: 'the id of the app', required: true },
+    { flag: '--json', description: 'print one JSON object' },
   ],
-  details: 'Can run while the app is in use. Exits with 1 when there is a difference.',
+  details: 'You can run it while the app is in use. The exit code is 1 if there are differences.',
   examples: ['loquat verify --app 9f01c2aa77d41b30', 'loquat verify --app 9f01c2aa77d41b30 --json'],
   async run(context, { app: appId, json }) {
     const differences = await withDeps(
@@ -26,7 +26,7 @@ export const verifyCommand: Command = {
           context.note(`${nth + 1}/${checks.length} ${what}`),
         )
       },
-      PATIENT,
+      LONG_TIMEOUT,
     )
     if (json) context.print(JSON.stringify({ app: appId, checks: checks.length, differences }))
     else {

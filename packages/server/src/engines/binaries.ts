@@ -3,10 +3,10 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { UserError } from '../platform/errors.ts'
 
-/** Where programs stand that are not on everybody's PATH. */
+/** Folders with programs that may not be on the PATH. */
 export interface SystemFolders {
   programs: string[]
-  /** Debian and Homebrew keep the server programs of PostgreSQL apart, a folder a version. */
+  /** Debian and Homebrew keep PostgreSQL's server programs in one folder per version. */
   postgresVersions: string[]
 }
 
@@ -15,7 +15,7 @@ const SYSTEM_FOLDERS: SystemFolders = {
   postgresVersions: ['/usr/lib/postgresql', '/opt/homebrew/opt'],
 }
 
-/** The newest version first. */
+/** Newest version first. */
 function postgresFolders(parent: string): string[] {
   try {
     return readdirSync(parent)
@@ -34,7 +34,7 @@ function find(name: string, folders: string[]): string | undefined {
       accessSync(path, constants.X_OK)
       return path
     } catch {
-      // not here
+      // Not in this folder.
     }
   }
   return undefined
@@ -47,7 +47,7 @@ export interface Binaries {
   redisServer: string
 }
 
-/** Finds the engines' programs, or says how to get those that are missing. */
+/** Finds the engines' programs, or says how to install the missing ones. */
 export function findBinaries(searchPath: string, system = SYSTEM_FOLDERS): Binaries {
   const common = [...searchPath.split(delimiter).filter(Boolean), ...system.programs]
   const postgres = [...system.postgresVersions.flatMap(postgresFolders), ...common]
@@ -65,10 +65,10 @@ export function findBinaries(searchPath: string, system = SYSTEM_FOLDERS): Binar
   if (missing.length > 0) {
     throw new UserError(
       [
-        `Not installed on this machine: ${missing.map((entry) => entry.name).join(', ')}.`,
+        `Missing on this machine: ${missing.map((entry) => entry.name).join(', ')}.`,
         `  Debian, Ubuntu:  sudo apt-get install ${missing.map((entry) => entry.apt).join(' ')}`,
         '  macOS:           brew install postgresql@17 nats-server redis',
-        'Or use engines that run elsewhere: set LOQUAT_DIRECTORY_URL, LOQUAT_NATS_URL, LOQUAT_REDIS_URL',
+        'To use engines that run elsewhere, set LOQUAT_DIRECTORY_URL, LOQUAT_NATS_URL, LOQUAT_REDIS_URL',
         'and LOQUAT_SECRET (docs/config.md), then run loquat migrate and loquat serve.',
       ].join('\n'),
     )
@@ -81,7 +81,7 @@ export interface SystemUser {
   gid: number
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings the user to run it as. */
+/** PostgreSQL refuses to run as root. Debian's package creates the user `postgres` for it. */
 export function postgresUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   try {
@@ -89,7 +89,7 @@ export function postgresUser(): SystemUser | undefined {
     return { uid: id('-u'), gid: id('-g') }
   } catch {
     throw new UserError(
-      'PostgreSQL refuses to run as root and there is no user "postgres" here.\n' +
+      'PostgreSQL refuses to run as root, and this machine has no user "postgres".\n' +
         'Run this command as a normal user, or create that user: useradd --system postgres',
     )
   }

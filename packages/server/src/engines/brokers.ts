@@ -11,7 +11,7 @@ export interface BrokerOptions {
   password: string
 }
 
-/** Core NATS only: nothing is kept on disk. */
+/** Core NATS only. It stores nothing on disk. */
 export async function startNats({ binaries, dir, port, password }: BrokerOptions) {
   const conf = join(dir, 'nats.conf')
   writeConf(conf, [
@@ -29,7 +29,7 @@ export async function startNats({ binaries, dir, port, password }: BrokerOptions
   return { pid, mark: conf, url: `nats://loquat:${password}@127.0.0.1:${port}` }
 }
 
-/** What Redis holds may be lost at any time, so it is never written to disk. */
+/** Redis only holds data that may be lost, so it never writes to disk. */
 export async function startRedis({ binaries, dir, port, password }: BrokerOptions) {
   const conf = join(dir, 'redis.conf')
   writeConf(conf, [
@@ -39,7 +39,7 @@ export async function startRedis({ binaries, dir, port, password }: BrokerOption
     `dir ${JSON.stringify(dir)}`,
     'save ""',
     'appendonly no',
-    // Redis replaces its arguments in the process list: keep the path there, it tells us ours.
+    // Redis replaces its arguments in the process list. Keep the path there, so that we can recognize our process.
     `proc-title-template ${JSON.stringify(`redis-server ${conf}`)}`,
   ])
   const pid = await launch({

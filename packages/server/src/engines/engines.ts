@@ -15,26 +15,26 @@ interface EngineState {
 const ENGINES = ['postgres', 'nats', 'redis'] as const
 type EngineName = (typeof ENGINES)[number]
 
-/** What `.engines/engines.json` remembers from one start to the next. */
+/** The content of `.engines/engines.json`, which is kept between starts. */
 interface State {
   password: string
   secret: string
   engines: Partial<Record<EngineName, EngineState>>
-  /** Where the development server can be reached, while it runs. */
+  /** The URL of the development server, while it runs. */
   publicUrl?: string
 }
 
 export interface EnginesOptions {
   dir: string
-  /** The PATH to look for the engines' programs on. */
+  /** The PATH to search for the engines' programs. */
   searchPath: string
   durable?: boolean
 }
 
-/** The settings by which every command finds the engines. */
+/** The environment variables with which commands find the engines. */
 export type EnginesEnv = Record<string, string>
 
-/** Starts whatever of PostgreSQL, NATS and Redis does not run yet in this folder. */
+/** Starts PostgreSQL, NATS and Redis in this folder, unless they already run. */
 export async function startEngines({ dir, searchPath, durable = true }: EnginesOptions) {
   const binaries = findBinaries(searchPath)
   mkdirSync(dir, { recursive: true })
@@ -58,23 +58,23 @@ export async function startEngines({ dir, searchPath, durable = true }: EnginesO
   return toEnv(state)
 }
 
-/** The running engines of this folder; undefined unless all of them run. */
+/** The running engines of this folder. Undefined unless all of them run. */
 export function runningEngines(dir: string): EnginesEnv | undefined {
   const state = readState(dir)
-  return state && ENGINES.every((name) => alive(state.engines[name])) ? toEnv(state) : undefined
+  return state && ENGINES.every((name) => isAlive(state.engines[name])) ? toEnv(state) : undefined
 }
 
-/** Stops the engines of this folder and keeps their data. Returns whether any ran. */
+/** Stops the engines of this folder and keeps their data. Returns whether any were running. */
 export async function stopEngines(dir: string): Promise<boolean> {
-  const engines = ENGINES.map((name) => readState(dir)?.engines[name]).filter(alive)
+  const engines = ENGINES.map((name) => readState(dir)?.engines[name]).filter(isAlive)
   await Promise.all(
-    // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes everything down.
+    // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes all data to disk.
     engines.map((engine) => engine && stopProcess(engine.pid, engine.mark, 'SIGINT')),
   )
   return engines.length > 0
 }
 
-/** Stops the engines and removes their data: for engines of a test run. */
+/** Stops the engines and deletes their data. For test runs. */
 export async function removeEngines(dir: string) {
   const postgres = readState(dir)?.engines.postgres
   await stopEngines(dir)
@@ -82,7 +82,7 @@ export async function removeEngines(dir: string) {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** Lets other commands name the addresses of the development server that runs on these engines. */
+/** Stores the URL of the development server that uses these engines, so that other commands can print it. */
 export function setPublicUrl(dir: string, publicUrl: string | undefined) {
   const state = readState(dir)
   if (!state) return
@@ -91,7 +91,7 @@ export function setPublicUrl(dir: string, publicUrl: string | undefined) {
   writeState(dir, state)
 }
 
-const alive = (engine: EngineState | undefined) =>
+const isAlive = (engine: EngineState | undefined) =>
   engine !== undefined && isRunning(engine.pid, engine.mark)
 
 const stateFile = (dir: string) => join(dir, 'engines.json')

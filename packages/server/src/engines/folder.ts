@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** `.engines/` at the top of the checkout, unless LOQUAT_ENGINES_DIR says otherwise. */
+/** `.engines/` at the top of the checkout, or LOQUAT_ENGINES_DIR if it is set. */
 export function enginesDir(env: NodeJS.ProcessEnv): string {
-  // The engines are started from another folder: the path must hold there too.
+  // The path must be absolute, because the engines start in another folder.
   if (env.LOQUAT_ENGINES_DIR) return resolve(env.LOQUAT_ENGINES_DIR)
   return fileURLToPath(new URL('../../../../.engines', import.meta.url))
 }

@@ -11,30 +11,29 @@ export interface PostgresOptions {
   dir: string
   port: number
   password: string
-  /** false gives up safety against a power cut for speed: tests only. */
+  /** If false, a power cut may lose data, but tests run faster. */
   durable: boolean
 }
 
 export interface PostgresServer {
   pid: number
-  /** Appears in the process's arguments. */
+  /** Part of the process's arguments, by which we recognize it. */
   mark: string
   /** Without a database name. */
   url: string
 }
 
 /**
- * The data folder of a cluster. Root's own folders are often closed to others (`/root`), and the
- * server can't run as root: there, data stands below /var/lib, which only root can write, named after
- * the folder it stands for.
+ * The data folder of a cluster. The server can't run as root, and other users often can't enter root's folders
+ * (`/root`). In that case the data is stored below /var/lib, under a name derived from the folder.
  */
 export function dataFolder(dir: string, user: SystemUser | undefined): string {
-  if (!user || reachable(dir, user)) return join(dir, 'postgres')
+  if (!user || canEnter(dir, user)) return join(dir, 'postgres')
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 12)
   return join('/var/lib/loquat', name, 'postgres')
 }
 
-function reachable(dir: string, user: SystemUser): boolean {
+function canEnter(dir: string, user: SystemUser): boolean {
   try {
     execFileSync('test', ['-x', dir], { ...user, cwd: '/', stdio: 'pipe' })
     return true
@@ -43,7 +42,7 @@ function reachable(dir: string, user: SystemUser): boolean {
   }
 }
 
-/** Starts a private cluster on loopback, made on the first start. */
+/** Starts a private cluster on the loopback interface. The first start creates it. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const { binaries, dir, port, password } = options
   const user = postgresUser()
@@ -79,7 +78,7 @@ function initialize({ binaries, password }: PostgresOptions, data: string, user?
       binaries.initdb,
       [
         ...['-D', data, '--username=loquat', `--pwfile=${passwordFile}`],
-        // C.UTF-8: keys sort by bytes, and lower() and trigrams still know every script.
+        // With C.UTF-8, text sorts by bytes, and lower() and trigrams still work for every script.
         ...['--auth=scram-sha-256', '--locale=C.UTF-8', '--encoding=UTF8', '--no-sync'],
       ],
       { ...user, cwd: '/', stdio: 'pipe' },

@@ -11,13 +11,13 @@ export interface Launch {
   args: string[]
   logFile: string
   user?: SystemUser | undefined
-  /** Resolves once the engine answers; rejects while it does not. */
+  /** Resolves if the engine answers, and rejects if it doesn't. */
   probe: () => Promise<unknown>
 }
 
 const START_TIMEOUT_MS = 30_000
 
-/** Starts an engine that outlives us, and waits until it answers. Returns its process id. */
+/** Starts an engine that outlives this process, and waits until it answers. Returns its process id. */
 export async function launch({
   name,
   command,
@@ -30,7 +30,7 @@ export async function launch({
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', log, log],
-    // Ours may be closed to the user, or removed while the engine runs.
+    // The engine's user may not be allowed to enter our folder, or it may be deleted while the engine runs.
     cwd: '/',
     ...user,
   })
@@ -54,7 +54,7 @@ export async function launch({
     if (ended !== undefined || Date.now() > deadline) {
       if (ended === undefined && child.pid) process.kill(child.pid, 'SIGKILL')
       throw new UserError(
-        `${name} did not start (${ended ?? refused}). The end of ${logFile}:\n${tail(logFile)}`,
+        `${name} didn't start (${ended ?? refused}). The last lines of ${logFile}:\n${tail(logFile)}`,
       )
     }
     await sleep(20)
@@ -65,7 +65,7 @@ function tail(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-8).join('\n')
 }
 
-/** Whether `pid` is still the engine we started: process ids are used again. */
+/** Whether `pid` is still the engine that we started. Process ids are reused. */
 export function isRunning(pid: number, mark: string): boolean {
   try {
     return argumentsOf(pid).includes(mark)
@@ -74,13 +74,13 @@ export function isRunning(pid: number, mark: string): boolean {
   }
 }
 
-/** Small Linux images have no `ps`; other systems have no /proc. */
+/** Small Linux images have no `ps`, and other systems have no /proc. */
 function argumentsOf(pid: number): string {
   if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
 }
 
-/** Asks a process to end and waits for it; kills it when it does not. */
+/** Asks a process to end and waits for it. Kills it if it doesn't end in time. */
 export async function stopProcess(pid: number, mark: string, signal: NodeJS.Signals) {
   if (!isRunning(pid, mark)) return
   process.kill(pid, signal)
@@ -90,12 +90,12 @@ export async function stopProcess(pid: number, mark: string, signal: NodeJS.Sign
   }
 }
 
-/** The wished-for port if nobody listens there, else one that the system picks. */
-export async function freePort(wished = 0): Promise<number> {
+/** Returns the preferred port if it is free, or else one that the system chooses. */
+export async function freePort(preferred = 0): Promise<number> {
   const server = createServer()
   const port = await new Promise<number | undefined>((resolve) => {
     server.once('error', () => resolve(undefined))
-    server.listen(wished, '127.0.0.1', () => {
+    server.listen(preferred, '127.0.0.1', () => {
       const address = server.address()
       resolve(typeof address === 'object' && address ? address.port : undefined)
     })

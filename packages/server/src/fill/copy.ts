@@ -3,13 +3,13 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from } from 'pg-copy-streams'
 
-/** A value as PostgreSQL reads it; arrays in its own writing, as in `{a,b}`. */
+/** A value in PostgreSQL's text format. Arrays are written as `{a,b}`. */
 export type CopyRow = readonly (string | number | null)[]
 
-/** Rows in one piece of the stream: large enough to spare calls, small enough to go on meanwhile. */
+/** Rows per chunk of the stream: enough to save calls, few enough not to block the event loop. */
 const PIECE = 500
 
-/** Sends rows into a table by COPY. */
+/** Copies rows into a table with COPY. */
 export async function copyInto(
   client: pg.Client,
   table: string,
@@ -17,10 +17,10 @@ export async function copyInto(
   rows: Iterable<CopyRow>,
 ): Promise<void> {
   const text = `copy ${table} (${columns.join(', ')}) from stdin`
-  await pipeline(Readable.from(pieces(rows)), client.query(from(text)))
+  await pipeline(Readable.from(chunks(rows)), client.query(from(text)))
 }
 
-function* pieces(rows: Iterable<CopyRow>): Generator<string> {
+function* chunks(rows: Iterable<CopyRow>): Generator<string> {
   let lines: string[] = []
   for (const row of rows) {
     lines.push(row.map(toField).join('\t'))

@@ -11,10 +11,10 @@ import {
   MARK_COLUMNS,
   MESSAGE_COLUMNS,
   marksOf,
-  type Place,
-  type Thread,
-  writeThread,
-} from './thread.ts'
+  type Conversation,
+  type NewMessages,
+  writeMessages,
+} from './conversation.ts'
 
 const YEAR_MS = 365 * 86_400_000
 
@@ -27,10 +27,10 @@ const INBOX = [
   ...['visible', 'created_second', 'updated_second'],
 ]
 
-/** Two users, in the order of their bytes. */
+/** Two users, in byte order. */
 type Pair = [string, string]
 
-/** All pairs of users, each once; those that have written before are left out as they are taken. */
+/** All pairs of users, each once. `takeNew` skips pairs that already have a conversation. */
 export function scatteredPairs(uids: string[]): Iterator<Pair> {
   const sorted = uids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   const all = pairsAmong(sorted.length)
@@ -40,7 +40,7 @@ export function scatteredPairs(uids: string[]): Iterator<Pair> {
   })
 }
 
-/** Adds conversations of two with as many messages as `sizes` say; returns how many messages. */
+/** Adds one 1:1 conversation for each of `sizes`, with that many messages. Returns the number of messages. */
 export async function addDirect(
   tx: pg.Client,
   run: Run,
@@ -53,10 +53,10 @@ export async function addDirect(
   const ids = await drawNumbers(tx, 'message_ids', count)
   let used = 0
   const written = taken.map((uids, n) => {
-    const place = placeOf(run, nos[n] ?? 0, uids)
+    const conversation = newConversation(run, nos[n] ?? 0, uids)
     const own = ids.slice(used, used + (sizes[n] ?? 0))
     used += own.length
-    return { place, thread: writeThread(place, own) }
+    return { conversation, added: writeMessages(conversation, own) }
   })
   await copyAll(tx, written)
   await addViews(tx, run.appNo, taken.flat())
@@ -64,8 +64,8 @@ export async function addDirect(
 }
 
 /**
- * A pair that has a conversation stays as it is: blocks, too, are kept there. Sorted, as the views
- * are: neighbours in the indexes come together, which saves a third of the time.
+ * Takes pairs without a conversation; existing conversations, which also store blocks, are left alone. Sorts them
+ * like the views, so that neighbouring index entries are written together. This saves a third of the time.
  */
 async function takeNew(
   tx: pg.Client,
@@ -78,7 +78,7 @@ async function takeNew(
     const some: Pair[] = []
     for (let left = count - taken.length; left > 0; left--) {
       const { done, value } = pairs.next()
-      if (done) throw new UserError('No two users are left that have not written to each other.')
+      if (done) throw new UserError('All pairs of users already have a conversation.')
       some.push(value)
     }
     const { rows } = await tx.query<{ fresh: Pair[] | null }>(
@@ -93,8 +93,8 @@ async function takeNew(
   return taken.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** It began some time in the last year and lasted part of the time since. */
-function placeOf({ appNo, startedAt }: Run, no: number, uids: Pair): Place {
+/** A conversation that began some time in the last year and lasted for part of the time since. */
+function newConversation({ appNo, startedAt }: Run, no: number, uids: Pair): Conversation {
   const draw = drawFrom(no)
   const now = startedAt.getTime()
   const from = now - Math.floor((YEAR_MS * (1 + draw(10_000))) / 10_000)
@@ -103,8 +103,8 @@ function placeOf({ appNo, startedAt }: Run, no: number, uids: Pair): Place {
 }
 
 interface Written {
-  place: Place
-  thread: Thread
+  conversation: Conversation
+  added: NewMessages
 }
 
 async function copyAll(tx: pg.Client, written: Written[]): Promise<void> {
@@ -113,32 +113,32 @@ async function copyAll(tx: pg.Client, written: Written[]): Promise<void> {
     tx,
     'messages',
     MESSAGE_COLUMNS,
-    written.flatMap(({ thread }) => thread.messages),
+    written.flatMap(({ added }) => added.messages),
   )
   await copyInto(tx, 'inbox', INBOX, written.flatMap(viewsOf).sort(byUid))
   await copyInto(
     tx,
     'marks',
     MARK_COLUMNS,
-    written.flatMap(({ place, thread }) => marksOf(place, thread)),
+    written.flatMap(({ conversation, added }) => marksOf(conversation, added)),
   )
 }
 
-function headOf({ place, thread }: Written): CopyRow {
-  const { lastSeq, lastAt, lastId, firstSecond, lastSecond, counted } = thread
-  const key = [place.appNo, place.no, 'user', ...place.uids]
+function headOf({ conversation, added }: Written): CopyRow {
+  const { lastSeq, lastAt, lastId, firstSecond, lastSecond, counted } = added
+  const key = [conversation.appNo, conversation.no, 'user', ...conversation.uids]
   return [...key, lastSeq, lastAt, lastSeq, lastId, firstSecond, lastSecond, counted]
 }
 
-const viewsOf = ({ place, thread }: Written): CopyRow[] =>
-  thread.sides.map(({ uid, readSeq, readCounted, own }, n) => {
-    const other = place.uids[1 - n] ?? ''
+const viewsOf = ({ conversation, added }: Written): CopyRow[] =>
+  added.participants.map(({ uid, readSeq, readCounted, own }, n) => {
+    const other = conversation.uids[1 - n] ?? ''
     const marks = [readSeq, readCounted, own]
-    const times = [thread.firstSecond, thread.lastSecond]
-    return [place.appNo, uid, 'user', other, place.no, ...marks, 't', ...times]
+    const times = [added.firstSecond, added.lastSecond]
+    return [conversation.appNo, uid, 'user', other, conversation.no, ...marks, 't', ...times]
   })
 
-/** One view for each time that a user is named. Last: other batches wait for these rows. */
+/** Adds one view to the totals for each time that a user is listed. Comes last, because other batches wait for these rows. */
 async function addViews(tx: pg.Client, appNo: number, uids: string[]): Promise<void> {
   await tx.query(
     `insert into view_totals as t (app_no, uid, visible, unblocked)

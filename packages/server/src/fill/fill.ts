@@ -3,31 +3,31 @@ import pg from 'pg'
 import type { App, Cell } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
 import { groups } from './groups.ts'
-import type { Batch, Kind, Run, Wish } from './kind.ts'
+import type { Batch, Kind, Run, FillRequest } from './kind.ts'
 import { messages } from './messages.ts'
 import { users } from './users.ts'
 
-/** All that an app can be filled with, in the order in which one needs the other. */
+/** All kinds of data, in the order of their dependencies. */
 export const kinds: readonly Kind[] = [users, groups, messages]
 
-/** What PostgreSQL does for a row outweighs all that we do: two of its processes use two cores. */
+/** PostgreSQL does most of the work for a row, so two connections keep two cores busy. */
 const CONNECTIONS = 2
 
-export interface FillOptions extends Wish {
+export interface FillOptions extends FillRequest {
   kind: Kind
-  /** Called after each commit, with the rows of all so far. */
+  /** Called after each commit, with the number of rows added so far. */
   onProgress(added: number): void
-  /** Ends it after the batches under way. */
+  /** Stops after the current batches. */
   signal: AbortSignal
 }
 
 /**
- * Adds rows in batches, each in a transaction with its totals: whenever it ends, what is there is
- * right. Announces nothing. Returns how many were added.
+ * Adds rows in batches, each in one transaction with its totals, so that the data is consistent whenever it stops.
+ * Causes no events. Returns how many rows were added.
  */
 export async function fillApp(
   app: App & { cell: Cell },
-  { kind, onProgress, signal, ...wish }: FillOptions,
+  { kind, onProgress, signal, ...request }: FillOptions,
 ): Promise<number> {
   const run: Run = {
     appNo: app.no,
@@ -47,7 +47,7 @@ export async function fillApp(
   await withConnections(app.cell.url, async (clients) => {
     const [first] = clients
     if (!first) return
-    const batches = (await kind.plan(first, run, wish))[Symbol.iterator]()
+    const batches = (await kind.plan(first, run, request))[Symbol.iterator]()
     await Promise.all(clients.map((client) => addAll(client, batches)))
     for (const table of kind.tables) await first.query(`vacuum (analyze) ${table}`)
   })
@@ -56,18 +56,18 @@ export async function fillApp(
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin')
-  // Before ids of messages are drawn, as in a send: whoever indexes them waits for us.
+  // Draw the transaction id before message ids, as a send does: the search indexer waits for open transactions.
   await client.query('select pg_current_xact_id()')
-  // A failure ends the command and closes the connection, which rolls back.
+  // An error ends the command and closes the connection, which rolls back.
   const result = await work()
   await client.query('commit')
   return result
 }
 
-/** While rows of one batch are made, the transaction of another waits; a busy machine takes its time. */
+/** A transaction is idle while the rows of another batch are generated, which can be long on a busy machine. */
 const IDLE_MS = 60_000
 
-/** Connections of its own: the pool's give up a statement that takes long, and keep their settings. */
+/** Opens separate connections, because those of the pool have a statement timeout and would keep these settings. */
 async function withConnections(url: string, work: (clients: pg.Client[]) => Promise<void>) {
   const config = {
     ...connectionConfig(url),
@@ -76,10 +76,10 @@ async function withConnections(url: string, work: (clients: pg.Client[]) => Prom
   const clients = Array.from({ length: CONNECTIONS }, () => new pg.Client(config))
   try {
     for (const client of clients) {
-      // The statement under way fails with it.
+      // The current statement reports the error.
       client.on('error', () => {})
       await client.connect()
-      // GIN indexes take new rows in bunches as large as this memory: 256 MB saves a quarter of the CPU.
+      // GIN indexes insert pending rows in batches of this size. 256 MB saves a quarter of the CPU.
       await client.query(`set work_mem = '256MB'`)
     }
     await work(clients)

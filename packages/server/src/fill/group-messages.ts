@@ -7,13 +7,13 @@ import {
   MARK_COLUMNS,
   MESSAGE_COLUMNS,
   marksOf,
-  type Place,
-  type Thread,
-  writeThread,
-} from './thread.ts'
+  type Conversation,
+  type NewMessages,
+  writeMessages,
+} from './conversation.ts'
 
-/** Kept in memory: an app with more gets its messages in the first of these. */
-const MOST = 1_000_000
+/** Kept in memory. If an app has more groups, only the first ones get messages. */
+const MAX_GROUPS = 1_000_000
 
 /** How many messages the conversation of a group gets. */
 export interface Share {
@@ -21,7 +21,7 @@ export interface Share {
   size: number
 }
 
-/** Conversations of the groups that have members. */
+/** The conversations of all groups that have members. */
 export async function readGroupHeads(client: pg.Client, appNo: number): Promise<number[]> {
   const { rows } = await client.query<{ nos: number[] | null }>(
     `select json_agg(no) as nos from (
@@ -29,34 +29,34 @@ export async function readGroupHeads(client: pg.Client, appNo: number): Promise<
          join conversations h on h.app_no = g.app_no and h.kind = 'group' and h.one = g.guid
            and h.other = ''
        where g.app_no = $1 and g.removed_at is null and g.members_count > 0
-       order by h.no limit ${MOST}
+       order by h.no limit ${MAX_GROUPS}
      ) heads`,
     [appNo],
   )
   return rows[0]?.nos ?? []
 }
 
-/** Adds messages to groups as they are, whoever else writes there; returns how many. */
+/** Adds messages to existing groups, even while others send messages there. Returns how many. */
 export async function addToGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<number> {
   const groups = await lockGroups(tx, run, shares)
   const sizes = new Map(shares.map(({ no, size }) => [no, size]))
-  const sizeOf = ({ no }: Place) => sizes.get(no) ?? 0
-  const count = groups.reduce((sum, { place }) => sum + sizeOf(place), 0)
-  // Drawn under the locks: above all ids that are there.
+  const sizeOf = ({ no }: Conversation) => sizes.get(no) ?? 0
+  const count = groups.reduce((sum, { conversation }) => sum + sizeOf(conversation), 0)
+  // Drawn under the locks, so that they are above all existing ids.
   const ids = await drawNumbers(tx, 'message_ids', count)
   let used = 0
-  const written = groups.map(({ place, appear }) => {
-    const own = ids.slice(used, used + sizeOf(place))
+  const written = groups.map(({ conversation, appear }) => {
+    const own = ids.slice(used, used + sizeOf(conversation))
     used += own.length
-    return { place, appear, thread: writeThread(place, own) }
+    return { conversation, appear, added: writeMessages(conversation, own) }
   })
   await storeAll(tx, run.appNo, written)
   return count
 }
 
 interface LockedGroup {
-  place: Place
-  /** How many views come with a message. */
+  conversation: Conversation
+  /** How many views the first message adds. */
   appear: number
 }
 
@@ -69,7 +69,7 @@ interface HeadRow {
   uids: string[]
 }
 
-/** The head's lock keeps members from coming and going. Those without any are left out. */
+/** Locks the heads, so that members can't join or leave. Skips groups without members. */
 async function lockGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<LockedGroup[]> {
   const nos = shares.map(({ no }) => no)
   const { appNo, startedAt } = run
@@ -93,12 +93,12 @@ async function lockGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<Loc
   )
   return rows.map(({ no, last_seq: lastSeq, counted, from, appear, uids }) => {
     const until = Math.max(from, startedAt.getTime())
-    return { place: { appNo, no, lastSeq, counted, uids, from, until }, appear }
+    return { conversation: { appNo, no, lastSeq, counted, uids, from, until }, appear }
   })
 }
 
 interface Written extends LockedGroup {
-  thread: Thread
+  added: NewMessages
 }
 
 async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
@@ -106,7 +106,7 @@ async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promi
     tx,
     'messages',
     MESSAGE_COLUMNS,
-    written.flatMap(({ thread }) => thread.messages),
+    written.flatMap(({ added }) => added.messages),
   )
   await moveHeads(tx, appNo, written)
   await moveMarks(tx, appNo, written)
@@ -114,15 +114,15 @@ async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promi
     tx,
     'marks',
     MARK_COLUMNS,
-    written.flatMap(({ place, thread }) => marksOf(place, thread)),
+    written.flatMap(({ conversation, added }) => marksOf(conversation, added)),
   )
   const appeared = written.reduce((sum, { appear }) => sum + appear, 0)
   await addToTotal(tx, appNo, 'views.group', appeared)
 }
 
 async function moveHeads(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
-  const heads = written.map(({ place: { no }, thread }) => {
-    const { lastSeq, lastId, lastAt, firstSecond, lastSecond, counted } = thread
+  const heads = written.map(({ conversation: { no }, added }) => {
+    const { lastSeq, lastId, lastAt, firstSecond, lastSecond, counted } = added
     return { no, lastSeq, lastId, lastAt, firstSecond, lastSecond, counted }
   })
   await tx.query(
@@ -137,10 +137,10 @@ async function moveHeads(tx: pg.Client, appNo: number, written: Written[]): Prom
   )
 }
 
-/** Who has read nothing of it keeps the mark. */
+/** Users who have read none of the new messages keep their mark. */
 async function moveMarks(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
-  const sides = written.flatMap(({ place: { no }, thread }) =>
-    thread.sides
+  const participants = written.flatMap(({ conversation: { no }, added }) =>
+    added.participants
       .filter(({ readSeq, own }) => readSeq > 0 || own > 0)
       .map(({ uid, readSeq, readCounted, own }) => ({ no, uid, readSeq, readCounted, own })),
   )
@@ -152,6 +152,6 @@ async function moveMarks(tx: pg.Client, appNo: number, written: Written[]): Prom
      from json_to_recordset($2::json)
        as n (no bigint, uid text, "readSeq" bigint, "readCounted" bigint, own bigint)
      where i.app_no = $1 and i.conversation = n.no and i.uid = n.uid`,
-    [appNo, JSON.stringify(sides)],
+    [appNo, JSON.stringify(participants)],
   )
 }

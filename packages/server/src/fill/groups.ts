@@ -18,7 +18,7 @@ const HEADS = ['app_no', 'no', 'kind', 'one', 'other']
 const INBOX = ['app_no', 'uid', 'kind', 'with_id', 'conversation', 'scope', 'joined_at']
 
 const split = (words: string) => words.split(' ')
-const MANNERS = split('Early Quiet Weekend Northern Golden Wandering Blue Second Open Hidden')
+const ADJECTIVES = split('Early Quiet Weekend Northern Golden Wandering Blue Second Open Hidden')
 const TOPICS = split('Hikers Readers Cooks Gardeners Cyclists Painters Sailors Singers Neighbours')
 const TAGS = split('sports music family work travel')
 
@@ -28,7 +28,7 @@ interface Group {
   uids: string[]
 }
 
-/** Groups without a message: nobody has a view of them yet. */
+/** Groups without messages, so nobody has a view of them yet. */
 export const groups: Kind = {
   name: 'groups',
   tables: ['groups', 'conversations', 'inbox'],
@@ -36,7 +36,7 @@ export const groups: Kind = {
     const uids = await readUids(client, run.appNo)
     const { settings } = await getSettings.one(client, { appNo: run.appNo })
     checkSize(members, uids.length, settings)
-    // Everyone is in one group before anyone is in two.
+    // All users are in one group before any user is in two.
     const rounds = Math.ceil(wanted / Math.floor(uids.length / members))
     await checkCeiling(client, run.appNo, rounds, settings)
     return batches(run, { wanted, members, uids })
@@ -79,7 +79,7 @@ function* batches(run: Run, layout: Layout): Generator<Batch> {
   }
 }
 
-/** A round walks over all users once, in steps of its own: others meet in it. */
+/** Each round visits all users once, with a different step, so that different users meet. */
 function groupAt(run: Run, { wanted, members, uids }: Layout, nth: number): Group {
   const perRound = Math.floor(uids.length / members)
   const round = Math.floor(nth / perRound)
@@ -118,7 +118,7 @@ async function addGroups(tx: pg.Client, run: Run, wanted: number, some: Group[])
 function rowOf({ appNo, startedAt }: Run, wanted: number, { guid, nth, uids }: Group): CopyRow {
   const draw = drawFrom(nth)
   return [
-    ...[appNo, guid, `${pick(draw, MANNERS)} ${pick(draw, TOPICS)} ${nth + 1}`],
+    ...[appNo, guid, `${pick(draw, ADJECTIVES)} ${pick(draw, TOPICS)} ${nth + 1}`],
     ...[draw(4) === 0 ? 'private' : 'public', uids[0] ?? ''],
     ...[draw(3) === 0 ? `{${pick(draw, TAGS)}}` : '{}', uids.length],
     createdAt(startedAt, nth, wanted).toISOString(),
@@ -128,7 +128,7 @@ function rowOf({ appNo, startedAt }: Run, wanted: number, { guid, nth, uids }: G
 const createdAt = (startedAt: Date, nth: number, wanted: number) =>
   new Date(startedAt.getTime() - YEAR_MS * (1 - nth / wanted))
 
-/** The owner is an admin, one in ten a moderator; they joined one after the other, a millisecond each. */
+/** The owner is an admin, and every tenth member a moderator. Members join a millisecond apart. */
 function* memberRows(
   { appNo, startedAt }: Run,
   wanted: number,
@@ -137,9 +137,9 @@ function* memberRows(
 ): Generator<CopyRow> {
   for (const [n, { guid, nth, uids }] of some.entries()) {
     const from = createdAt(startedAt, nth, wanted).getTime()
-    for (const [place, uid] of uids.entries()) {
-      const scope = place === 0 ? 'admin' : place % 10 === 0 ? 'moderator' : 'participant'
-      const joinedAt = new Date(from + place).toISOString()
+    for (const [index, uid] of uids.entries()) {
+      const scope = index === 0 ? 'admin' : index % 10 === 0 ? 'moderator' : 'participant'
+      const joinedAt = new Date(from + index).toISOString()
       yield [appNo, uid, 'group', guid, nos[n] ?? 0, scope, joinedAt]
     }
   }

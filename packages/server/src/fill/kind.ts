@@ -1,34 +1,34 @@
 import type pg from 'pg'
 
-/** One run of the command: what it adds is told apart from all that is there by its mark. */
+/** One run of the command. */
 export interface Run {
   appNo: number
-  /** Part of every id, random: a second run meets no id of the first. */
+  /** A random part of every id, so that two runs never create the same id. */
   mark: string
   startedAt: Date
 }
 
-/** How many of a kind are wanted, and how they are laid out. */
-export interface Wish {
+/** How many rows to add, and how to distribute them. */
+export interface FillRequest {
   wanted: number
   /** Members of each group. */
   members?: number
-  /** Conversations of two that the messages go to, beside the groups. */
+  /** New 1:1 conversations for the messages, in addition to groups. */
   conversations?: number
 }
 
-/** What goes in one transaction, with its totals: once it is committed, all that it concerns is right. */
+/** The rows of one transaction with their totals, so that the data is consistent after each commit. */
 export interface Batch {
-  /** Returns how many of the kind it added. */
+  /** Returns how many rows of the kind it added. */
   add(tx: pg.Client): Promise<number>
 }
 
-/** Something an app can be filled with. */
+/** A kind of data that an app can be filled with. */
 export interface Kind {
-  /** Its word in flags and progress: `users`. */
+  /** Its name in flags and progress, such as `users`. */
   name: string
-  /** The tables to be tidied after, so that plans and lists are those of a settled database. */
+  /** The tables to vacuum afterwards, so that measurements start with settled tables. */
   tables: readonly string[]
-  /** Reads what it builds on, and lays out its batches; they are made one by one, as they are taken. */
-  plan(client: pg.Client, run: Run, wish: Wish): Promise<Iterable<Batch>>
+  /** Reads the data it depends on, and returns the batches, which are generated one by one. */
+  plan(client: pg.Client, run: Run, request: FillRequest): Promise<Iterable<Batch>>
 }

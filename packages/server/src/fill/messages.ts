@@ -6,12 +6,12 @@ import { pairsAmong, skewedSizes } from './order.ts'
 import { readUids } from './people.ts'
 
 const BATCH_MESSAGES = 20_000
-/** Unless it is said: messages to a conversation, on average. */
+/** The default average number of messages per conversation. */
 const LENGTH = 10
-/** What groups get of the messages, where there are groups. */
+/** The share of the messages that goes to groups, if there are any. */
 const GROUP_SHARE = 1 / 4
 
-/** Messages in new conversations of two, and in the groups that are there. */
+/** Messages in new 1:1 conversations and in existing groups. */
 export const messages: Kind = {
   name: 'messages',
   tables: ['conversations', 'messages', 'inbox', 'marks', 'view_totals'],
@@ -27,17 +27,17 @@ export const messages: Kind = {
 function shareOfGroups(wanted: number, conversations: number, groups: number): number {
   if (conversations > 0) return groups > 0 ? Math.floor(wanted * GROUP_SHARE) : 0
   if (groups > 0) return wanted
-  throw new UserError('The app has no groups to write to. Fill them first: --groups N.')
+  throw new UserError('The app has no groups. Add some first: --groups N.')
 }
 
 function checkConversations(conversations: number, messages: number, users: number): void {
   if (conversations > messages) {
     throw new UserError(
-      `${conversations} conversations of two need as many messages; of these they get ${messages}.`,
+      `${conversations} conversations need at least as many messages, but only ${messages} go to 1:1 conversations.`,
     )
   }
   if (conversations > pairsAmong(users)) {
-    throw new UserError(`${users} users have at most ${pairsAmong(users)} conversations of two.`)
+    throw new UserError(`${users} users can have at most ${pairsAmong(users)} 1:1 conversations.`)
   }
 }
 
@@ -53,27 +53,27 @@ function* batches(run: Run, layout: Layout): Generator<Batch> {
   const { toGroups, toDirect, conversations, uids } = layout
   const heads = layout.heads.slice(0, toGroups)
   const nos = heads.values()
-  for (const sizes of bunches(skewedSizes(toGroups, heads.length))) {
+  for (const sizes of batchSizes(skewedSizes(toGroups, heads.length))) {
     const shares = sizes.map((size) => ({ size, no: nos.next().value ?? 0 }))
     yield { add: (tx) => addToGroups(tx, run, shares) }
   }
   const pairs = scatteredPairs(uids)
-  for (const sizes of bunches(skewedSizes(toDirect, conversations))) {
+  for (const sizes of batchSizes(skewedSizes(toDirect, conversations))) {
     yield { add: (tx) => addDirect(tx, run, pairs, sizes) }
   }
 }
 
-/** Sizes of the conversations that go together, each whole. */
-function* bunches(sizes: Iterable<number>): Generator<number[]> {
-  let bunch: number[] = []
+/** Groups the sizes of conversations into batches, each conversation whole. */
+function* batchSizes(sizes: Iterable<number>): Generator<number[]> {
+  let batch: number[] = []
   let messages = 0
   for (const size of sizes) {
-    bunch.push(size)
+    batch.push(size)
     messages += size
     if (messages < BATCH_MESSAGES) continue
-    yield bunch
-    bunch = []
+    yield batch
+    batch = []
     messages = 0
   }
-  if (bunch.length > 0) yield bunch
+  if (batch.length > 0) yield batch
 }

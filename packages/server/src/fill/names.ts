@@ -1,6 +1,6 @@
 /**
- * Names as people have them: several scripts, accents, words that many share and words that few have.
- * What measurements rely on: one in nine is called Maria, RARE is given to a handful, and no name holds a `q`.
+ * Realistic names: several scripts, accents, common and rare words. Measurements rely on these facts: one user in
+ * nine is called Maria, only a handful have the name RARE, and no name contains a `q`.
  */
 
 export const RARE = 'Zephyrine'
@@ -20,7 +20,7 @@ const latin = {
       'Becker Schäfer Koch Hoffmann Bianchi Ferrari Ricci Moreau Laurent Dubois Petit Andersson Nilsson Hansen Virtanen',
   ),
 }
-/** Surnames beyond any list: as many words as a large app has. */
+/** Syllables of generated surnames, for as many different words as a large app has. */
 const syllables = [
   split(
     'Al Bar Cor Dan El Fen Gar Hol Il Jor Kar Lun Mor Nor Or Pel Ros Sal Tor Ul Ven Wes Yar Zan',
@@ -31,7 +31,7 @@ const syllables = [
   ),
 ] as const
 
-/** The other scripts, each with its share of the users in percent. */
+/** The other scripts, each with its share of users in percent. */
 const scripts: { share: number; first: string[]; last: string[]; order: 'first' | 'last' }[] = [
   {
     share: 6,
@@ -73,10 +73,10 @@ const scripts: { share: number; first: string[]; last: string[]; order: 'first' 
 
 const emoji = split('🙂 🚀 🌸 🎧 🦊 ⚽ 🌍 🎨')
 
-/** Numbers from 0 below `below`, one after the other, the same for the same seed. */
+/** Returns pseudo-random integers from 0 to `below` - 1. The same seed gives the same sequence. */
 export type Draw = (below: number) => number
 
-/** mulberry32: a few machine instructions a number, and good enough for names. */
+/** The mulberry32 generator: fast, and good enough for names. */
 export function drawFrom(seed: number): Draw {
   let state = seed
   return (below) => {

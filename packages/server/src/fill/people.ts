@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { UserError } from '../platform/errors.ts'
 
-/** Kept in memory: an app with more is filled among the first of these. */
+/** Kept in memory. If an app has more users, only the first ones are used. */
 const MOST = 1_000_000
 
-/** Who can be a member or write a message: users that are there, neither deactivated nor removed. */
+/** Users who can be members and send messages: neither deactivated nor deleted. */
 export async function readUids(client: pg.Client, appNo: number): Promise<string[]> {
   const { rows } = await client.query<{ uids: string[] | null }>(
     `select json_agg(uid) as uids from (
@@ -15,11 +15,11 @@ export async function readUids(client: pg.Client, appNo: number): Promise<string
     [appNo],
   )
   const uids = rows[0]?.uids ?? []
-  if (uids.length < 2) throw new UserError('The app has too few users. Fill them first: --users N.')
+  if (uids.length < 2) throw new UserError('The app has too few users. Add some first: --users N.')
   return uids
 }
 
-/** Numbers of a sequence, ascending. As JSON: PostgreSQL's own arrays cost the client far more. */
+/** Draws numbers from a sequence, ascending. Uses JSON because parsing a PostgreSQL array costs far more. */
 export async function drawNumbers(
   client: pg.Client,
   sequence: 'message_ids' | 'conversation_nos',

@@ -1,7 +1,7 @@
 /**
- * What people write: some words in most messages, thousands that few hold, scripts without spaces.
- * What measurements rely on: COMMON_WORD is in a message of eight, the RARE ones in one of 200,000 each, and no
- * message holds MISSING_WORD, though all its parts are in many.
+ * Realistic message texts: common words, thousands of rare ones, and scripts without spaces. Measurements rely on
+ * these facts: one message in eight contains COMMON_WORD, one in 200,000 each of the RARE ones, and none contains
+ * MISSING_WORD, although many contain its parts.
  */
 import { type Draw, pick } from './names.ts'
 

@@ -43,7 +43,7 @@ function* rowsOf(run: Run, { wanted, first, count }: Chunk): Generator<CopyRow> 
   for (let nth = first; nth < first + count; nth++) {
     const draw = drawFrom(nth)
     const name = drawName(draw)
-    // Padded, so that ids grow: each is put at the end of its indexes.
+    // Padded, so that ids ascend and are appended to the end of their indexes.
     const uid = `fill-${run.mark}-${String(nth).padStart(digits, '0')}`
     yield [
       run.appNo,
@@ -58,7 +58,7 @@ function* rowsOf(run: Run, { wanted, first, count }: Chunk): Generator<CopyRow> 
   }
 }
 
-/** One in five has a tag, some have two. */
+/** One user in five has a tag, some have two. */
 function drawTags(draw: Draw): string {
   if (draw(5) > 0) return '{}'
   const tags = new Set([pick(draw, TAGS), ...(draw(4) === 0 ? [pick(draw, TAGS)] : [])])

@@ -1,2 +1,2 @@
-/** A fault that the person at the keyboard can mend: shown as its message, without a stack. */
+/** An error that the user can fix. Only its message is shown, without a stack. */
 export class UserError extends Error {}

@@ -1,14 +1,14 @@
 import { type Check, HEADS } from './heads.ts'
 import { threadChecks } from './thread-checks.ts'
 
-/** Counting messages in their order: those that are there, and those that were removed for good. */
+/** The messages that count as unread, in order: existing ones, and permanently deleted ones. */
 const COUNTING = `counting as (
   select m.conversation, m.seq from messages m where m.app_no = $1 and m.counts
   union
   select u.conversation, u.seq from uncounted u where u.app_no = $1
 )`
 
-/** What users left at messages that are gone is still being swept. */
+/** Leaves out reactions and saves of deleted messages, which are still being swept. */
 const NOT_GONE = (alias: string) => `not exists (select from gone_messages gone
           where gone.app_no = $1 and gone.id = ${alias}.message_id)`
 
@@ -22,7 +22,7 @@ const total = (what: string, recount: string): Check => ({
 
 export const checks: Check[] = [
   {
-    what: 'who is online has devices at a gateway, and stands in the order of names',
+    what: 'online users have a device at a gateway and the right sort key',
     sql: `select uid as id, (u.online, u.name_key)::text as stored,
         (p.uid is not null, coalesce(p.name_key, u.name_key))::text as counted
       from (select * from users where app_no = $1) u
@@ -31,7 +31,7 @@ export const checks: Check[] = [
         or u.name_key <> coalesce(p.name_key, u.name_key)`,
   },
   {
-    what: 'messages stand in the order of their ids and times',
+    what: 'messages are in the order of their ids and times',
     sql: `select id, id_before || ' ' || at_before as stored, id || ' ' || sent_at as counted from (
         select id, sent_at,
           lag(id) over per as id_before, lag(sent_at) over per as at_before
@@ -40,13 +40,13 @@ export const checks: Check[] = [
       ) m where id <= id_before or sent_at < at_before`,
   },
   {
-    what: 'last_seq is past every message',
+    what: 'last_seq is not below any message',
     sql: `with ${HEADS} select h.no as id, h.last_seq as stored, m.seq as counted from heads h
       join lateral (select max(seq) as seq from messages
         where app_no = $1 and conversation = h.no) m on m.seq > h.last_seq`,
   },
   {
-    what: 'every message between is there, or was removed',
+    what: 'conversations have no more messages than their last_seq allows',
     sql: `with ${HEADS}, held as (
         select conversation, count(*) as n from messages where app_no = $1 group by conversation
       )
@@ -66,7 +66,7 @@ export const checks: Check[] = [
       where m.app_no = $1 and m.counts and h.purged_seq = 0 and m.counted <> r.n`,
   },
   {
-    what: 'the count of each conversation',
+    what: 'the message count of each conversation',
     sql: `with ${HEADS}, ${COUNTING}
       select h.no as id, h.counted as stored, coalesce(c.n, 0) as counted from heads h
       left join (select conversation, count(*) as n from counting group by conversation) c
@@ -87,7 +87,7 @@ export const checks: Check[] = [
           select from messages m where m.app_no = $1 and m.id = h.shown_id and m.seq = s.seq)))`,
   },
   {
-    what: 'deleted messages that counted are left out, and only those',
+    what: 'exactly the deleted messages are left out of unread counts',
     sql: `select m.id, 'no row' as stored, 'deleted' as counted from messages m
       where m.app_no = $1 and m.counts and m.deleted_at is not null and not exists (
         select from uncounted u
@@ -98,7 +98,7 @@ export const checks: Check[] = [
       where u.app_no = $1 and (m.deleted_at is null or not m.counts)`,
   },
   {
-    what: 'marks: how much was read',
+    what: 'read counts match the read marks',
     sql: `with ${HEADS}
       select i.uid || ' ' || h.no as id, i.read_counted as stored, h.counted - c.n as counted
       from inbox i join heads h on h.no = i.conversation
@@ -114,7 +114,7 @@ export const checks: Check[] = [
           or i.read_seq < i.cleared_seq)`,
   },
   {
-    what: 'own messages since the mark',
+    what: "users' own messages since their read mark",
     sql: `with ${HEADS}
       select i.uid || ' ' || h.no as id, i.own_since as stored, c.n as counted
       from inbox i join heads h on h.no = i.conversation
@@ -124,13 +124,13 @@ export const checks: Check[] = [
       where i.app_no = $1 and (i.kind = 'user' or i.scope is not null) and i.own_since <> c.n`,
   },
   {
-    what: 'marks stand within their conversations',
+    what: 'marks are within their conversations',
     sql: `with ${HEADS} select k.uid || ' ' || h.no as id, k.seq as stored, h.last_seq as counted
       from marks k join heads h on h.no = k.conversation
       where k.app_no = $1 and k.seq > h.last_seq`,
   },
   {
-    what: 'views of two: visible, blocked, time',
+    what: 'views of 1:1 conversations: visible, blocked, time',
     sql: `with ${HEADS}
       select i.uid || ' ' || h.no as id,
         i.visible || ' ' || i.blocked || ' ' || i.updated_second as stored,
@@ -143,7 +143,7 @@ export const checks: Check[] = [
         or (i.visible and i.updated_second <> h.updated_second))`,
   },
   {
-    what: 'both sides of a conversation have a row',
+    what: 'both users of a conversation have an inbox row',
     sql: `with ${HEADS}
       select side.uid || ' ' || h.no as id, 'no row' as stored, 'messages' as counted
       from heads h cross join lateral (values (h.one, h.other), (h.other, h.one)) side (uid, with_id)
@@ -153,7 +153,7 @@ export const checks: Check[] = [
           and i.conversation = h.no)`,
   },
   {
-    what: 'everyone with a side of a conversation is there',
+    what: 'the users and groups of all inbox rows exist',
     sql: `select i.uid || ' ' || i.kind || ' ' || i.with_id as id, 'row' as stored, 'nobody' as counted
       from inbox i where i.app_no = $1 and (
         not exists (select from users u where u.app_no = $1 and u.uid = i.uid)
@@ -163,7 +163,7 @@ export const checks: Check[] = [
           select from groups g where g.app_no = $1 and g.guid = i.with_id))`,
   },
   {
-    what: 'views of two that each user has',
+    what: 'each user\'s number of 1:1 views',
     sql: `select uid as id, t.visible || ' ' || t.unblocked as stored,
         c.visible || ' ' || c.unblocked as counted
       from (select uid, visible, unblocked from view_totals where app_no = $1) t
@@ -175,7 +175,7 @@ export const checks: Check[] = [
         or coalesce(t.unblocked, 0) <> coalesce(c.unblocked, 0)`,
   },
   {
-    what: 'members of each group, and hidden views',
+    what: 'the member count and hidden views of each group',
     sql: `with ${HEADS}
       select g.guid as id, g.members_count || ' ' || h.hidden as stored, c.n || ' ' || c.hidden
         as counted
@@ -190,7 +190,7 @@ export const checks: Check[] = [
         and (g.members_count <> c.n or h.hidden <> c.hidden)`,
   },
   {
-    what: 'owners are admins of their groups',
+    what: 'group owners are admins',
     sql: `select g.guid as id, g.owner as stored, coalesce(i.scope, 'no member') as counted
       from groups g left join inbox i
         on i.app_no = $1 and i.uid = g.owner and i.kind = 'group' and i.with_id = g.guid
@@ -198,14 +198,14 @@ export const checks: Check[] = [
         and i.scope is distinct from 'admin'`,
   },
   {
-    what: 'nobody is member and banned',
+    what: 'no user is both a member and banned',
     sql: `select b.uid || ' ' || b.guid as id, 'banned' as stored, i.scope as counted
       from bans b join inbox i
         on i.app_no = $1 and i.uid = b.uid and i.kind = 'group' and i.with_id = b.guid
       where b.app_no = $1 and i.scope is not null`,
   },
   {
-    what: 'reactions to each message',
+    what: 'the reaction counts of each message',
     sql: `select message_id || ' ' || reaction as id, coalesce(stored, 0) as stored,
         coalesce(counted, 0) as counted
       from (
@@ -218,7 +218,7 @@ export const checks: Check[] = [
       where stored is distinct from counted`,
   },
   {
-    what: 'reactions and saves belong to messages that say so',
+    what: 'reactions and saves belong to messages that are flagged',
     sql: `select t.message_id as id, t.what as stored, 'no such message' as counted from (
         select message_id, 'reaction' as what from reactions where app_no = $1
         union select message_id, 'save' from saves where app_no = $1
@@ -228,13 +228,13 @@ export const checks: Check[] = [
           and case t.what when 'reaction' then m.reacted else m.saved end)`,
   },
   {
-    what: 'reactions and saves belong to users',
+    what: 'reactions and saves belong to existing users',
     sql: `select t.uid as id, 'row' as stored, 'nobody' as counted from (
         select uid from reactions where app_no = $1 union select uid from saves where app_no = $1
       ) t where not exists (select from users u where u.app_no = $1 and u.uid = t.uid)`,
   },
   {
-    what: 'friends are so both ways',
+    what: 'friendships exist in both directions',
     sql: `select f.uid || ' ' || f.friend_uid as id, 'one way' as stored, 'both ways' as counted
       from friends f where f.app_no = $1 and not exists (
         select from friends o
@@ -275,7 +275,7 @@ export const checks: Check[] = [
   ),
   ...threadChecks,
   {
-    what: 'positions of events are dense',
+    what: 'event positions have no gaps',
     sql: `select 'events' as id, count(*) as stored, max(position) - min(position) + 1 as counted
       from events where app_no = $1
       having count(*) <> max(position) - min(position) + 1`,

@@ -1,4 +1,4 @@
-/** Conversations that are not being swept away. */
+/** Conversations that aren't being swept. */
 export const HEADS = `heads as (
   select h.* from conversations h where h.app_no = $1
     and not (h.kind = 'group' and h.one = any (array(
@@ -8,8 +8,8 @@ export const HEADS = `heads as (
 )`
 
 /**
- * What must hold in an app's data whatever happened: each check recounts something from its origin
- * and selects what differs. `$1` is the app.
+ * An invariant of an app's data. Each check recounts a value from its source and selects the differences. `$1` is
+ * the app's number.
  */
 export interface Check {
   what: string

@@ -1,9 +1,9 @@
-/** What must hold of replies and mentions, recounted from the messages. */
+/** Checks of threads and mentions, recounted from the messages. */
 import { type Check, HEADS } from './heads.ts'
 
 export const threadChecks: Check[] = [
   {
-    what: 'replies of each thread, and the newest',
+    what: 'the reply count and newest reply of each thread',
     sql: `with ${HEADS}
       select t.parent_id as id, t.replies || ' ' || t.last_id as stored,
         c.n || ' ' || coalesce(c.last, 0) as counted
@@ -17,7 +17,7 @@ export const threadChecks: Check[] = [
         or (c.last = t.last_id and c.second <> t.updated_second))`,
   },
   {
-    what: 'messages with replies have a thread, and only those',
+    what: 'exactly the messages with replies have a thread',
     sql: `with ${HEADS}
       select r.id, 'no thread' as stored, r.parent_id as counted
       from messages r join heads h on h.no = r.conversation and not h.purging
@@ -33,7 +33,7 @@ export const threadChecks: Check[] = [
         where p.app_no = $1 and p.id = t.parent_id and p.parent_id is null)`,
   },
   {
-    what: 'whoever wrote in a thread is noted for it',
+    what: 'users who sent messages in a thread are recorded as participants',
     sql: `with ${HEADS}
       select t.parent_id || ' ' || m.sender as id, 'not noted' as stored, 'wrote' as counted
       from threads t join heads h on h.no = t.conversation and not h.purging
@@ -57,7 +57,7 @@ export const threadChecks: Check[] = [
           and n.parent_id is not distinct from m.parent_id and n.counts = (m.sender <> u.uid))`,
   },
   {
-    what: 'each row of a mention has its message',
+    what: 'each mention row has its message',
     sql: `select n.message_id || ' ' || n.uid as id, 'row' as stored, 'not mentioned' as counted
       from mentions n where n.app_no = $1 and not exists (
         select from messages m

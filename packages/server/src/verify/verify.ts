@@ -9,12 +9,12 @@ export interface Difference {
   counted: string
 }
 
-/** Each check tells this many of its differences, at most. */
-const SHOWN = 20
+/** The most differences that each check reports. */
+const MAX_DIFFERENCES = 20
 
 /**
- * Recounts an app's counts, order, marks and totals. All checks see one moment, so it can run while
- * the app is in use.
+ * Checks an app's counters, order, marks and totals. All checks share one snapshot, so you can run this while the
+ * app is in use.
  */
 export function verify(
   { db }: Cell,
@@ -33,7 +33,7 @@ export function verify(
     const differences: Difference[] = []
     for (const [nth, check] of checks.entries()) {
       onCheck(check, nth)
-      const text = `select * from (${check.sql}) differing limit ${SHOWN}`
+      const text = `select * from (${check.sql}) differing limit ${MAX_DIFFERENCES}`
       for (const { id, stored, counted } of (await run('verify.check', text, [appNo])).rows) {
         const { what } = check
         differences.push({ what, id: `${id}`, stored: `${stored}`, counted: `${counted}` })

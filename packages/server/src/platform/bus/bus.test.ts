@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { atMostEvery } from './bus.ts'
+import { throttle } from './bus.ts'
 
 test('many wakes in a short time are two: the first at once, the others together', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     let acts = 0
-    const wake = atMostEvery(5, () => acts++)
+    const wake = throttle(5, () => acts++)
     for (let n = 0; n < 10; n++) wake()
     assert.equal(acts, 1)
     mock.timers.tick(5)

@@ -3,8 +3,8 @@ import { connect, type NatsConnection, type Subscription } from '@nats-io/transp
 import type { Logger } from '../log/log.ts'
 
 /**
- * Live messages between processes. What goes through here may be lost at any time: everything
- * that must arrive is read from PostgreSQL as well.
+ * Messages between processes. They may be lost at any time, so everything that must arrive is also read from
+ * PostgreSQL.
  */
 export interface Bus {
   publish(subject: string, data?: string): void
@@ -15,14 +15,14 @@ export interface Bus {
 
 export interface BusOptions {
   url: string
-  /** Keeps installations that share a NATS cluster apart. */
+  /** Separates installations that share a NATS cluster. */
   prefix: string
   log: Logger
 }
 
 const RETRY_MS = 500
 
-/** Usable at once: connects in the background, and again after every loss. */
+/** Returns at once. Connects in the background, and reconnects after every loss. */
 export function openBus({ url, prefix, log }: BusOptions): Bus {
   const wanted = new Map<number, { subject: string; listener: (data: string) => void }>()
   const active = new Map<number, Subscription>()
@@ -38,12 +38,12 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
     name: 'loquat',
     maxReconnectAttempts: -1,
     reconnectTimeWait: RETRY_MS,
-    // Else the client gives up for good after two refusals, while somebody mends the password.
+    // Otherwise the client gives up after two rejections, even if the password is fixed later.
     ignoreAuthErrorAbort: true,
   }
   const started = start()
 
-  /** Tries by itself until the first connection: the client's own way to do so can't be ended. */
+  /** Retries until the first connection succeeds. The client's own retries can't be cancelled. */
   async function start() {
     for (let tries = 1; !closing.signal.aborted && !connection; tries++) {
       try {
@@ -51,7 +51,7 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
         if (closing.signal.aborted) return opened.close()
         connection = opened
       } catch (error) {
-        if (tries === 1) log.error({ err: error }, 'no NATS: live delivery falls back to polling')
+        if (tries === 1) log.error({ err: error }, "can't reach NATS; real-time delivery falls back to polling")
         await sleep(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
       }
     }
@@ -78,13 +78,13 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
     try {
       active.set(id, connection.subscribe(`${prefix}.${entry.subject}`, { callback }))
     } catch (error) {
-      log.warn({ err: error }, 'NATS takes no subscription: whoever listens polls')
+      log.warn({ err: error }, "couldn't subscribe to NATS; falling back to polling")
     }
   }
 
   return {
     publish(subject, data = '') {
-      // While disconnected the client would queue without end; our readers poll anyway.
+      // While disconnected, the client would queue messages without limit. Our readers poll anyway.
       if (connected && !connection?.isClosed()) connection?.publish(`${prefix}.${subject}`, data)
     },
     subscribe(subject, listener) {
@@ -106,10 +106,10 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
 }
 
 /**
- * What the function returned does when it is called, at once but at most every `ms`; a call in between
- * is made up for at the end. So a thousand wakes a second cost the bus as little as two hundred.
+ * Throttles `act`: the returned function runs it at once, but at most every `ms`. Calls in between cause one more
+ * run at the end. A thousand wake-ups per second then cost the bus no more than two hundred.
  */
-export function atMostEvery(ms: number, act: () => void): () => void {
+export function throttle(ms: number, act: () => void): () => void {
   let [pausing, missed] = [false, false]
   const run = () => {
     ;[pausing, missed] = [true, false]

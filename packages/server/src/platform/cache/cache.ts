@@ -1,30 +1,30 @@
 import { Redis } from 'ioredis'
 import type { Logger } from '../log/log.ts'
 
-/** Shared counters and the like. Everything in it may be lost at any time, or not be there at all. */
+/** A store for counters and other data that processes share. Its content may be lost at any time. */
 export interface Cache {
-  /** Adds to a counter and returns its new value; rejects at once while Redis is out of reach. */
+  /** Adds to a counter and returns its new value. Rejects at once while Redis can't be reached. */
   add(key: string, amount: number, seconds: number): Promise<number>
-  /** Keeps a text for a while. */
+  /** Stores a text for some seconds. */
   set(key: string, value: string, seconds: number): Promise<void>
-  /** The text if it is still there; rejects at once while Redis is out of reach. */
+  /** Returns the text if it is still stored. Rejects at once while Redis can't be reached. */
   get(key: string): Promise<string | undefined>
   close(): Promise<void>
 }
 
 export interface CacheOptions {
   url: string
-  /** Keeps installations that share a Redis apart. */
+  /** Separates installations that share a Redis. */
   prefix: string
   log: Logger
-  /** How long an answer may take: after that the caller goes on without. */
+  /** The timeout of a command. Callers continue without Redis after it. */
   answerMs?: number
 }
 
 export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): Cache {
   const redis = new Redis(url, {
     keyPrefix: `${prefix}:`,
-    // Callers have another way: they would rather know at once than wait.
+    // Callers can do without Redis, so an immediate error is better than a wait.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: answerMs,
@@ -32,7 +32,7 @@ export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): C
   })
   let down = false
   redis.on('error', (error: Error) => {
-    if (!down) log.warn({ err: error }, 'Redis is out of reach: limits hold per process')
+    if (!down) log.warn({ err: error }, "can't reach Redis; rate limits apply per process")
     down = true
   })
   redis.on('ready', () => {
@@ -41,7 +41,7 @@ export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): C
   return {
     async add(key, amount, seconds) {
       const results = await redis.multi().incrby(key, amount).expire(key, seconds).exec()
-      const [error, value] = results?.[0] ?? [new Error('no answer')]
+      const [error, value] = results?.[0] ?? [new Error('no response')]
       if (error) throw error
       return Number(value)
     },

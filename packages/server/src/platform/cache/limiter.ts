@@ -3,7 +3,7 @@ import type { Cache } from './cache.ts'
 export interface Verdict {
   allowed: boolean
   limit: number
-  /** Left in this minute, as far as this process knows. */
+  /** What is left in this minute, as far as this process knows. */
   remaining: number
   /** Seconds until the next minute begins. */
   resetSeconds: number
@@ -11,32 +11,30 @@ export interface Verdict {
 
 interface Bucket {
   minute: number
-  /** What this process has handed out. */
+  /** Requests that this process has allowed. */
   used: number
-  /** What this process may still hand out without asking. */
+  /** Requests that this process may still allow without asking Redis. */
   granted: number
-  /** What all processes together had taken when it last asked, as far as it counts. */
+  /** What all processes together had leased at the last request to Redis, up to the limit. */
   takenByAll: number
-  /** Handed out while Redis was away, and not yet counted there. */
+  /** Granted while Redis was down, and not counted there yet. */
   unreported: number
-  /** How many requests wait for the answer. */
+  /** Requests that wait for Redis. */
   waiting: number
   asking: Promise<void> | undefined
 }
 
 /**
- * A block is at most this share of what the process has used itself. So all that is leased and
- * never used is at most this share of the limit, however many processes there are and however
- * unevenly they are used.
+ * A lease is at most this share of what the process has used itself. So at most this share of the limit is leased
+ * and never used, however many processes there are and however uneven their load is.
  */
 const BLOCK_SHARE = 1 / 20
-/** After a failure Redis is left alone for this long. */
+/** How long to leave Redis alone after a failure. */
 const PAUSE_MS = 1_000
 
 /**
- * Counts requests per calendar minute. Processes lease blocks of a shared counter in Redis, so
- * most requests ask nobody. Without Redis each process counts by itself, and reports what it
- * handed out once Redis is back.
+ * Limits requests per calendar minute. Processes lease parts of a shared counter in Redis, so most requests don't
+ * need Redis. While Redis is down, each process counts on its own, and reports what it allowed once Redis is back.
  */
 export class Limiter {
   readonly #cache: Cache
@@ -48,14 +46,14 @@ export class Limiter {
     this.#cache = cache
   }
 
-  /** Most verdicts are there at once: a promise for each would cost more than the counting. */
+  /** Most verdicts are available at once: a promise for each would cost more than counting. */
   take(key: string, limit: number, now = Date.now()): Verdict | Promise<Verdict> {
     const bucket = this.#bucket(key, Math.floor(now / 60_000))
     if (bucket.granted > 0 || bucket.takenByAll >= limit) return decide(bucket, limit, now)
     return this.#ask(key, bucket, limit, now)
   }
 
-  /** The verdict that `take` would give where the limit is reached, as far as this process knows. Takes nothing. */
+  /** The verdict of `take` if the limit is reached, as far as this process knows. Counts nothing. */
   reached(key: string, limit: number, now = Date.now()): Verdict | undefined {
     const bucket = this.#buckets.get(key)
     if (bucket?.minute !== Math.floor(now / 60_000)) return undefined
@@ -81,12 +79,12 @@ export class Limiter {
       await bucket.asking
     }
     bucket.waiting--
-    // In the same turn as the check: another one who waited would use it up in between.
+    // No await since the check: another waiting request could use it up in between.
     return decide(bucket, limit, now)
   }
 
   async #lease(key: string, bucket: Bucket, limit: number): Promise<void> {
-    // Those who wait are sure to use their part.
+    // Wait a moment, so that all requests of this tick are counted as waiting.
     await undefined
     const block = blockSize(bucket, limit)
     const { unreported } = bucket
@@ -105,7 +103,7 @@ export class Limiter {
   }
 
   async #add(key: string, amount: number): Promise<number> {
-    if (performance.now() < this.#pausedUntil) throw new Error('Redis is left alone')
+    if (performance.now() < this.#pausedUntil) throw new Error('Redis is paused after a failure')
     try {
       return await this.#cache.add(key, amount, 120)
     } catch (error) {
@@ -114,7 +112,7 @@ export class Limiter {
     }
   }
 
-  /** Buckets of past minutes go, once a minute. */
+  /** Removes the buckets of past minutes, once a minute. */
   #sweep(minute: number): void {
     if (minute === this.#sweptMinute) return
     this.#sweptMinute = minute
@@ -124,7 +122,7 @@ export class Limiter {
   }
 }
 
-/** Uses up one, if there is one. A limit that was lowered meanwhile holds for what is leased too. */
+/** Counts a request if one is left. A limit that was lowered meanwhile also applies to leased requests. */
 function decide(bucket: Bucket, limit: number, now: number): Verdict {
   const allowed = bucket.granted > 0 && bucket.used < limit
   if (allowed) {

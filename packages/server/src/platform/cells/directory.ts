@@ -1,5 +1,5 @@
 import type { Region } from '@loquat/protocol'
-import { atMostEvery, type Bus } from '../bus/bus.ts'
+import { throttle, type Bus } from '../bus/bus.ts'
 import { type Db, type DbOptions, openDb } from '../db/db.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log/log.ts'
@@ -8,7 +8,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { type CellRow, listCells, listPlacements, type PlacementRow } from './queries.ts'
 
-/** A PostgreSQL cluster with everything of the apps placed on it. */
+/** A PostgreSQL database with all data of the apps placed on it. */
 export interface Cell {
   id: string
   region: Region
@@ -16,12 +16,12 @@ export interface Cell {
   db: Db
 }
 
-/** An app and where it lives. */
+/** An app and its location. */
 export interface App {
   no: number
   id: string
   region: Region
-  /** Undefined when the app lives in a region that this process does not serve. */
+  /** Undefined if this process doesn't serve the app's region. */
   cell: Cell | undefined
 }
 
@@ -43,23 +43,23 @@ const REFRESH_CHUNK = 5_000
 const UNKNOWN_TTL_MS = 5_000
 const UNKNOWN_MAX = 10_000
 
-/** As long as the sequencer gathers events for a step. */
+/** The time for which the sequencer collects events for a step. */
 const WAKE_MS = 5
 
-/** The subject on which a cell's sequencer is told that there is work. */
+/** The NATS subject that wakes a cell's sequencer. */
 export const wakeSubject = (cellId: string) => `wake.${cellId}`
 
 /**
- * Where apps live, as last heard. Known apps and cells are read again every five seconds, all in
- * one statement, and stay known while the directory is down: its outage stops nobody that this
- * process has served before. A new cell is a row: it is picked up by itself.
+ * The locations of apps. Known apps and cells are read again every five seconds in a few statements. They stay known
+ * while the directory is down, so an outage doesn't affect apps that this process has served before. New cells are
+ * picked up automatically.
  */
 export class Directory {
   readonly db: Db
   readonly #options: DirectoryOptions
   readonly #cells = new Map<string, Cell>()
   readonly #apps = new Map<string, App>()
-  /** Ids that no app has, until when that is believed: a flood of them must not reach the directory. */
+  /** Ids of apps that don't exist, and until when to assume so: a flood of them must not reach the directory. */
   readonly #unknown = new Map<string, number>()
   readonly #lookups = new Map<string, Promise<App | undefined>>()
   #timer: NodeJS.Timeout | undefined
@@ -70,7 +70,7 @@ export class Directory {
     this.db = this.#open(options.url, 'directory', { poolSize: 4 })
   }
 
-  /** Reads the cells for the first time, and from then on keeps them and the known apps fresh. */
+  /** Reads the cells, and from then on refreshes them and the known apps. */
   async start(): Promise<void> {
     await this.#loadCells()
     this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
@@ -82,21 +82,21 @@ export class Directory {
 
   cell(id: string): Cell {
     const cell = this.#cells.get(id)
-    if (!cell) throw new Error(`no cell ${id} in the regions served here`)
+    if (!cell) throw new Error(`this process serves no cell ${id}`)
     return cell
   }
 
-  /** One that may be newer than the last look at the directory; undefined when it is not served here. */
+  /** Finds a cell, even if it was added since the last refresh. Undefined if this process doesn't serve it. */
   async findCell(id: string): Promise<Cell | undefined> {
     if (!this.#cells.has(id)) await this.#loadCells()
     return this.#cells.get(id)
   }
 
-  /** The app with this id; undefined when there is none. Fails only for unknown apps, while the directory is down. */
+  /** The app with this id, or undefined. Only fails for unknown apps while the directory is down. */
   find(appId: string): App | Promise<App | undefined> | undefined {
     const known = this.#apps.get(appId)
     if (known) return known
-    // Nothing else can be one: it is neither worth a statement nor remembering.
+    // Other texts can't be the id of an app, so they cost no statement and no memory.
     if (!/^[0-9a-f]{16}$/.test(appId)) return undefined
     if ((this.#unknown.get(appId) ?? 0) > Date.now()) return undefined
     let lookup = this.#lookups.get(appId)
@@ -107,7 +107,7 @@ export class Directory {
     return lookup
   }
 
-  /** One round of what the timer does. Keeps what is known when the directory does not answer. */
+  /** Refreshes the cells and known apps. Keeps them if the directory doesn't answer. */
   async refresh(): Promise<void> {
     try {
       await this.#loadCells()
@@ -122,13 +122,13 @@ export class Directory {
         }
         for (const id of gone) this.#apps.delete(id)
       }
-      if (this.#down) this.#options.log.info('the directory answers again')
+      if (this.#down) this.#options.log.info('the directory is available again')
       this.#down = false
     } catch (error) {
       if (!this.#down) {
         this.#options.log.error(
           { err: error },
-          'the directory is down: serving the apps known here',
+          'the directory is down; still serving known apps',
         )
       }
       this.#down = true
@@ -169,14 +169,14 @@ export class Directory {
       const url = this.#openUrl(row)
       const known = this.#cells.get(id)
       if (known?.url === url) continue
-      const onAnnounced = atMostEvery(WAKE_MS, () => bus.publish(wakeSubject(id)))
+      const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
       const db = this.#open(url, id, { poolSize, onAnnounced })
       if (known) this.#readdress(known, url, db)
       else this.#cells.set(id, { id, region, url, db })
     }
   }
 
-  /** Changed in place: the apps placed on the cell point at it. */
+  /** Changes the cell in place, because its apps refer to it. */
   #readdress(cell: Cell, url: string, db: Db): void {
     void cell.db.close()
     cell.url = url
@@ -188,7 +188,7 @@ export class Directory {
       return this.#options.secrets.open(url_sealed)
     } catch {
       throw new UserError(
-        `The address of cell ${cell_id} was sealed with another LOQUAT_SECRET: every process needs the same.`,
+        `The URL of cell ${cell_id} was encrypted with another LOQUAT_SECRET. Use the same secret for every process.`,
       )
     }
   }

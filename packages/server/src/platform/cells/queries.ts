@@ -18,7 +18,7 @@ export const upsertCell = directoryQuery<{ cellId: string; region: string; urlSe
 export type PlacementRow = Pick<DirectoryRows['apps'], 'app_no' | 'app_id' | 'cell_id'> &
   Pick<CellRow, 'region'>
 
-/** The apps that are served; unknown ids and apps still being created are left out. */
+/** The active apps among these ids. Apps that are still being created are left out. */
 export const listPlacements = directoryQuery<{ appIds: string[] }, PlacementRow>(
   'directory.listPlacements',
   `select app_no, app_id, region, cell_id
@@ -28,7 +28,7 @@ export const listPlacements = directoryQuery<{ appIds: string[] }, PlacementRow>
 
 export type PlacedRow = Pick<DirectoryRows['apps'], 'app_no' | 'app_id'>
 
-/** The apps whose data a cell has to hold. */
+/** The apps whose data a cell must contain. */
 export const listPlaced = directoryQuery<{ cellId: string }, PlacedRow>(
   'directory.listPlaced',
   `select app_no, app_id from apps

@@ -3,26 +3,26 @@ import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
 import type { Cell, Directory } from './directory.ts'
 
-/** Something that processes may have cached and must no longer trust. */
+/** A cached credential or app that processes must no longer trust. */
 export interface Revocation {
   appNo: number
   kind: 'apikey' | 'app' | 'token'
-  /** Of a key or token its hash in hex; of an app nothing, or `ARCHIVED`. */
+  /** The hash of an API key or token in hex. For an app, empty or `ARCHIVED`. */
   id: string
 }
 
-/** The id where an app went out of service. */
+/** The id of the revocation of an archived app. */
 export const ARCHIVED = 'archived'
 
-/** Told instead when the log was not read for so long that rows may have been missed. */
+/** Sent to listeners instead if the log couldn't be read for so long that rows may have been missed. */
 export const EVERYTHING = 'everything'
 
 type Listener = (revoked: Revocation | typeof EVERYTHING) => void
 
 const READ_MS = 500
-/** A cached credential is good only while the log was read this recently. */
+/** A cached credential is only valid if the log was read this recently. */
 const TRUST_MS = 2_000
-/** Reads further apart than this may have missed a row; by the database's clock, ours can stand still. */
+/** Two reads further apart than this may have missed a row. Measured by the database's clock, because this process may be suspended. */
 const MISSED_MS = 20_000
 
 const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
@@ -30,13 +30,13 @@ const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
   'insert into revocations (app_no, kind, id) values (:appNo, :kind, :id)',
 )
 
-/** Rows are read for half a minute: one that says the opposite of what is must go. */
+/** Removes the revocation of a restored app: processes read rows for half a minute. */
 export const removeArchived = query<{ appNo: number }>(
   'revocations.removeArchived',
   `delete from revocations where app_no = :appNo and kind = 'app' and id = '${ARCHIVED}'`,
 )
 
-/** Half a minute: no transaction of ours stays open for longer. Reading a row twice does no harm. */
+/** Reads half a minute, because no transaction of ours stays open for longer. Reading a row twice does no harm. */
 const listRevocations = query<
   Record<string, never>,
   { app_no: number | null; kind: Revocation['kind'] | null; id: string | null; read_at: Date }
@@ -47,7 +47,7 @@ const listRevocations = query<
    left join revocations on at > read_at - interval '30 seconds'`,
 )
 
-/** In batches, like everything that upkeep removes. */
+/** Removes old rows, up to `limit` per call. */
 export const removeOldRevocations = query<{ limit: number }, { removed: number }>(
   'revocations.removeOld',
   `with old as (
@@ -59,8 +59,8 @@ export const removeOldRevocations = query<{ limit: number }, { removed: number }
 )
 
 /**
- * Makes every process forget what was revoked, within a second, by the database alone: NATS may be
- * down. A process that can't read the log trusts nothing it has cached.
+ * Makes every process forget revoked credentials within a second. It only uses the database, because NATS may be
+ * down. A process that can't read the log doesn't trust its caches.
  */
 export class Revocations {
   readonly #directory: Directory
@@ -68,8 +68,8 @@ export class Revocations {
   readonly #listeners: Listener[] = []
   /** When each cell's log was last read, by the monotonic clock. */
   readonly #readAt = new Map<string, number>()
-  /** The same by the cell's own clock. */
-  readonly #readAtThere = new Map<string, number>()
+  /** The same by the cell's clock. */
+  readonly #readAtByCell = new Map<string, number>()
   readonly #reading = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -90,23 +90,23 @@ export class Revocations {
     this.#listeners.push(listener)
   }
 
-  /** Whether what is cached of this cell's apps may be believed. */
+  /** Whether cached data of this cell's apps may be used. */
   trusted(cell: Cell): boolean {
     const readAt = this.#readAt.get(cell.id)
     return readAt !== undefined && performance.now() - readAt < TRUST_MS
   }
 
-  /** Records it with the change itself; this process forgets as soon as that has committed. */
+  /** Records a revocation in the transaction of the change. This process forgets the credential after the commit. */
   async revoke(tx: Tx, revoked: Revocation): Promise<void> {
     await insertRevocation.run(tx, { ...revoked })
-    tx.afterCommit(() => this.#tell(revoked))
+    tx.afterCommit(() => this.#notify(revoked))
   }
 
   close(): void {
     clearInterval(this.#timer)
   }
 
-  #tell(revoked: Revocation | typeof EVERYTHING): void {
+  #notify(revoked: Revocation | typeof EVERYTHING): void {
     for (const listener of this.#listeners) listener(revoked)
   }
 
@@ -117,15 +117,15 @@ export class Revocations {
     try {
       const rows = await listRevocations.many(cell.db, {})
       const readAt = rows[0]?.read_at.getTime() ?? 0
-      const last = this.#readAtThere.get(cell.id)
-      if (last !== undefined && readAt - last > MISSED_MS) this.#tell(EVERYTHING)
+      const last = this.#readAtByCell.get(cell.id)
+      if (last !== undefined && readAt - last > MISSED_MS) this.#notify(EVERYTHING)
       for (const { app_no: appNo, kind, id } of rows) {
-        if (appNo !== null && kind !== null && id !== null) this.#tell({ appNo, kind, id })
+        if (appNo !== null && kind !== null && id !== null) this.#notify({ appNo, kind, id })
       }
-      this.#readAtThere.set(cell.id, readAt)
+      this.#readAtByCell.set(cell.id, readAt)
       this.#readAt.set(cell.id, startedAt)
     } catch (error) {
-      this.#log.warn({ err: error, cell: cell.id }, 'the revocation log was not read')
+      this.#log.warn({ err: error, cell: cell.id }, "couldn't read the revocation log")
     } finally {
       this.#reading.delete(cell.id)
     }

@@ -5,31 +5,31 @@ import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Executor, Statement } from './query.ts'
 
-/** A transaction under way. */
+/** An open transaction. */
 export interface Tx extends Executor {
-  /** Set by `announce`: there is work for the sequencer once this commits. */
+  /** Set by `announce`: the sequencer has work once this transaction commits. */
   announced: boolean
-  /** Runs something once this has committed; it must not fail. */
+  /** Runs `then` after the commit. It must not throw. */
   afterCommit(then: () => void): void
 }
 
 /** A pool of connections to one database. */
 export interface Db extends Executor {
   /**
-   * Runs `work` in one transaction. Serialization failures, deadlocks and waits run it again, so it
-   * must be repeatable: SQL only, nothing sent anywhere.
+   * Runs `work` in one transaction. After a serialization failure, deadlock or timeout it runs again, so it must be
+   * repeatable: only SQL, no network calls.
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Runs one statement that is a whole transaction by itself, and announces events: a call of a
-   * function. Runs it again as `tx` does.
+   * Runs one statement that is a transaction of its own and announces events, such as a function call. Retries it
+   * like `tx`.
    */
   call<T>(work: (db: Executor) => Promise<T>): Promise<T>
   connections(): Connections
   close(): Promise<void>
 }
 
-/** How many connections a pool has in use and idle, and how many requests wait for one. */
+/** The busy and idle connections of a pool, and the requests that wait for a connection. */
 export interface Connections {
   busy: number
   idle: number
@@ -38,13 +38,13 @@ export interface Connections {
 
 export interface DbOptions {
   url: string
-  /** Tells this database from others in metrics and logs: a cell's id, or `directory`. */
+  /** The database's name in metrics and logs: a cell's id, or `directory`. */
   label: string
   poolSize: number
-  /** How long a statement of the pool, or the wait for a connection, may take. */
+  /** The timeout of a statement, and of the wait for a connection. */
   timeoutMs: number
   log: Logger
-  /** Takes the seconds of each statement, by name. */
+  /** Records the seconds of each statement, by name. */
   timings: Histogram
   tracing: Tracing
   /** Called after the commit of a transaction that announced an event. */
@@ -54,33 +54,33 @@ export interface DbOptions {
 const TX_TRIES = 6
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-/** PostgreSQL ended a transaction that waited too long for its next statement: this process stood still. */
-const KEPT_WAITING = '25P03'
-const PASSING = new Set([SERIALIZATION_FAILURE, DEADLOCK, KEPT_WAITING])
+/** PostgreSQL ended a transaction that was idle for too long because this process was suspended. */
+const IDLE_TIMEOUT = '25P03'
+const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK, IDLE_TIMEOUT])
 
-/** PostgreSQL's error code, where the error has one. */
+/** PostgreSQL's error code, if the error has one. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
 const nameOf = ({ name, label = name }: Statement) => label
 
-/** How every connection of ours behaves, pooled or single. */
+/** The settings of all our connections, pooled or single. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'loquat',
     types: { getTypeParser },
-    // A server that is down refuses at once; this is for one that hangs.
+    // For a server that hangs. A server that is down rejects connections at once.
     connectionTimeoutMillis: 10_000,
-    // A process that hangs between two statements must not keep its locks.
+    // A process that hangs in a transaction must not keep its locks.
     idle_in_transaction_session_timeout: 10_000,
     statement_timeout: 30_000,
     keepAlive: true,
   }
 }
 
-/** bigint as number, all of ours stay below 2^53; date as it is written, it has no time zone. */
+/** Reads bigint as number, because ours stay below 2^53, and date as text, because it has no time zone. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) => {
   if (oid === pg.types.builtins.TIMESTAMPTZ) return toDate
   if (oid === TEXT_ARRAY) return toTexts
@@ -94,12 +94,12 @@ const parseTexts = pg.types.getTypeParser(
   TEXT_ARRAY as Parameters<typeof pg.types.getTypeParser>[0],
 )
 
-/** Most are empty: no need of a parser. */
+/** Most arrays are empty and need no parser. */
 const toTexts = (text: string): string[] => (text === '{}' ? [] : parseTexts(text))
 
 const parseAnyDate = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 
-/** `2026-03-01 09:30:00.123456+00`: a third of the time of pg's own parser, which takes whatever else there is. */
+/** Parses `2026-03-01 09:30:00.123456+00` in a third of the time of pg's parser, which handles all other forms. */
 function toDate(text: string): Date {
   if (!text.endsWith('+00') || text[10] !== ' ') return parseAnyDate(text)
   return new Date(`${text.slice(0, 10)}T${text.slice(11, -3).slice(0, 12)}Z`)
@@ -110,16 +110,16 @@ export function openDb(options: DbOptions): Db {
   const pool = new pg.Pool({
     ...connectionConfig(url),
     connectionTimeoutMillis: timeoutMs,
-    // PostgreSQL gives up a statement first, so that its connection stays of use. A server that hangs
-    // says nothing at all: then we give up, and the connection goes.
+    // PostgreSQL cancels a slow statement first, so that the connection stays usable. If the server hangs, we give
+    // up a second later and drop the connection.
     statement_timeout: timeoutMs,
     query_timeout: timeoutMs + 1_000,
     max: poolSize,
     idleTimeoutMillis: 30_000,
   })
-  // A pooled connection that breaks while idle is dropped by the pool; the next user gets another.
+  // The pool drops a connection that breaks while idle, and the next user gets another one.
   pool.on('error', (error) => {
-    // A pool says that it has ended while its connections still do: the server may go first.
+    // While the pool closes, the server may close connections first.
     if (!pool.ending) log.warn({ db: label, err: error }, 'idle connection lost')
   })
 
@@ -136,9 +136,9 @@ export function openDb(options: DbOptions): Db {
   async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
-    // The pool listens only while a connection is idle: a loss under way would end the process.
+    // The pool only listens while a connection is idle. Without this listener, an error would end the process.
     const onLost = (error: Error) => {
-      // The first tells why; that the connection ended follows.
+      // Keep the first error, which has the cause. The next one only says that the connection ended.
       broken ??= error
     }
     client.on('error', onLost)
@@ -154,37 +154,37 @@ export function openDb(options: DbOptions): Db {
       result = await work(tx)
       await client.query('commit')
     } catch (error) {
-      const keptWaiting = sqlState(broken) === KEPT_WAITING
-      // Closing the connection rolls back as well, and needs no answer.
+      const wasIdle = sqlState(broken) === IDLE_TIMEOUT
+      // Closing the connection also rolls back.
       if (isConnectionLost(error)) broken ??= error as Error
       else await client.query('rollback').catch(onLost)
-      throw keptWaiting ? broken : error
+      throw wasIdle ? broken : error
     } finally {
       client.off('error', onLost)
       client.release(broken)
     }
-    // It is committed: whatever fails from here on is no failure of the transaction.
+    // The transaction is committed, so errors from here on must not fail it.
     if (tx.announced && onAnnounced) followers.unshift(onAnnounced)
     for (const then of followers) {
       try {
         then()
       } catch (error) {
-        log.error({ db: label, err: error }, 'failed after a commit')
+        log.error({ db: label, err: error }, 'a callback failed after a commit')
       }
     }
     return result
   }
 
-  /** What passes is tried again: nothing of it was committed. */
-  async function persist<T>(work: () => Promise<T>): Promise<T> {
+  /** Retries after errors that are likely to go away. Nothing was committed in that case. */
+  async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await work()
       } catch (error) {
         const state = sqlState(error)
-        if (!PASSING.has(state ?? '') || tries === TX_TRIES) throw error
-        log.debug({ db: label, state, tries }, 'transaction runs again')
-        // Rivals that met once should not meet again in step.
+        if (!RETRYABLE.has(state ?? '') || tries === TX_TRIES) throw error
+        log.debug({ db: label, state, tries }, 'retrying a transaction')
+        // A random delay keeps competing transactions from colliding again.
         await sleep(Math.random() * 5 * 2 ** tries)
       }
     }
@@ -195,9 +195,9 @@ export function openDb(options: DbOptions): Db {
   }
   return {
     ...direct,
-    tx: (work) => persist(() => attempt(work)),
+    tx: (work) => withRetries(() => attempt(work)),
     async call(work) {
-      const result = await persist(() => work(direct))
+      const result = await withRetries(() => work(direct))
       onAnnounced?.()
       return result
     },
@@ -215,20 +215,20 @@ const CONNECTION_FAULT = new Set([
   ...['EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
 ])
 /**
- * Shutdown, start-up, no resources left, read-only after a failover, a cancelled or timed out
- * statement, or a conflict that did not end.
+ * Shutdown, startup, no resources, read-only after a failover, a cancelled or timed-out statement, or a conflict that
+ * all retries met.
  */
 const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01)$/
 const DRIVER_AWAY =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/
 
-/** Whether the database was out of reach, rather than asked something wrong. */
+/** Whether the database couldn't be reached, as opposed to an error in a statement. */
 export function isDatabaseDown(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : SERVER_AWAY.test(state)
 }
 
-/** Whether the driver failed, not a statement: what the connection is up to is not known. */
+/** Whether the connection failed, not a statement. Its state is then unknown. */
 function isConnectionLost(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionLost)
   const { code, message = '' } = error as Partial<NodeJS.ErrnoException>

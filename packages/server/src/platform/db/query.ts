@@ -1,14 +1,14 @@
 import type { QueryResultRow } from 'pg'
 
-/** A pool, a transaction or a single connection: a query does not care which. */
+/** A pool, a transaction or a single connection. */
 export interface Executor {
   query<R extends QueryResultRow>(statement: Statement): Promise<{ rows: R[] }>
 }
 
 export interface Statement {
-  /** Empty: not kept by the server. */
+  /** The name of the prepared statement. Empty: not prepared. */
   name: string
-  /** What it is timed as, where it has no name. */
+  /** The name in metrics, for statements without a name. */
   label?: string
   text: string
   values: unknown[]
@@ -21,35 +21,35 @@ export interface Query<P, R> {
   many(db: Executor, params: P): Promise<R[]>
   /** The first row, or undefined. */
   maybeOne(db: Executor, params: P): Promise<R | undefined>
-  /** The first row; none is a fault of the program. */
+  /** The first row. Throws if there is none, which is a bug. */
   one(db: Executor, params: P): Promise<R>
-  /** Runs it for its effect; rows, if any, are dropped. */
+  /** Runs the statement for its effect, and ignores its rows. */
   run(db: Executor, params: P): Promise<void>
 }
 
-/** The databases that a statement can be meant for. */
+/** The kinds of databases. */
 export type Schema = 'directory' | 'cell'
 
-/** Every statement of the program, so that one test can PREPARE them all. */
+/** All statements of the program, so that a test can PREPARE them. */
 export const statements = new Map<string, { text: string; schema: Schema }>()
 
 type Params = Record<string, unknown>
 
-/** Declares a statement for cells once, at load time. */
+/** Declares a statement for cells, when its module is loaded. */
 export const query = <P extends Params, R extends QueryResultRow = never>(
   name: string,
   source: string,
 ) => declare<P, R>('cell', name, source)
 
-/** Declares a statement for the directory once, at load time. */
+/** Declares a statement for the directory, when its module is loaded. */
 export const directoryQuery = <P extends Params, R extends QueryResultRow = never>(
   name: string,
   source: string,
 ) => declare<P, R>('directory', name, source)
 
 /**
- * `:param` becomes `$n`, and the name lets PostgreSQL keep the parsed plan for the life of the
- * connection. Colons inside quoted text are not told apart: keep them out of statements.
+ * `:param` becomes `$n`. The name lets PostgreSQL keep the prepared statement for the life of the connection. Colons
+ * in quoted text are not recognized, so don't use them.
  */
 function declare<P extends Params, R extends QueryResultRow>(
   schema: Schema,

@@ -1,7 +1,7 @@
 import type { QueryResultRow } from 'pg'
 import type { Executor } from './query.ts'
 
-/** A piece of a statement with the values that it stands for. */
+/** A fragment of a statement with its parameter values. */
 export class Sql {
   readonly texts: readonly string[]
   readonly values: readonly unknown[]
@@ -12,7 +12,7 @@ export class Sql {
   }
 }
 
-/** A statement with optional parts: pieces are spliced in, everything else becomes a parameter. */
+/** Builds a statement with optional parts. Fragments are inserted; all other values become parameters. */
 export function sql(texts: TemplateStringsArray, ...parts: unknown[]): Sql {
   const flatTexts = [texts[0] ?? '']
   const values: unknown[] = []
@@ -42,7 +42,7 @@ export function joinSql(parts: readonly Sql[], separator: ' and ' | ', ' | ' uni
 
 const NOTHING = new Sql([''], [])
 
-/** Runs it unnamed, so that it is planned for its values; timed as `label`. */
+/** Runs a statement without a name, so that it is planned for its values. Its name in metrics is `label`. */
 export async function runSql<R extends QueryResultRow>(
   db: Executor,
   label: string,

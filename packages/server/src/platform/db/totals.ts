@@ -12,11 +12,11 @@ const sumTotal = query<{ appNo: number; what: string }, { total: number }>(
    where app_no = :appNo and what = :what`,
 )
 
-/** Changes a total of the app. Comes after all rows and before the outbox in the order of locks. */
+/** Changes a total of the app. In the lock order, it comes after all rows and before the outbox. */
 export async function addToTotal(tx: Executor, appNo: number, what: string, change: number) {
   if (change !== 0) await changeTotal.run(tx, { appNo, what, change })
 }
 
-/** A total of the app: the sum of the rows over which it is spread. */
+/** A total of the app: the sum of its rows. */
 export const getTotal = async (db: Executor, appNo: number, what: string): Promise<number> =>
   (await sumTotal.one(db, { appNo, what })).total

@@ -1,21 +1,21 @@
 import type { Bus } from '../bus/bus.ts'
 import type { Logger } from '../log/log.ts'
 
-/** The subject on which each event of an app is published once, with its position. */
+/** The NATS subject of an app's events. Each event is published once, with its position. */
 export const appSubject = (appNo: number) => `app.${appNo}`
 
-/** The subject on which a cell's processes hear how far the logs of its apps have come. */
+/** The NATS subject of the last positions in a cell. */
 export const sequencedSubject = (cellId: string) => `sequenced.${cellId}`
 
-/** The last position of each app that has new ones. */
+/** The last position of each app that has new events. */
 export type Sequenced = Record<number, number>
 
-/** What ends each event: see sequence_events. */
+/** The separator between events: see sequence_events. */
 const END = '\x1e'
 
 /**
- * Publishes the events of a step of the sequencer, after its commit. Whatever is lost here is found
- * by the dense positions: readers take the log for the truth.
+ * Publishes the events of a sequencer step after its commit. Readers notice lost events by gaps in the positions,
+ * and read them from the log.
  */
 export function publishEvents(
   { bus, log }: { bus: Bus; log: Logger },
@@ -33,8 +33,8 @@ export function publishEvents(
     try {
       bus.publish(appSubject(appNo), event)
     } catch (error) {
-      // NATS takes no message above its limit; the log holds it all the same.
-      log.warn({ err: error, app: appNo }, 'an event was not published')
+      // NATS rejects messages above its size limit. Readers get the event from the log.
+      log.warn({ err: error, app: appNo }, "couldn't publish an event")
     }
   }
   bus.publish(sequencedSubject(cellId), JSON.stringify(last))

@@ -4,7 +4,7 @@ import { connectionConfig, sqlState } from '../db/db.ts'
 const DAY_MS = 86_400_000
 const DAYS_AHEAD = 7
 
-/** Tables that are partitioned by day, and hold what happened. */
+/** The logs: tables that are partitioned by day. */
 type Log = 'events' | 'webhook_deliveries'
 
 const DELIVERY_DAYS = 7
@@ -15,12 +15,12 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 interface Partition {
   log: Log
   name: string
-  /** false: made or detached, and then cut off. */
+  /** False if the process ended after creating or detaching the table. */
   attached: boolean
   detaching: boolean
 }
 
-/** Keeps the partitions of every log. */
+/** Creates and drops the partitions of all logs. */
 export async function maintainLogs(url: string, eventDays: number) {
   const kept = [
     await maintainPartitions(url, eventDays),
@@ -33,10 +33,9 @@ export async function maintainLogs(url: string, eventDays: number) {
 }
 
 /**
- * Makes the partitions of today and the week ahead, and drops those past the retention.
- * Can be repeated, and ended at any point; neither side blocks readers or the sequencer: a
- * partition is attached and detached beside them (`partition of` and a plain detach would lock
- * the whole log).
+ * Creates the partitions of today and the week ahead, and drops those older than the retention. It can be repeated
+ * and interrupted at any point, and blocks neither readers nor the sequencer: tables are created and then attached,
+ * and detached concurrently. (`partition of` and a plain detach would lock the whole log.)
  */
 export async function maintainPartitions(
   url: string,
@@ -45,7 +44,7 @@ export async function maintainPartitions(
   log: Log = 'events',
 ) {
   const client = new pg.Client(connectionConfig(url))
-  // Without a listener a broken connection would end the process; the query reports it.
+  // Without a listener, a broken connection would end the process. The query reports the error.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -62,7 +61,7 @@ export async function maintainPartitions(
     const past = known.filter(({ name }) => name < oldest)
     const dropped: string[] = []
     for (const partition of past) {
-      // One detach at a time: the next one must wait for this.
+      // Only one detach can run at a time, so the next one has to wait.
       if (!(await drop(client, partition))) break
       dropped.push(partition.name)
     }
@@ -94,7 +93,7 @@ async function attach(client: pg.Client, log: Log, day: string, next: string) {
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Returns whether it is gone: while a backup or a long reader needs it, it waits for the next round. */
+/** Returns whether the partition was dropped. If a backup or a long query still uses it, the next round tries again. */
 async function drop(
   client: pg.Client,
   { log, name, attached, detaching }: Partition,

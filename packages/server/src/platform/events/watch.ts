@@ -4,13 +4,13 @@ import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
 import { type Sequenced, sequencedSubject } from './live.ts'
 
-/** By the key, all apps that are waited for in one statement. */
+/** The last positions of all apps that somebody waits for, by the primary key. */
 const listPositions = query<{ appNos: number[] }, { app_no: number; position: number }>(
   'events.listPositions',
   'select app_no, position from positions where app_no = any(:appNos::int[])',
 )
 
-/** NATS may lose what it is told: each second the database is asked. */
+/** Also poll the database, because NATS may lose messages. */
 const POLL_MS = 1_000
 
 interface Waiter {
@@ -18,7 +18,7 @@ interface Waiter {
   resolve(): void
 }
 
-/** Those who wait for news of the apps of one cell. */
+/** The readers that wait for events of the apps of one cell. */
 class CellWatch {
   readonly waiters = new Map<number, Set<Waiter>>()
   readonly #cell: Cell
@@ -30,7 +30,7 @@ class CellWatch {
     this.#cell = cell
     this.#log = log
     this.#unsubscribe = bus.subscribe(sequencedSubject(cell.id), (data) =>
-      this.#heard(JSON.parse(data)),
+      this.#onPositions(JSON.parse(data)),
     )
     this.#timer = setInterval(() => void this.#poll(), POLL_MS)
   }
@@ -40,7 +40,7 @@ class CellWatch {
     clearInterval(this.#timer)
   }
 
-  #heard(last: Sequenced): void {
+  #onPositions(last: Sequenced): void {
     for (const [appNo, position] of Object.entries(last)) {
       for (const waiter of this.waiters.get(Number(appNo)) ?? []) {
         if (position > waiter.after) waiter.resolve()
@@ -51,14 +51,14 @@ class CellWatch {
   async #poll(): Promise<void> {
     try {
       const rows = await listPositions.many(this.#cell.db, { appNos: [...this.waiters.keys()] })
-      this.#heard(Object.fromEntries(rows.map((row) => [row.app_no, row.position])))
+      this.#onPositions(Object.fromEntries(rows.map((row) => [row.app_no, row.position])))
     } catch (error) {
-      this.#log.warn({ err: error, cell: this.#cell.id }, 'positions were not read')
+      this.#log.warn({ err: error, cell: this.#cell.id }, "couldn't poll the apps' last positions")
     }
   }
 }
 
-/** Tells when the log of an app has grown, without a connection to the database for each who waits. */
+/** Notifies readers when the log of an app has grown, without a database connection for each reader. */
 export class LogWatch {
   readonly #bus: Bus
   readonly #log: Logger
@@ -70,8 +70,8 @@ export class LogWatch {
   }
 
   /**
-   * Resolves when the app has an event past `after`, or when the signal is aborted. Call it before
-   * you look into the log: what comes in between is then not missed.
+   * Resolves when the app has an event after `after`, or when the signal is aborted. Call it before you read the log,
+   * so that no event in between is missed.
    */
   grown(
     { no, cell }: { no: number; cell: Cell },
@@ -84,13 +84,13 @@ export class LogWatch {
     return promise
   }
 
-  #wait(cell: Cell, appNo: number, waiter: Waiter, told: Promise<void>, signal: AbortSignal): void {
+  #wait(cell: Cell, appNo: number, waiter: Waiter, notified: Promise<void>, signal: AbortSignal): void {
     const watch = this.#cells.get(cell.id) ?? new CellWatch(cell, this.#bus, this.#log)
     this.#cells.set(cell.id, watch)
     const waiters = watch.waiters.get(appNo) ?? new Set()
     watch.waiters.set(appNo, waiters.add(waiter))
     signal.addEventListener('abort', waiter.resolve)
-    void told.then(() => {
+    void notified.then(() => {
       signal.removeEventListener('abort', waiter.resolve)
       waiters.delete(waiter)
       if (waiters.size === 0 && watch.waiters.get(appNo) === waiters) watch.waiters.delete(appNo)

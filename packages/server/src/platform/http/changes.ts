@@ -1,8 +1,8 @@
 import { badRequest } from './fail.ts'
 
 /**
- * The fields that a change clears: those named in `unset`, and those given as null, which says the same.
- * A value beside that contradicts itself.
+ * The fields that an update clears: those listed in `unset`, and those that are null. Throws if a field in `unset`
+ * also has a value.
  */
 export function readUnset({ unset = [], ...fields }: { unset?: string[] } & object): string[] {
   const given = fields as Record<string, unknown>
@@ -16,6 +16,6 @@ export function readUnset({ unset = [], ...fields }: { unset?: string[] } & obje
   return [...new Set([...unset, ...nulls])]
 }
 
-/** A change that changes nothing: no time moves, and nobody is told. */
+/** Whether an update changes nothing. It then changes no timestamp and causes no event. */
 export const isEmpty = ({ unset = [], ...fields }: { unset?: string[] } & object): boolean =>
   unset.length === 0 && Object.keys(fields).length === 0

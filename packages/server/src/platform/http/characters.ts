@@ -1,6 +1,6 @@
 const EMOJI = /\p{RGI_Emoji}/gv
 
-/** The length of a name as people count it: an emoji is two, any other code point one. */
+/** The length of a name: an emoji counts as two, any other code point as one. */
 export function countCharacters(text: string): number {
   let emojis = 0
   const rest = text.replace(EMOJI, () => {
@@ -10,5 +10,5 @@ export function countCharacters(text: string): number {
   return 2 * emojis + [...rest].length
 }
 
-/** Texts that PostgreSQL cannot store as they are: U+0000, or half of a surrogate pair. */
+/** Whether PostgreSQL can store a text: it rejects U+0000 and lone surrogates. */
 export const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')

@@ -1,15 +1,15 @@
-/** A cookie that scripts cannot read and that stays on its own host. */
+/** A cookie that scripts can't read and that is only sent to its own host. */
 export interface CookieOptions {
-  /** The service is reached by https. */
+  /** Whether the service uses HTTPS. */
   secure: boolean
-  /** 0 removes it. */
+  /** 0 deletes the cookie. */
   seconds: number
 }
 
-/** `__Host-` makes browsers hold the cookie to this host and https: no sibling host can plant one. */
+/** With `__Host-`, browsers bind the cookie to this host and HTTPS, so that no sibling host can set it. */
 export const cookieName = (name: string, secure: boolean) => (secure ? `__Host-${name}` : name)
 
-/** The value of a cookie in the header `cookie`; the first where there are several. */
+/** The value of a cookie in the `cookie` header. The first one, if there are several. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=')
@@ -18,7 +18,7 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined
 }
 
-/** The header `set-cookie`. */
+/** The value of a `set-cookie` header. */
 export function writeCookie(name: string, value: string, { secure, seconds }: CookieOptions) {
   const flags = ['Path=/', `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict']
   if (secure) flags.push('Secure')

@@ -1,25 +1,25 @@
 import { type ErrorCode, errors } from '@loquat/protocol'
 
-/** Texts by field: what is wrong with it. */
+/** Error messages by field. */
 export type Details = Record<string, string[]>
 
 type Values = Record<string, string | number | boolean>
 
 export interface FailOptions {
-  /** For the developer of the caller. */
+  /** For the developer of the calling application. */
   devMessage?: string
   details?: Details
-  /** Seconds after which to come back. */
+  /** Seconds to wait before the next attempt. */
   retryAfter?: number
 }
 
-/** An answer of the catalogue. Only the error handler knows its wire shape. */
+/** An error of the catalogue. Only the error handler knows its JSON shape. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly devMessage: string | undefined
   readonly details: Details | undefined
-  /** What filled the message, and what else is known. */
+  /** The values in the message, and others that are known. */
   readonly values: Values
   readonly retryAfter: number | undefined
 
@@ -35,14 +35,14 @@ export class ApiError extends Error {
   }
 }
 
-/** `throw fail('ERR_X', { id })`: the values fill the message of the catalogue. */
+/** Use it as `throw fail('ERR_X', { id })`. The values are inserted into the catalogue's message. */
 export function fail(code: ErrorCode, values: Values = {}, options: FailOptions = {}): ApiError {
   return new ApiError(code, values, options)
 }
 
-/** A caller that may not do this; `devMessage` says what is missing. */
+/** The error for a caller without permission. `devMessage` says what is missing. */
 export const noAccess = (devMessage: string) => fail('AUTH_ERR_NO_ACCESS', {}, { devMessage })
 
-/** A request whose fields are at fault. */
+/** The error for a request with invalid fields. */
 export const badRequest = (details: Details, reason = 'The request is not valid. See details.') =>
   fail('ERR_BAD_REQUEST', { reason }, { details })

@@ -3,7 +3,7 @@ import { badRequest } from './fail.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Bodies are JSON in UTF-8, and nothing else. An empty one is no body. */
+/** Accepts only JSON bodies in UTF-8. An empty body counts as no body. */
 export function addParsers(app: FastifyInstance) {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -28,7 +28,7 @@ export function addParsers(app: FastifyInstance) {
   )
 }
 
-/** Why a body was refused: what is JSON has a key by which objects of careless programs are changed. */
+/** Why a body was rejected. Valid JSON is only rejected for keys that enable prototype pollution. */
 function faultOf(text: string): string {
   try {
     JSON.parse(text)

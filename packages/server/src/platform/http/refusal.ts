@@ -12,7 +12,7 @@ export function refusalOf(error: unknown): ApiError | undefined {
   return fail(message as ErrorCode, values, { devMessage })
 }
 
-/** Whatever failed, as an answer. */
+/** Converts any error to an API error. */
 export const answerTo = (error: unknown): ApiError =>
   error instanceof ApiError
     ? error

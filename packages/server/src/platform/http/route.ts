@@ -3,9 +3,9 @@ import type { FastifyReply, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import { failures } from './schemas.ts'
 
-/** An operation on its way out. */
+/** A deprecated operation. */
 export interface Deprecation {
-  /** The day it was deprecated, `YYYY-MM-DD`; it goes away a year later. */
+  /** The day of the deprecation, `YYYY-MM-DD`. The operation is removed a year later. */
   since: string
   /** The paths of the operations to use instead, `/v3/…`. */
   successors: readonly string[]
@@ -13,24 +13,24 @@ export interface Deprecation {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The errors of this operation, beyond those that all share. */
+    /** The errors of this operation, in addition to the common ones. */
     errors?: readonly ErrorCode[]
     deprecated?: Deprecation
   }
 }
 
-/** Whether a method changes anything. Every GET is also there as HEAD, with the same schema. */
+/** Whether a method changes data. Every GET route also has HEAD, with the same schema. */
 export const isWrite = (method: RouteOptions['method']) => method !== 'GET' && method !== 'HEAD'
 
-/** What all operations of an interface share. */
+/** What all operations of an API share. */
 export interface Shared {
-  /** The errors that each can answer with. */
+  /** The errors that every operation can return. */
   common: readonly ErrorCode[]
-  /** The ways to authenticate, as OpenAPI has them. */
+  /** The ways to authenticate, in OpenAPI's form. */
   security: Record<string, string[]>[]
 }
 
-/** Completes what a route declares with what all operations share. */
+/** Adds to a route what all operations share. */
 export function completeRoute(route: RouteOptions, { common, security }: Shared): void {
   const schema = route.schema
   if (!schema) throw new Error(`${route.url} has no schema`)
@@ -46,7 +46,7 @@ const guidance = ({ since, successors }: Deprecation) =>
 
 const sunset = (since: string) => `${Number(since.slice(0, 4)) + 1}${since.slice(4)}`
 
-/** The three headers by which a caller learns that an operation goes away. */
+/** Adds the three headers that announce a deprecation. */
 export function addDeprecation(reply: FastifyReply, { since, successors }: Deprecation): void {
   reply.header('deprecation', `@${Date.parse(since) / 1000}`)
   reply.header('sunset', new Date(sunset(since)).toUTCString())

@@ -1,7 +1,7 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { lazily } from './lazily.ts'
 
-/** As Fastify makes serializers by itself, but each when it is first needed. */
+/** Builds Fastify's default serializers, but each one only when it is first needed. */
 export const buildSerializer: ReturnType<typeof SerializerSelector> = (...options) => {
   const compile = SerializerSelector()(...options)
   return (definition) => {
@@ -14,6 +14,6 @@ interface TypedReply<R> {
   type(contentType: string): { send(answer: never): R }
 }
 
-/** Answers with JSON that PostgreSQL made: it goes out as it is, whatever type the route declares. */
+/** Sends JSON text from PostgreSQL as it is, whatever type the route declares. */
 export const sendJson = <R>(reply: TypedReply<R>, json: string): R =>
   reply.type('application/json; charset=utf-8').send(json as never)

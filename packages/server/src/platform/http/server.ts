@@ -26,48 +26,48 @@ declare module 'fastify' {
 
 export interface HttpOptions {
   log: Logger
-  /** Takes the seconds of each request, by operation and status. */
+  /** Records the seconds of each request, by operation and status. */
   timings: Histogram
   tracing: Tracing
-  /** While true, every answer asks the caller to open another connection, elsewhere. */
+  /** While true, every response asks the client to open a new connection, to another process. */
   draining: () => boolean
-  /** Whose word on the caller's address is taken. */
+  /** Proxies whose `X-Forwarded-For` header is trusted. */
   trustedProxies: readonly string[]
-  /** The URL that a request is routed by. */
+  /** The URL that is used to route a request. */
   routedUrl: (request: IncomingMessage) => string
 }
 
-/** Enough for every operation that does not say otherwise. */
+/** The limit for operations that don't declare their own. */
 export const BODY_LIMIT = 10_240
-/** For all of a request to arrive: a body of 64 KB at 1 KB a second. Who waits for an answer has sent all of it. */
+/** The time for a whole request to arrive: a body of 64 KB at 1 KB per second. It doesn't limit the wait for the response. */
 const REQUEST_MS = 60_000
-/** For the last answer to arrive, before the connection is cut. */
+/** The time for the last response to arrive before the connection is closed. */
 const LINGER_MS = 2_000
 /** Auth tokens and conversation ids are long. */
-const LONGEST_PARAM = 1_000
+const MAX_PARAM_LENGTH = 1_000
 
-/** A server that knows nothing of what it serves: parsing, validation, errors, ids, logs. */
+/** An HTTP server without routes: parsing, validation, errors, request ids and logs. */
 export function openHttp(options: HttpOptions): FastifyInstance {
   const { log, timings, tracing, draining, trustedProxies, routedUrl } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line a request, written by the hook below.
+    // The hook below logs one line per request.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_MS,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     rewriteUrl: (request) => routedUrl(request as IncomingMessage),
-    routerOptions: { maxParamLength: LONGEST_PARAM, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
     http: {
-      // Node would answer by itself, not in our shape: see missingHost.
+      // Node's own response doesn't have our error shape: see missingHost.
       requireHostHeader: false,
-      // Some clients offer HTTP/2 by each request: they are answered without.
+      // Some clients offer an upgrade to HTTP/2 with each request. Answer them with HTTP/1.1.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
-    // No hook runs for these.
+    // Hooks don't run for these errors.
     frameworkErrors: (error, request, reply) =>
       void handleError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler,
@@ -76,21 +76,21 @@ export function openHttp(options: HttpOptions): FastifyInstance {
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(handleNotFound)
   addParsers(app)
-  // An expectation that we don't know is none: Node's answer to it has no body.
+  // Ignore unknown expectations. Node's own response would have no body.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   app.decorateRequest('span')
-  // With callbacks: three promises a request are a measurable part of a cheap one.
+  // Callbacks, because three promises are a measurable part of a cheap request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     request.span = tracing.request(request.headers, () => done(missingHost(request)))
   })
-  // When it is sent, not when it came: a connection kept open behind a slow answer would delay us.
+  // Decide when the response is sent, not when the request arrives. Otherwise a slow request would keep its connection open.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (draining()) reply.header('connection', 'close')
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    // The pattern, never the path: paths can hold keys and tokens.
+    // Log the route's pattern, never the path, because paths can contain keys and tokens.
     const { url: route = '(none)', schema } = request.routeOptions
     const operation = (schema as { operationId?: string } | undefined)?.operationId ?? route
     const { statusCode: status, elapsedTime: ms } = reply
@@ -108,7 +108,7 @@ const missingHost = ({ headers, raw }: FastifyRequest): ApiError | undefined =>
     ? badRequest({ Host: ['the header Host is required'] })
     : undefined
 
-/** The caller's own id where it is harmless, so that both sides' logs can be joined. */
+/** Uses the client's request id if it is safe, so that both sides' logs can be joined. */
 function requestId({ headers }: { headers: Record<string, string | string[] | undefined> }) {
   const given = headers['x-request-id']
   return typeof given === 'string' && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
@@ -116,7 +116,7 @@ function requestId({ headers }: { headers: Record<string, string | string[] | un
 
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = toApiError(error, request)
-  if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected')
+  if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected error')
   if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'Database unreachable')
   if (known.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
   return reply.code(known.status).type('application/json').send(wireError(known))
@@ -131,7 +131,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return fail('ERR_PAYLOAD_TOO_LARGE', { limit: request.routeOptions.bodyLimit })
   }
-  // Their own texts repeat the path, which can hold a key.
+  // Fastify's own messages repeat the path, which can contain a key.
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH')
     return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
@@ -149,7 +149,7 @@ function handleNotFound(request: FastifyRequest, reply: FastifyReply) {
   return reply.code(error.status).send(wireError(error))
 }
 
-/** Requests that are not even HTTP get the error shape too, and those that do not end. */
+/** Answers invalid HTTP and requests that time out in our error shape. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const refusal = refusalOf(error.code)
@@ -157,7 +157,7 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
   socket.end(
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
-  // The caller may never end its own side.
+  // The client may never close its side.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 

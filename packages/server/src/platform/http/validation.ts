@@ -7,7 +7,7 @@ import { badRequest, type Details } from './fail.ts'
 import { lazily } from './lazily.ts'
 import { findUnfit } from './unfit.ts'
 
-/** Trims, and counts as the contract does (countCharacters); `maxLength` counts code points. */
+/** Trims a text, and counts characters with countCharacters. (`maxLength` counts code points.) */
 const MAX_CHARACTERS = 'x-maxCharacters'
 
 function newAjv(): Ajv {
@@ -57,8 +57,8 @@ function newAjv(): Ajv {
 }
 
 /**
- * Values of bodies are taken as they are: 123 is no text, null no empty one. Texts of a query or path become
- * what their schema says, in one spelling only; stricter than a general coercion.
+ * Doesn't convert values in bodies: 123 is not a string, and null is not an empty one. Converts texts in a query or
+ * path to the type in the schema, but accepts only one spelling of each value.
  */
 export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = newAjv()
@@ -71,7 +71,7 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
         const field = unfit.field || part
         return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
       }
-      // No body reads as null: an operation says whether it may be missing.
+      // A missing body becomes null. The schema says whether it may be missing.
       if (part === 'body') return check(validate(), declared(schema, given) ?? null, 'body')
       const spelled = part === 'headers' ? (name: string) => name.toLowerCase() : asIs
       const { value, faults } = withTypes(schema, given as Record<string, unknown>, spelled)
@@ -81,7 +81,7 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
   }
 }
 
-/** What a body has of the fields that its schema names. Unknown ones are ignored: they change nothing. */
+/** Keeps only the fields of a body that its schema declares. Unknown fields are ignored. */
 function declared(schema: TSchema, body: unknown): unknown {
   const { properties } = schema as { properties?: Record<string, unknown> }
   if (!properties || typeof body !== 'object' || !body || Array.isArray(body)) return body
@@ -121,7 +121,7 @@ interface Typed {
 
 const asIs = (name: string) => name
 
-/** `spelled` tells how a name of the schema is written in what was given: Node lowers headers. */
+/** `spelled` converts a name of the schema to its spelling in the request: Node lowercases headers. */
 function withTypes(
   schema: TSchema,
   given: Record<string, unknown>,
@@ -139,7 +139,7 @@ function withTypes(
   return { value, faults }
 }
 
-/** undefined: not of that type, which the schema then says better. */
+/** Returns undefined for a text of another type. The schema then reports the error. */
 const readers: Record<string, (text: string) => unknown> = {
   boolean: (text) => ({ true: true, 1: true, false: false, 0: false })[text],
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),

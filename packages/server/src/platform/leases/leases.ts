@@ -4,18 +4,18 @@ import { query } from '../db/query.ts'
 import type { Logger } from '../log/log.ts'
 
 const RENEW_MS = 1_000
-/** As long as a worker's row is good after its renewal. */
+/** How long a worker's row is valid after its renewal. */
 const EXPIRY_MS = 3_000
 const LEASE_LOST = 'LQ001'
 
-/** The right to do a job, until another worker has a higher epoch. */
+/** The right to run a job, until another worker gets a higher epoch. */
 export interface Lease {
   job: string
   workerId: string
   epoch: number
 }
 
-/** Three seconds by the database's clock: three renewals may fail before others take over. */
+/** Valid for three seconds by the database's clock, so three renewals may fail before another worker takes over. */
 const renewWorker = query<{ workerId: string }>(
   'leases.renew',
   `insert into workers (worker_id, expires_at)
@@ -28,7 +28,7 @@ const removeWorker = query<{ workerId: string }>(
   'delete from workers where worker_id = :workerId',
 )
 
-/** A lease is free when its worker has expired. One's own is taken anew, with a higher epoch. */
+/** Takes a lease whose worker has expired, or renews the worker's own lease with a higher epoch. */
 const takeLease = query<{ job: string; workerId: string }, { epoch: number }>(
   'leases.take',
   `insert into leases as held (job, worker_id, epoch)
@@ -42,17 +42,17 @@ const takeLease = query<{ job: string; workerId: string }, { epoch: number }>(
    returning epoch`,
 )
 
-/** Nobody's: whoever looks next takes it, with a higher epoch. */
+/** Sets the holder to nobody. The next worker takes the lease with a higher epoch. */
 const releaseLease = query<{ job: string; workerId: string; epoch: number }>(
   'leases.release',
   `update leases set worker_id = '00000000-0000-0000-0000-000000000000'
    where job = :job and worker_id = :workerId::uuid and epoch = :epoch`,
 )
 
-/** Whether the database refused a write because the lease has gone to another worker. */
+/** Whether the database rejected a write because another worker holds the lease. */
 export const isLeaseLost = (error: unknown) => sqlState(error) === LEASE_LOST
 
-/** This process among the workers of one cell. */
+/** This process as a worker of one cell. */
 export class Worker {
   readonly id = randomUUID()
   readonly #db: () => Db
@@ -61,7 +61,7 @@ export class Worker {
   #renewing: Promise<void> = Promise.resolve()
   #renewedAt = Number.NEGATIVE_INFINITY
 
-  /** `db` is asked each time: a cell can get another address while we run. */
+  /** `db` is called each time, because a cell's URL can change while the process runs. */
   constructor(db: () => Db, log: Logger) {
     this.#db = db
     this.#log = log
@@ -76,8 +76,8 @@ export class Worker {
   }
 
   /**
-   * Whether the last renewal is so recent that nobody can have taken a lease away. For work outside
-   * the database, which can't be checked inside a transaction: a process that was stopped sees it.
+   * Whether the last renewal is so recent that no other worker can have taken a lease. Work outside the database
+   * can't check the lease in a transaction, so a process that was suspended has to check this.
    */
   get alive(): boolean {
     return performance.now() - this.#renewedAt < EXPIRY_MS
@@ -85,35 +85,35 @@ export class Worker {
 
   /** Takes the lease on a job if it is free. */
   async take(job: string): Promise<Lease | undefined> {
-    // Without a live row of our own, whoever looked next would take the lease away again.
+    // Without a valid row of our own, another worker would take the lease right away.
     await this.#renewNow()
     const row = await takeLease.maybeOne(this.#db(), { job, workerId: this.id })
     return row && { job, workerId: this.id, epoch: row.epoch }
   }
 
-  /** Gives a lease to whoever wants it. */
+  /** Gives up a lease, so that another worker can take it. */
   async release(lease: Lease): Promise<void> {
     await releaseLease.run(this.#db(), { ...lease })
   }
 
-  /** Gives every lease up at once, instead of letting it expire. */
+  /** Gives up all leases at once, instead of letting them expire. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    // A renewal that came after would bring the row back.
+    // A later renewal would restore the row.
     await this.#renewing
     await removeWorker.run(this.#db(), { workerId: this.id }).catch(() => {})
   }
 
   async #renew(): Promise<void> {
     await this.#renewNow().catch((error: Error) =>
-      this.#log.warn({ err: error }, 'leases were not renewed'),
+      this.#log.warn({ err: error }, "couldn't renew the worker's leases"),
     )
   }
 
   async #renewNow(): Promise<void> {
-    // The row is good from some time after this on.
-    const asked = performance.now()
+    // The row is valid from some time after this.
+    const startedAt = performance.now()
     await renewWorker.run(this.#db(), { workerId: this.id })
-    this.#renewedAt = Math.max(this.#renewedAt, asked)
+    this.#renewedAt = Math.max(this.#renewedAt, startedAt)
   }
 }

@@ -3,7 +3,7 @@ import type { Attributes, Counter, Histogram } from '@opentelemetry/api'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 
-/** What a gauge shows when it is looked at: a value for each set of attributes. */
+/** The values of a gauge, one for each set of attributes. */
 export type Readings = Iterable<[value: number, attributes?: Attributes]>
 
 export interface Metrics {
@@ -11,13 +11,13 @@ export interface Metrics {
   statements: Histogram
   /** Seconds of each request, by operation, method and status. */
   requests: Histogram
-  /** Events that were given their positions, by cell. */
+  /** Events that got their positions, by cell. */
   events: Counter
-  /** Seconds of each call of a webhook, by what came of it. */
+  /** Seconds of each webhook call, by outcome. */
   webhookCalls: Histogram
-  /** Adds something that is read when somebody asks for the metrics. */
+  /** Adds a gauge that is read on every scrape. */
   gauge(name: string, description: string, read: () => Readings | Promise<Readings>): void
-  /** Answers in Prometheus' text format. */
+  /** Serves the metrics in Prometheus' text format. */
   handler: RequestListener
   close(): Promise<void>
 }
@@ -37,18 +37,18 @@ export function openMetrics(): Metrics {
   return {
     statements: times(
       'loquat_db_statement_seconds',
-      'Time of a statement as the service sees it, by name and database.',
+      'Duration of SQL statements as the service sees them, by name and database.',
     ),
     requests: times(
       'loquat_http_request_seconds',
-      'Time of a request from its arrival to its answer.',
+      'Duration of requests, from arrival to response.',
     ),
     events: meter.createCounter('loquat_events_total', {
-      description: 'Events that this process gave their positions, by cell.',
+      description: 'Events to which this process assigned positions, by cell.',
     }),
     webhookCalls: times(
       'loquat_webhook_call_seconds',
-      'Time of a call of a webhook, by outcome: delivered, refused or unreachable.',
+      'Duration of webhook calls, by outcome: delivered, refused or unreachable.',
     ),
     gauge(name, description, read) {
       meter.createObservableGauge(name, { description }).addCallback(async (result) => {

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Ranges of IPv4 that nobody on the internet has: IANA's registry of special purposes. */
+/** IPv4 ranges that aren't on the public internet, from IANA's special-purpose registry. */
 const SPECIAL_4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -19,7 +19,7 @@ const SPECIAL_4: [string, number][] = [
   ['240.0.0.0', 4],
 ]
 
-/** Within what is public of IPv6: tunnels that end at an IPv4 address, and documentation. */
+/** Ranges within public IPv6 that lead to an IPv4 address through a tunnel, or are for documentation. */
 const SPECIAL_6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -31,11 +31,11 @@ const special = new BlockList()
 for (const [net, prefix] of SPECIAL_4) special.addSubnet(net, prefix, 'ipv4')
 for (const [net, prefix] of SPECIAL_6) special.addSubnet(net, prefix, 'ipv6')
 
-/** Nothing else of IPv6 is routed, IPv4 addresses in the clothes of IPv6 included. */
+/** No other IPv6 addresses are routed. This also excludes IPv4-mapped addresses. */
 const routed = new BlockList()
 routed.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an address is one of the public internet. */
+/** Whether an address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4')
   if (!isIPv6(address)) return false

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
-/** Of IPv6 the network: whoever has one address has 2^64. */
+/** An IPv4 address, or the /64 network of an IPv6 address: a client usually has 2^64 addresses. */
 export function networkOf(given: string): string {
-  // An address of IPv4, as a socket for both kinds shows it.
+  // A dual-stack socket shows IPv4 addresses in this form.
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('::')

@@ -2,25 +2,25 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './address.ts'
 
-/** How long a name server may take, and how often it is asked. */
-const ASK = { timeout: 2_000, tries: 2 }
+/** The timeout of a DNS query, and the number of attempts. */
+const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 }
 
 export interface TargetOptions {
-  /** Lets everything through: for development and tests. */
+  /** Allows all addresses. For development and tests. */
   privateTargets: boolean
   nameServers: readonly string[]
 }
 
-/** An address that must not be called. */
+/** The error for an address that must not be called. */
 export class ForbiddenTarget extends Error {}
 
 /**
- * Which addresses of others this process may call. An address that is no public one could be a
- * service of our own network, or of the machine that we stand on.
+ * Decides which addresses this process may call. A private address could belong to a service in our own network, or
+ * on this machine.
  */
 export class Targets {
   readonly #open: boolean
-  readonly #resolver = new Resolver(ASK)
+  readonly #resolver = new Resolver(RESOLVER_OPTIONS)
 
   constructor({ privateTargets, nameServers }: TargetOptions) {
     this.#open = privateTargets
@@ -28,8 +28,8 @@ export class Targets {
   }
 
   /**
-   * Why a URL is no target, or undefined. A name that does not resolve is none of our business:
-   * it is looked at again with each connection.
+   * Why a URL is not allowed, or undefined. A host name that doesn't resolve is allowed, because every connection
+   * checks it again.
    */
   async faultOf(text: string): Promise<string | undefined> {
     const fault = this.shapeFaultOf(text)
@@ -37,27 +37,27 @@ export class Targets {
     const { hostname } = new URL(text)
     if (isIP(bare(hostname))) return undefined
     const addresses = await this.#resolve(hostname).catch(() => [])
-    return addresses.every(isPublicAddress) ? undefined : 'must not lead to a private address'
+    return addresses.every(isPublicAddress) ? undefined : 'must not resolve to a private address'
   }
 
-  /** The same without a look at the names of hosts. */
+  /** The same check without resolving host names. */
   shapeFaultOf(text: string): string | undefined {
     if (!URL.canParse(text)) return 'must be a URL'
-    // The parser turns decimal, octal, hexadecimal and short forms of IPv4 into the usual one.
+    // The URL parser normalizes decimal, octal, hexadecimal and short forms of IPv4.
     const { protocol, hostname, username, password } = new URL(text)
-    if (username || password) return 'must not hold a name or password'
+    if (username || password) return 'must not contain a user name or password'
     if (this.#open) return /^https?:$/.test(protocol) ? undefined : 'must begin with https://'
     if (protocol !== 'https:') return 'must begin with https://'
     const address = bare(hostname)
     if (isIP(address) && !isPublicAddress(address)) return 'must not be a private address'
     return /^(localhost|.*\.(localhost|local|internal))\.?$/.test(hostname)
-      ? 'must not be a private name'
+      ? 'must not be a private host name'
       : undefined
   }
 
   /**
-   * For sockets: resolves a name to addresses that may be called. What was checked is what is
-   * connected to, so a name that changes in between gains nothing.
+   * A DNS lookup for sockets that only returns allowed addresses. The socket connects to the address that was
+   * checked, so changing the DNS record in between doesn't help an attacker.
    */
   get lookup(): LookupFunction | undefined {
     if (this.#open) return undefined
@@ -66,7 +66,7 @@ export class Targets {
         (addresses) => {
           const [first] = addresses
           if (!first || !addresses.every(isPublicAddress)) {
-            const error = new ForbiddenTarget('the name leads to a private address')
+            const error = new ForbiddenTarget('the host name resolves to a private address')
             return callback(error, '', 0)
           }
           if (!options.all) return callback(null, first, isIP(first))
@@ -93,5 +93,5 @@ export class Targets {
   }
 }
 
-/** Without the brackets that an IPv6 address has in a URL. */
+/** Removes the brackets around an IPv6 address in a URL. */
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')

@@ -3,17 +3,17 @@ import { promisify } from 'node:util'
 
 const argon2 = promisify(argon2Callback)
 
-/** What OWASP recommends for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const NONCE_BYTES = 16
 const TAG_BYTES = 32
 
-/** What a hash was made with: its text says it, so that the cost can be raised later. */
+/** The hash contains its parameters, so that the cost can be raised later. */
 const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
 
-/** A hash of a password that people choose, in the form `$argon2id$v=19$m=…,t=…,p=…$nonce$tag`. */
+/** Hashes a password that a person chose, in the form `$argon2id$v=19$m=…,t=…,p=…$nonce$tag`. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES)
   const tag = await argon2('argon2id', { message: password, nonce, tagLength: TAG_BYTES, ...COST })
@@ -22,10 +22,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$${cost}$${unpadded(nonce)}$${unpadded(tag)}`
 }
 
-/** Whether a hash was made of this password. */
+/** Whether this is the password of a hash. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   const [, memory, passes, parallelism, nonce = '', tag = ''] = FORM.exec(hash) ?? []
-  if (!tag) throw new Error('a password hash of an unknown form')
+  if (!tag) throw new Error('unknown password hash format')
   const expected = Buffer.from(tag, 'base64')
   const given = await argon2('argon2id', {
     message: password,

@@ -7,13 +7,13 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-/** The two things we do with values that must not be read from a stolen database. */
+/** Hashing and encryption of values that must not be readable in a stolen database. */
 export interface Secrets {
-  /** Keyed hash, to look a value up by. */
+  /** A keyed hash, to look up a value. */
   hash(value: string): Buffer
-  /** Encrypts for later display; each call gives other bytes. */
+  /** Encrypts a value. Each call returns different bytes. */
   seal(value: string): Buffer
-  /** Reverses `seal`; throws when the bytes were changed or sealed with another secret. */
+  /** Decrypts a sealed value. Throws if it was changed or sealed with another secret. */
   open(sealed: Buffer): string
 }
 
@@ -21,7 +21,7 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Both keys derive from one secret of at least 32 bytes, base64. */
+/** Derives both keys from one secret: base64 of at least 32 bytes. */
 export function openSecrets(secret: string): Secrets {
   const master = Buffer.from(secret, 'base64')
   const derive = (purpose: string): BinaryLike & Buffer =>
@@ -35,11 +35,11 @@ export function openSecrets(secret: string): Secrets {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', sealKey, nonce)
       const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-      // The first byte names the format, so that keys can be rotated later.
+      // The first byte is the format, so that keys can be rotated later.
       return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()])
     },
     open(sealed) {
-      if (sealed[0] !== VERSION) throw new Error('sealed value of an unknown format')
+      if (sealed[0] !== VERSION) throw new Error('unknown format of a sealed value')
       const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
       const body = sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce)

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** RFC 6238 with what every authenticator app supports: SHA-1, six digits, 30 seconds. */
+/** RFC 6238 with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 const STEP_MS = 30_000
 const DIGITS = 6
-/** Clocks differ, and people type slowly: the code before and the one after count too. */
+/** The previous and the next code are also valid, because clocks differ and people type slowly. */
 const DRIFT = 1
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** 160 random bits in base 32, as authenticator apps read them. */
+/** 160 random bits in base 32, the format of authenticator apps. */
 export const newTotpSecret = () =>
   Array.from(randomBytes(32), (byte) => ALPHABET[byte % 32]).join('')
 
@@ -31,7 +31,7 @@ export function totpCode(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0')
 }
 
-/** The step whose code this is, now or nearly so; undefined when it is of none. */
+/** The current or a neighbouring step with this code, or undefined. */
 export function totpStep(secret: string, code: string, now = Date.now()): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined
   const given = Buffer.from(code)
@@ -39,7 +39,7 @@ export function totpStep(secret: string, code: string, now = Date.now()): number
   return near.find((step) => timingSafeEqual(Buffer.from(totpCode(secret, step)), given))
 }
 
-/** What authenticator apps read from a picture. */
+/** The URL in the QR code for authenticator apps. */
 export function totpUrl(secret: string, account: string): string {
   const label = encodeURIComponent(`Loquat:${account}`)
   return `otpauth://totp/${label}?secret=${secret}&issuer=Loquat`

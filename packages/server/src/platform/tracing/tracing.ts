@@ -11,16 +11,16 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
-/** Spans of requests, and of the statements that they cause. */
+/** Spans of requests and of their SQL statements. */
 export interface Tracing {
-  /** Runs `next`, and all that follows from it, as part of a new span; the caller ends it. */
+  /** Runs `next`, and everything that follows from it, in a new span. The caller ends the span. */
   request(headers: Record<string, unknown>, next: () => void): Span | undefined
-  /** Times a statement as part of the request that it is for. */
+  /** Runs a statement in a span of its request. */
   statement<T>(name: string, run: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** Without an address nothing is traced, and nothing is paid for it. */
+/** Without a URL, nothing is traced, at no cost. */
 export function openTracing(url: string): Tracing {
   if (!url) {
     return {
