@@ -376,17 +376,17 @@ export type WebhookRecord = {
 
 /** The payload of each event type. */
 export interface EventPayloads {
-  /** The app was created. The first event of every log. */
+  /** The app was created. This is the first event of every log. */
   'app.created': {
     appId: string
     name: string
     region: string
   }
-  /** Settings of the app changed. Holds the values in force of those that were named. */
+  /** Settings of the app changed. Contains the new values of the settings in the request. */
   'app.settings.updated': {
     settings: Record<string, boolean | number | string>
   }
-  /** The app was taken out of service, to be removed after the grace. */
+  /** The app was taken out of service. It is deleted after the grace period. */
   'app.archived': {
     appId: string
   }
@@ -394,17 +394,17 @@ export interface EventPayloads {
   'app.restored': {
     appId: string
   }
-  /** An API key was created. Key values are in no event. */
+  /** An API key was created. Events never contain the value of a key. */
   'apikey.created': {
     name: string
     scope: string
   }
-  /** The name or scope of an API key changed. Holds both as they are now. */
+  /** The name or scope of an API key changed. Contains the new values of both. */
   'apikey.updated': {
     name: string
     scope: string
   }
-  /** An API key was removed. */
+  /** An API key was deleted. */
   'apikey.deleted': {
     name: string
     scope: string
@@ -417,7 +417,7 @@ export interface EventPayloads {
   'role.updated': {
     role: RoleRecord
   }
-  /** A role was removed; its holders have the role `default`. */
+  /** A role was deleted. Its users now have the role `default`. */
   'role.deleted': {
     role: RoleRecord
   }
@@ -425,7 +425,7 @@ export interface EventPayloads {
   'user.created': {
     user: UserRecord
   }
-  /** A user changed. Holds the user as it is now. */
+  /** A user changed. Contains the updated user. */
   'user.updated': {
     user: UserRecord
   }
@@ -433,55 +433,55 @@ export interface EventPayloads {
   'user.deactivated': {
     user: UserRecord
   }
-  /** A deactivated user was brought back. */
+  /** A deactivated user was reactivated. */
   'user.reactivated': {
     user: UserRecord
   }
-  /** A user was removed for good. */
+  /** A user was deleted permanently. */
   'user.deleted': {
     user: UserRecord
   }
-  /** An auth token was issued. Token values are in no event. */
+  /** An auth token was created. Events never contain the value of a token. */
   'user.token.created': {
     uid: string
   }
-  /** It was stored where a token is in use. */
+  /** The platform of an auth token was stored. */
   'user.token.updated': {
     uid: string
     platform?: string
   }
-  /** Auth tokens of a user were revoked: one, or all. */
+  /** One or all auth tokens of a user were revoked. */
   'user.tokens.revoked': {
     uid: string
     count: number
   }
-  /** Two users became friends, both ways: an event for each pair. */
+  /** Two users became friends. Each pair gets its own event. */
   'user.friends.added': {
     uid: string
     friends: string[]
   }
-  /** Two users are no longer friends, both ways: an event for each pair. */
+  /** Two users are no longer friends. Each pair gets its own event. */
   'user.friends.removed': {
     uid: string
     friends: string[]
   }
-  /** A user blocked others. */
+  /** A user blocked other users. */
   'user.blocked': {
     users: Record<string, UserRecord>
     by: UserRecord
   }
-  /** A user no longer blocks others. */
+  /** A user unblocked other users. */
   'user.unblocked': {
     users: Record<string, UserRecord>
     by: UserRecord
   }
-  /** A user came online with a first device, or is offline since the last one left. */
+  /** A user came online with their first device, or went offline when the last one disconnected. */
   'user.connection.changed': {
     user: UserRecord
     status: 'online' | 'offline'
     /** Unix milliseconds. */
     timestamp: number
-    /** The device that came first or left last, where that is known. */
+    /** The device that connected first or disconnected last, if known. */
     connection?: {
       platform?: string
       userAgent?: string
@@ -489,51 +489,51 @@ export interface EventPayloads {
       connectedAt: number
     }
   }
-  /** A group was created. Its first members are its owner and creator. */
+  /** A group was created. The first members are the owner and the creator. */
   'group.created': {
     group: GroupRecord
     members: Record<string, UserRecord>
   }
-  /** A group changed. Holds the group as it is now. */
+  /** A group changed. Contains the updated group. */
   'group.updated': {
     group: GroupRecord
   }
-  /** A group was removed, with its members, bans and messages. */
+  /** A group was deleted, along with its members, bans and messages. */
   'group.deleted': {
     group: GroupRecord
   }
-  /** A group has another owner. */
+  /** A group has a new owner. */
   'group.owner.transferred': {
     group: GroupRecord
     oldOwner: string
   }
-  /** Somebody made a user a member. */
+  /** A user was added to a group. */
   'group.member.added': {
     group: GroupRecord
     members: Record<string, UserRecord>
     message: MessageRecord
     by: UserRecord
   }
-  /** A user joined. */
+  /** A user joined a group. */
   'group.member.joined': {
     group: GroupRecord
     members: Record<string, UserRecord>
     message: MessageRecord
   }
-  /** A user left. */
+  /** A user left a group. */
   'group.member.left': {
     group: GroupRecord
     members: Record<string, UserRecord>
     message: MessageRecord
   }
-  /** A member was removed, and may join again. */
+  /** A member was removed from a group. They may join again. */
   'group.member.kicked': {
     group: GroupRecord
     members: Record<string, UserRecord>
     message: MessageRecord
     by: UserRecord
   }
-  /** A user was banned; a membership ended with it. */
+  /** A user was banned from a group. If they were a member, their membership ended. */
   'group.member.banned': {
     group: GroupRecord
     members: Record<
@@ -572,21 +572,21 @@ export interface EventPayloads {
         hasBlockedMeAt?: number
         /** Time of the first block between the two users, in Unix seconds. */
         blockedAt?: number
-        /** Not of somebody who was no member. */
+        /** Absent if the user was not a member. */
         oldScope?: 'admin' | 'moderator' | 'participant'
       }
     >
     message: MessageRecord
     by: UserRecord
   }
-  /** A ban was lifted. */
+  /** A user was unbanned. */
   'group.member.unbanned': {
     group: GroupRecord
     members: Record<string, UserRecord>
     message: MessageRecord
     by: UserRecord
   }
-  /** A member has another scope. */
+  /** A member's scope changed. */
   'group.member.scope.changed': {
     group: GroupRecord
     members: Record<
@@ -636,12 +636,12 @@ export interface EventPayloads {
   'message.sent': {
     message: MessageRecord
   }
-  /** A message mentions a user, since it was sent or edited. One event for each user who can read it, without blocks between the two. */
+  /** A message that was sent or edited mentions a user. One event for each mentioned user who can read the message and has no block with the sender. */
   'user.mentioned': {
     uid: string
     message: MessageRecord
   }
-  /** A user follows the thread of a message, or no longer does. */
+  /** A user followed or unfollowed a thread. */
   'thread.followed': {
     uid: string
     messageId: string
@@ -660,11 +660,11 @@ export interface EventPayloads {
       interactedAt: number
     }[]
   }
-  /** A message was edited. Holds the action message that tells of it. */
+  /** A message was edited. Contains the action message about the edit. */
   'message.edited': {
     message: MessageRecord
   }
-  /** A message was deleted. Holds the action message that tells of it. */
+  /** A message was deleted. Contains the action message about the deletion. */
   'message.deleted': {
     message: MessageRecord
   }
@@ -675,39 +675,39 @@ export interface EventPayloads {
     receiverType: 'user' | 'group'
     /** The receiver of the message. */
     receiver: string
-    /** Where the message is a reply. */
+    /** Set if the message is a reply. */
     parentMessageId?: string
   }
-  /** A user took a reaction back. */
+  /** A user removed a reaction. */
   'message.reaction.removed': {
     reaction: ReactionRecord
     conversationId: string
     receiverType: 'user' | 'group'
     /** The receiver of the message. */
     receiver: string
-    /** Where the message is a reply. */
+    /** Set if the message is a reply. */
     parentMessageId?: string
   }
-  /** A message was pinned for all who take part. */
+  /** A message was pinned for everyone in the conversation. */
   'message.pinned': {
     message: MessageRecord
   }
-  /** A message is no longer pinned. `by` released it. */
+  /** A message was unpinned. `by` is the user who unpinned it. */
   'message.unpinned': {
     message: MessageRecord
     by: string
   }
-  /** A message was put on a user's own list. */
+  /** A user saved a message. */
   'message.saved': {
     uid: string
     messageId: string
   }
-  /** A message was taken off a user's own list. */
+  /** A user removed a message from their saved messages. */
   'message.unsaved': {
     uid: string
     messageId: string
   }
-  /** A user received the messages of a conversation up to one. */
+  /** A user received the messages of a conversation up to this one. */
   'conversation.delivered': {
     uid: string
     conversationId: string
@@ -715,16 +715,16 @@ export interface EventPayloads {
     /** The other user, or the group. */
     receiver: string
     user: UserRecord
-    /** The message that the mark stands at; of what was received or read, one that another sent. */
+    /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
-    /** Who sent that message. */
+    /** The sender of that message. */
     messageSender?: string
     /** Unix seconds. */
     at: number
-    /** In groups: who sent the newest of the messages that the mark covers. */
+    /** In groups: the senders of the newest messages that the mark covers. */
     senders?: string[]
   }
-  /** A user read the messages of a conversation up to one. */
+  /** A user read the messages of a conversation up to this one. */
   'conversation.read': {
     uid: string
     conversationId: string
@@ -732,16 +732,16 @@ export interface EventPayloads {
     /** The other user, or the group. */
     receiver: string
     user: UserRecord
-    /** The message that the mark stands at; of what was received or read, one that another sent. */
+    /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
-    /** Who sent that message. */
+    /** The sender of that message. */
     messageSender?: string
     /** Unix seconds. */
     at: number
-    /** In groups: who sent the newest of the messages that the mark covers. */
+    /** In groups: the senders of the newest messages that the mark covers. */
     senders?: string[]
   }
-  /** A user marked the messages of a conversation after one as unread. */
+  /** A user marked the messages of a conversation after this one as unread. */
   'conversation.unread': {
     uid: string
     conversationId: string
@@ -749,16 +749,16 @@ export interface EventPayloads {
     /** The other user, or the group. */
     receiver: string
     user: UserRecord
-    /** The message that the mark stands at; of what was received or read, one that another sent. */
+    /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
-    /** Who sent that message. */
+    /** The sender of that message. */
     messageSender?: string
     /** Unix seconds. */
     at: number
-    /** In groups: who sent the newest of the messages that the mark covers. */
+    /** In groups: the senders of the newest messages that the mark covers. */
     senders?: string[]
   }
-  /** What a user has read up to moved, and nobody else is told: all of it was read before or is their own, or one of the two blocks the other. */
+  /** A user's read mark moved without a receipt for others: every message was read before or is the user's own, or one of the two users blocks the other. */
   'conversation.mark.moved': {
     uid: string
     conversationId: string
@@ -766,16 +766,16 @@ export interface EventPayloads {
     /** The other user, or the group. */
     receiver: string
     user: UserRecord
-    /** The message that the mark stands at; of what was received or read, one that another sent. */
+    /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
-    /** Who sent that message. */
+    /** The sender of that message. */
     messageSender?: string
     /** Unix seconds. */
     at: number
-    /** In groups: who sent the newest of the messages that the mark covers. */
+    /** In groups: the senders of the newest messages that the mark covers. */
     senders?: string[]
   }
-  /** A user's own tags of a conversation changed. */
+  /** A user's tags on a conversation changed. */
   'conversation.tags.updated': {
     uid: string
     conversationId: string
@@ -784,7 +784,7 @@ export interface EventPayloads {
     receiver: string
     tags: string[]
   }
-  /** A user pinned a conversation, or no longer does. */
+  /** A user pinned or unpinned a conversation. */
   'conversation.pinned': {
     uid: string
     conversationId: string
@@ -793,11 +793,11 @@ export interface EventPayloads {
     receiver: string
     pinned: boolean
   }
-  /** The app pinned conversations for everyone. Holds all that are pinned now. */
+  /** The app pinned conversations for everyone. Contains all pinned conversations. */
   'app.conversations.pinned': {
     conversations: string[]
   }
-  /** A user cleared a conversation away; `forAll`: for all who take part. */
+  /** A user cleared a conversation. With `forAll`, it was cleared for everyone in it. */
   'conversation.cleared': {
     uid: string
     conversationId: string
@@ -810,15 +810,15 @@ export interface EventPayloads {
   'webhook.created': {
     webhook: WebhookRecord
   }
-  /** A webhook, its triggers or its secret changed. Secrets are in no event. */
+  /** A webhook, its triggers or its secret changed. Events never contain secrets. */
   'webhook.updated': {
     webhook: WebhookRecord
   }
-  /** A webhook was removed. */
+  /** A webhook was deleted. */
   'webhook.deleted': {
     webhook: WebhookRecord
   }
-  /** A webhook was disabled: for five days nothing could be delivered. */
+  /** A webhook was disabled because every delivery failed for five days. */
   'webhook.disabled': {
     webhook: WebhookRecord
   }

@@ -156,7 +156,8 @@ export const options = {
     }),
     prefix: matching('LOQUAT_PREFIX', /^[\w-]+$/, 'letters, digits, - and _', {
       default: 'loquat',
-      description: 'The prefix of all NATS subjects and Redis keys, so that installations can share both.',
+      description:
+        'The prefix of all NATS subjects and Redis keys, so that installations can share both.',
     }),
   },
   service: {
@@ -167,7 +168,9 @@ export const options = {
         'The secret that hashes and encrypts API keys, tokens and database URLs. It must be the same for all processes. If you lose it, you lose all keys. Create one: `openssl rand -base64 32`.',
       parse(value: string) {
         if (Buffer.from(value, 'base64').length < 32) {
-          throw new Error('must be base64 of at least 32 bytes. Create one: openssl rand -base64 32')
+          throw new Error(
+            'must be base64 of at least 32 bytes. Create one: openssl rand -base64 32',
+          )
         }
         return value
       },
@@ -245,8 +248,7 @@ export const options = {
       'IP addresses and networks (10.0.0.0/8)',
       isNetwork,
       {
-        description:
-          'Load balancers whose `X-Forwarded-For` header is trusted. Empty: none.',
+        description: 'Load balancers whose `X-Forwarded-For` header is trusted. Empty: none.',
       },
     ),
     port: integer('LOQUAT_PORT', 0, 65535, {

@@ -16,7 +16,9 @@ const context: Context = {
     const configured = env.LOQUAT_DIRECTORY_URL !== undefined
     const engines = configured ? undefined : runningEngines(enginesDir(env))
     if (!configured && !engines) {
-      console.error('Loquat is not configured, and no engines are running here. Start them: loquat dev')
+      console.error(
+        'Loquat is not configured, and no engines are running here. Start them: loquat dev',
+      )
     }
     return readConfig({ ...engines, ...env, ...changes })
   },

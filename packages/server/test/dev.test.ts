@@ -65,7 +65,10 @@ suite('loquat dev', async () => {
   test('a second one on the same port says that the port is in use', async () => {
     const { code, stderr } = await loquat(['dev', '--port', String(port)], env)
     assert.equal(code, 1)
-    assert.equal(stderr, `Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}\n`)
+    assert.equal(
+      stderr,
+      `Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}\n`,
+    )
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
   })
 

@@ -127,6 +127,8 @@ suite('partitions of the event log', () => {
     const later = Date.now() + 15 * DAY_MS
     assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [])
     await reader.query('commit')
-    assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [nameOf(dayAfter(0))])
+    assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [
+      nameOf(dayAfter(0)),
+    ])
   })
 })

@@ -57,6 +57,7 @@ async function create(deps: Deps, app: NewApp, owner: string | boolean | undefin
 
 async function operatorNo({ directory }: Deps, email: string): Promise<number> {
   const row = await findOperatorByEmail.maybeOne(directory.db, { email: email.toLowerCase() })
-  if (!row) throw new UserError(`There is no operator "${email}". Create one: loquat operators create`)
+  if (!row)
+    throw new UserError(`There is no operator "${email}". Create one: loquat operators create`)
   return row.operator_no
 }

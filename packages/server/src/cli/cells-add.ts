@@ -13,7 +13,12 @@ export const cellsAdd: Command = {
   summary: 'Add a cell: a PostgreSQL database that stores the data of apps.',
   flags: [
     { flag: '--id <id>', description: 'the name of the cell, such as us-1', required: true },
-    { flag: '--region <region>', description: 'the region of the cell', required: true, choices: regions },
+    {
+      flag: '--region <region>',
+      description: 'the region of the cell',
+      required: true,
+      choices: regions,
+    },
     {
       flag: '--url <url>',
       description: 'postgres:// URL of an empty database',

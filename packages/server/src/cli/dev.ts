@@ -31,7 +31,9 @@ export const dev: Command = {
       throw new UserError('--port must be a number from 1 to 65535.')
     }
     if ((await freePort(port)) !== port) {
-      throw new UserError(`Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}`)
+      throw new UserError(
+        `Port ${port} is in use. Choose another one: loquat dev --port ${port + 1}`,
+      )
     }
     if (context.env.LOQUAT_DIRECTORY_URL) await checkNotForeign(context)
     // Catch Ctrl-C from here on, so that an early one doesn't leave the engines running.

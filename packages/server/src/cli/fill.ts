@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { fillApp, kinds } from '../fill/fill.ts'
 import { MEMBERS } from '../fill/groups.ts'
-import type { Kind, FillRequest } from '../fill/kind.ts'
+import type { FillRequest, Kind } from '../fill/kind.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command, Context } from './command.ts'
 import { withDeps } from './deps.ts'
@@ -24,7 +24,8 @@ export const fill: Command = {
     },
     {
       flag: '--conversations <number>',
-      description: 'new 1:1 conversations for the messages (default: a tenth of the messages); 0 for none',
+      description:
+        'new 1:1 conversations for the messages (default: a tenth of the messages); 0 for none',
     },
     { flag: '--json', description: 'print one JSON object per kind of data' },
   ],

@@ -27,10 +27,7 @@ export function buildProgram(context: Context): Program {
   const program = new Program('loquat')
     .description('Loquat, a chat platform: REST API, real-time delivery, console.')
     .showHelpAfterError('Run with --help for usage.')
-    .addHelpText(
-      'after',
-      '\nFirst time here?  loquat dev\nEnvironment variables: docs/config.md',
-    )
+    .addHelpText('after', '\nFirst time here?  loquat dev\nEnvironment variables: docs/config.md')
   const groups = new Map<string, Program>()
   for (const command of commands) {
     const [first = '', second] = command.name.split(' ')

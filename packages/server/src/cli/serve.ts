@@ -20,7 +20,9 @@ export const serveCommand: Command = {
     const wanted = String(flags.roles).split(',')
     const unknown = wanted.filter((role) => !roles.includes(role as Role))
     if (unknown.length > 0) {
-      throw new UserError(`Unknown role "${unknown.join('", "')}". The roles are ${roles.join(', ')}.`)
+      throw new UserError(
+        `Unknown role "${unknown.join('", "')}". The roles are ${roles.join(', ')}.`,
+      )
     }
     const config = context.config()
     const service = await explained(config, () => serve(config, wanted as Role[]))

@@ -9,7 +9,8 @@ const LONG_TIMEOUT = { LOQUAT_DB_TIMEOUT_MS: '600000' }
 
 export const verifyCommand: Command = {
   name: 'verify',
-  summary: "Check an app's data: recount its counters, order, marks and totals, and print every difference.",
+  summary:
+    "Check an app's data: recount its counters, order, marks and totals, and print every difference.",
   flags: [
     { flag: '--app <id>', description: 'the id of the app', required: true },
     { flag: '--json', description: 'print one JSON object' },

@@ -70,13 +70,24 @@ export function writeMessages(conversation: Conversation, ids: readonly number[]
 }
 
 /** Half of the users have read everything, a quarter some of it, a quarter nothing. */
-function participantsOf(conversation: Conversation, senders: number[], times: number[], draw: Draw): Participant[] {
+function participantsOf(
+  conversation: Conversation,
+  senders: number[],
+  times: number[],
+  draw: Draw,
+): Participant[] {
   const reads = conversation.uids.map(() => [0, draw(senders.length) + 1, senders.length][draw(4)])
   const participants = conversation.uids.map((uid, n): Participant => {
     const read = reads[n] ?? senders.length
     const readAt = new Date(times[read - 1] ?? conversation.from).toISOString()
     if (read === 0) return { uid, readSeq: 0, readCounted: 0, readAt, own: 0 }
-    return { uid, readSeq: conversation.lastSeq + read, readCounted: conversation.counted + read, readAt, own: 0 }
+    return {
+      uid,
+      readSeq: conversation.lastSeq + read,
+      readCounted: conversation.counted + read,
+      readAt,
+      own: 0,
+    }
   })
   for (const [n, sender] of senders.entries()) {
     const participant = participants[sender]

@@ -2,19 +2,19 @@ import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { addToTotal } from '../platform/db/totals.ts'
 import { UserError } from '../platform/errors.ts'
+import {
+  type Conversation,
+  MARK_COLUMNS,
+  MESSAGE_COLUMNS,
+  marksOf,
+  type NewMessages,
+  writeMessages,
+} from './conversation.ts'
 import { type CopyRow, copyInto } from './copy.ts'
 import type { Run } from './kind.ts'
 import { drawFrom } from './names.ts'
 import { pairAt, pairsAmong, scattered } from './order.ts'
 import { drawNumbers } from './people.ts'
-import {
-  MARK_COLUMNS,
-  MESSAGE_COLUMNS,
-  marksOf,
-  type Conversation,
-  type NewMessages,
-  writeMessages,
-} from './conversation.ts'
 
 const YEAR_MS = 365 * 86_400_000
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { App, Cell } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
 import { groups } from './groups.ts'
-import type { Batch, Kind, Run, FillRequest } from './kind.ts'
+import type { Batch, FillRequest, Kind, Run } from './kind.ts'
 import { messages } from './messages.ts'
 import { users } from './users.ts'
 

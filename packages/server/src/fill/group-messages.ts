@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import { addToTotal } from '../platform/db/totals.ts'
-import { copyInto } from './copy.ts'
-import type { Run } from './kind.ts'
-import { drawNumbers } from './people.ts'
 import {
+  type Conversation,
   MARK_COLUMNS,
   MESSAGE_COLUMNS,
   marksOf,
-  type Conversation,
   type NewMessages,
   writeMessages,
 } from './conversation.ts'
+import { copyInto } from './copy.ts'
+import type { Run } from './kind.ts'
+import { drawNumbers } from './people.ts'
 
 /** Kept in memory. If an app has more groups, only the first ones get messages. */
 const MAX_GROUPS = 1_000_000

@@ -163,7 +163,7 @@ export const checks: Check[] = [
           select from groups g where g.app_no = $1 and g.guid = i.with_id))`,
   },
   {
-    what: 'each user\'s number of 1:1 views',
+    what: "each user's number of 1:1 views",
     sql: `select uid as id, t.visible || ' ' || t.unblocked as stored,
         c.visible || ' ' || c.unblocked as counted
       from (select uid, visible, unblocked from view_totals where app_no = $1) t

@@ -51,7 +51,8 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
         if (closing.signal.aborted) return opened.close()
         connection = opened
       } catch (error) {
-        if (tries === 1) log.error({ err: error }, "can't reach NATS; real-time delivery falls back to polling")
+        if (tries === 1)
+          log.error({ err: error }, "can't reach NATS; real-time delivery falls back to polling")
         await sleep(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
       }
     }

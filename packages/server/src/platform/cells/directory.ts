@@ -1,5 +1,5 @@
 import type { Region } from '@loquat/protocol'
-import { throttle, type Bus } from '../bus/bus.ts'
+import { type Bus, throttle } from '../bus/bus.ts'
 import { type Db, type DbOptions, openDb } from '../db/db.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log/log.ts'
@@ -126,10 +126,7 @@ export class Directory {
       this.#down = false
     } catch (error) {
       if (!this.#down) {
-        this.#options.log.error(
-          { err: error },
-          'the directory is down; still serving known apps',
-        )
+        this.#options.log.error({ err: error }, 'the directory is down; still serving known apps')
       }
       this.#down = true
     }

@@ -84,7 +84,13 @@ export class LogWatch {
     return promise
   }
 
-  #wait(cell: Cell, appNo: number, waiter: Waiter, notified: Promise<void>, signal: AbortSignal): void {
+  #wait(
+    cell: Cell,
+    appNo: number,
+    waiter: Waiter,
+    notified: Promise<void>,
+    signal: AbortSignal,
+  ): void {
     const watch = this.#cells.get(cell.id) ?? new CellWatch(cell, this.#bus, this.#log)
     this.#cells.set(cell.id, watch)
     const waiters = watch.waiters.get(appNo) ?? new Set()
