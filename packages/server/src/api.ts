@@ -40,7 +40,7 @@ import { addAccess } from './gate/plugin.ts'
 import { addOpenApi, addReference } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
 
-/** Every area of the REST interface. */
+/** All areas of the REST API. */
 const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   apiKeyRoutes,
   roleRoutes,
@@ -65,7 +65,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   statsRoutes,
 ]
 
-/** Every area of the management interface. */
+/** All areas of the management API. */
 const manageAreas: typeof areas = [
   operatorRoutes,
   sessionRoutes,
@@ -79,13 +79,13 @@ const manageAreas: typeof areas = [
 
 export interface ApiOptions {
   draining?: () => boolean
-  /** Routes beside those of the areas: for tests. */
+  /** Additional routes, for tests. */
   more?: (typeof areas)[number][]
-  /** Where the files of the console are, if elsewhere: for tests. */
+  /** The folder of the console's files, for tests. */
   console?: string | undefined
 }
 
-/** The REST interface. */
+/** Builds the HTTP server with both APIs and the console. */
 export async function buildApi(
   deps: Deps,
   { draining = () => false, more = [], console }: ApiOptions = {},

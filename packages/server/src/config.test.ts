@@ -10,7 +10,7 @@ const REQUIRED = {
   LOQUAT_SECRET: Buffer.alloc(32, 7).toString('base64'),
 }
 
-/** The message about this environment. */
+/** The error message for this environment. */
 function faultsOf(env: Record<string, string>): string {
   try {
     readConfig(env)
@@ -22,7 +22,7 @@ function faultsOf(env: Record<string, string>): string {
 }
 
 suite('configuration', () => {
-  test('the required settings are enough; everything else has its default', () => {
+  test('only the required settings must be set; all others have defaults', () => {
     const config = readConfig(REQUIRED)
     const expected: Config = {
       engines: {
@@ -55,14 +55,14 @@ suite('configuration', () => {
     assert.deepEqual(config, expected)
   })
 
-  test('every missing setting is named, with what it is for', () => {
+  test('every missing setting is reported with its description', () => {
     const message = faultsOf({})
     for (const name of Object.keys(REQUIRED))
       assert.match(message, new RegExp(`${name} is missing\\. \\w`))
     assert.match(message, /docs\/config\.md/)
   })
 
-  test('all faults are reported together, missing and wrong ones, and no secret is repeated', () => {
+  test('all errors are reported together, and no secret is repeated', () => {
     const message = faultsOf({
       LOQUAT_DIRECTORY_URL: 'mysql://root:hush@db/x',
       LOQUAT_NATS_URL: 'nats://nats',
@@ -99,12 +99,12 @@ suite('configuration', () => {
     assert.match(faultsOf({ ...REQUIRED, LOQUAT_SECRET: '' }), /LOQUAT_SECRET is missing/)
   })
 
-  test('a list of regions is read with and without blanks', () => {
+  test('a list of regions may contain spaces', () => {
     const config = readConfig({ ...REQUIRED, LOQUAT_REGIONS: 'us, eu,in' })
     assert.deepEqual(config.service.regions, ['us', 'eu', 'in'])
   })
 
-  test('lists of addresses are taken in every form that they have', () => {
+  test('lists accept every form of IP addresses', () => {
     const proxies = ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32', '0.0.0.0/1', '::/128']
     const servers = ['10.0.0.1', '10.0.0.1:53', '::1', '[::1]:5353']
     const { http, webhooks } = readConfig({
@@ -116,7 +116,7 @@ suite('configuration', () => {
     assert.deepEqual(webhooks.nameServers, servers)
   })
 
-  test('nothing in it can be changed', () => {
+  test('the configuration is frozen', () => {
     const config = readConfig(REQUIRED)
     const change = (target: object) => () => Object.assign(target, { port: 1 })
     assert.throws(change(config), TypeError)
@@ -124,7 +124,7 @@ suite('configuration', () => {
     assert.throws(() => (config.service.regions as string[]).push('eu'), TypeError)
   })
 
-  test('every option is named LOQUAT_… and only once', () => {
+  test('every option has a unique name that begins with LOQUAT_', () => {
     const names = Object.values(options).flatMap((group) =>
       Object.values(group).map((option) => option.env),
     )

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 
-/** Made by `npm run build`; without it there is no console here. */
+/** Built by `npm run build`. Without these files, the console is not served. */
 const BUILT = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
-/** Scripts and styles are files of ours and nothing else; pictures of users may stand elsewhere. */
+/** Allows only our own scripts and styles. Users' pictures may come from other hosts. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'self'",
@@ -21,7 +21,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The console as files, below the management interface: a page of the same origin. */
+/** Serves the console's files below the management API, so that both have the same origin. */
 export async function addConsole(
   app: FastifyInstance,
   manage: string,
@@ -35,12 +35,12 @@ export async function addConsole(
       cacheControl: false,
       setHeaders(reply, path) {
         for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value)
-        // The names of all but the page tell what is in them.
+        // All file names except the page's contain a hash of the content.
         const page = path.endsWith('.html')
         reply.header('cache-control', page ? 'no-cache' : 'public, max-age=31536000, immutable')
       },
     })
-    // What the page loads stands beside it: its address has to end with a slash.
+    // The page loads files with relative URLs, so its own URL has to end with a slash.
     const schema = { hide: true }
     scope.get(`${manage}/console`, { schema }, async (request, reply) =>
       endsOpen(request) ? reply.sendFile('index.html') : reply.redirect('console/'),

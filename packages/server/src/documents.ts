@@ -3,7 +3,7 @@ import type { DocumentOptions } from './platform/http/openapi.ts'
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const host = { default: 'example.com', description: 'Host name of the service.' }
 
-/** What the OpenAPI documents say beside the operations. */
+/** The parts of the OpenAPI documents other than the operations. */
 export const documents: DocumentOptions[] = [
   {
     decorator: 'swagger',

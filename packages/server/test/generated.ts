@@ -186,7 +186,8 @@ function formatted(input: string): string {
 const NOTE = '<!-- Made by `npm run generate`. Do not edit. -->'
 
 function configPage(): string {
-  const intro = 'The service is configured by its environment. All faults are reported together.'
+  const intro =
+    'The service reads its configuration from environment variables. It reports all invalid values together.'
   const groups = Object.entries(options).flatMap(([group, members]) => [
     `\n## ${group}\n`,
     '| variable | value | default | meaning |',
@@ -230,7 +231,7 @@ function eventsPage(): string {
   return [
     '# Events',
     NOTE,
-    'Every change of a fact is one event in the log of its app, with a position: 1, 2, 3 …',
+    'Every change is one event in the log of its app. Positions count up from 1 without gaps.',
     ['| type | when | payload | webhook trigger |', '| --- | --- | --- | --- |', ...rows].join(
       '\n',
     ),

@@ -31,7 +31,7 @@ export const operatorsCreate: Command = {
   },
 }
 
-/** Creates an account without an invitation: whoever runs the command has access to the database. */
+/** Creates an account without an invitation. That is safe, because running the command requires access to the database. */
 export async function createOperator(
   { directory }: Pick<Deps, 'directory'>,
   { email, name, password }: { email: string; name: string; password: string },

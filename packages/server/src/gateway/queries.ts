@@ -3,7 +3,7 @@ import type { LoggedRow } from './entry.ts'
 
 const LOGGED = `position, type, key, floor(date_part('epoch', at))::bigint as at, payload::text as body`
 
-/** A deleted group. The order key of its events tells it from other groups that had the same guid. */
+/** A deleted group. The order key of its events distinguishes it from other groups with the same guid. */
 export interface DeletedGroup {
   guid: string
   order_key: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { throttle } from './bus.ts'
 
-test('many wakes in a short time are two: the first at once, the others together', () => {
+test('many calls in a short time cause two runs: the first at once, the others together', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     let acts = 0

@@ -10,7 +10,7 @@ import { type Cache, openCache } from './cache.ts'
 import { Limiter } from './limiter.ts'
 
 const log = pino({ level: 'silent' })
-/** On a busy machine an answer can be late; only the tests of a Redis that is away mean that. */
+/** Long enough for a busy machine. Only the tests without Redis need a short timeout. */
 const PATIENT_MS = 10_000
 const NOON = Date.UTC(2026, 0, 1, 12)
 
@@ -25,7 +25,7 @@ after(async () => {
   await redis.remove()
 })
 
-/** Limiters as of that many processes. */
+/** One limiter for each of several processes. */
 async function newLimiters(count: number, answerMs = PATIENT_MS): Promise<Limiter[]> {
   const opened = Array.from({ length: count }, () =>
     openCache({ url: redis.url, prefix: 'test', log, answerMs }),
@@ -41,7 +41,7 @@ const isUp = (cache: Cache) =>
     () => false,
   )
 
-/** How often Redis was asked for a block so far. */
+/** How many leases were requested from Redis so far. */
 async function countLeases(): Promise<number> {
   const client = new Redis(redis.url)
   try {
@@ -51,7 +51,7 @@ async function countLeases(): Promise<number> {
   }
 }
 
-/** Takes `tries` with these limiters in the order that `pick` gives; returns how many passed. */
+/** Sends `tries` requests to the limiters that `pick` chooses. Returns how many were allowed. */
 async function use(
   limiters: Limiter[],
   {
@@ -80,7 +80,7 @@ async function use(
   return passed
 }
 
-/** Which process takes the nth request. */
+/** Which process gets the nth request. */
 type Pattern = (processes: number) => (n: number) => number
 
 suite('limiters that share a Redis', () => {
@@ -91,7 +91,7 @@ suite('limiters that share a Redis', () => {
       atOnce: 50,
       pick: (processes) => () => Math.floor(Math.random() * processes),
     },
-    // All but the first stop after a while, and keep what they have leased.
+    // All processes except the first stop after a while and keep what they have leased.
     { how: 'one goes on', atOnce: 1, pick: (processes) => (n) => (n < 60 ? n % processes : 0) },
     {
       how: 'one after the other, 50 at once',
@@ -102,7 +102,7 @@ suite('limiters that share a Redis', () => {
   for (const processes of [2, 5]) {
     for (const limit of [100, 1_000, 20_000]) {
       for (const { how, atOnce, pick } of patterns) {
-        test(`${processes} of them, limit ${limit}, ${how}`, async () => {
+        test(`${processes} processes, limit ${limit}, ${how}`, async () => {
           const limiters = await newLimiters(processes)
           const tries = Math.ceil(limit * 1.1) + 100
           const passed = await use(limiters, { limit, tries, pick: pick(processes), atOnce })
@@ -113,7 +113,7 @@ suite('limiters that share a Redis', () => {
     }
   }
 
-  test('one alone gives exactly the limit, and counts down', async () => {
+  test('a single process allows exactly the limit, and counts down', async () => {
     const [limiter] = (await newLimiters(1)) as [Limiter]
     const key = randomUUID()
     for (let left = 299; left >= 0; left--) {
@@ -124,7 +124,7 @@ suite('limiters that share a Redis', () => {
     assert.deepEqual(verdict, { allowed: false, limit: 300, remaining: 0, resetSeconds: 1 })
   })
 
-  test('most requests ask nobody', async () => {
+  test('most requests do not need Redis', async () => {
     const [limiter] = (await newLimiters(1)) as [Limiter]
     const before = await countLeases()
     assert.equal(await use([limiter], { limit: 20_000, tries: 21_000 }), 20_000)
@@ -132,13 +132,13 @@ suite('limiters that share a Redis', () => {
     assert.ok(asked > 0 && asked < 400, `asked ${asked} times`)
   })
 
-  test('keys do not touch each other', async () => {
+  test('keys are independent', async () => {
     const limiters = await newLimiters(2)
     assert.equal(await use(limiters, { limit: 10, tries: 30 }), 10)
     assert.equal(await use(limiters, { limit: 10, tries: 30 }), 10)
   })
 
-  test('the next minute begins anew, and the last is forgotten', async () => {
+  test('the next minute starts at zero, and the last one is forgotten', async () => {
     const limiters = await newLimiters(2)
     const key = randomUUID()
     for (const now of [NOON, NOON + 59_999]) {
@@ -148,7 +148,7 @@ suite('limiters that share a Redis', () => {
     assert.equal(await use(limiters, { limit: 20, tries: 40, key, now: NOON + 60_000 }), 20)
   })
 
-  test('a limit that changes within the minute holds at once', async () => {
+  test('a limit that changes within a minute applies at once', async () => {
     const limiters = await newLimiters(2)
     const key = randomUUID()
     assert.equal(await use(limiters, { limit: 1_000, tries: 400, key }), 400)
@@ -168,7 +168,7 @@ suite('limiters without Redis', () => {
       const passed = await use([limiter], { limit: 1_000, tries: 700, key })
       assert.equal(passed, 700)
     }
-    // The first hundred count for both: neither gives more than the limit by itself.
+    // The first hundred count for both processes: neither allows more than the limit on its own.
     assertWithin(1_000, performance.now() - started)
     for (const limiter of limiters) {
       const passed = await use([limiter], { limit: 1_000, tries: 700, key })
@@ -178,7 +178,7 @@ suite('limiters without Redis', () => {
     await redis.start()
     for (const cache of caches) await until('Redis is connected again', () => isUp(cache))
     const next = { limit: 1_000, key, now: NOON + 60_000 }
-    // Each leaves Redis alone for a second after a failure.
+    // Each process leaves Redis alone for a second after a failure.
     await until('both count together', async () => {
       const fresh = { ...next, key: randomUUID(), tries: 2_500 }
       return (await use(limiters, fresh)) <= 1_000

@@ -37,7 +37,7 @@ after(async () => {
   await dropDatabase(url)
 })
 
-/** A pool of its own, closed after the test. */
+/** Opens a separate pool and closes it after the test. */
 async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '') {
   const metrics = openMetrics()
   const db = openDb({
@@ -67,7 +67,7 @@ async function newTally(): Promise<number> {
 const rivalIncrement = (id: number) => rival.query('update tally set n = n + 1 where id = $1', [id])
 
 suite('db.tx', () => {
-  test('commits what the work did and returns what it returned', () =>
+  test('commits the work and returns its result', () =>
     withDb(async (db) => {
       const id = await newTally()
       const result = await db.tx(async (tx) => {
@@ -78,7 +78,7 @@ suite('db.tx', () => {
       assert.deepEqual(await getTally.one(db, { id }), { n: 1 })
     }))
 
-  test('rolls back when the work throws, and does not run it again', () =>
+  test('rolls back if the work throws, and does not run it again', () =>
     withDb(async (db) => {
       const id = await newTally()
       let runs = 0
@@ -106,7 +106,7 @@ suite('db.tx', () => {
       assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
     }))
 
-  test('a transaction that PostgreSQL ended while it waited runs again', () =>
+  test('a transaction that PostgreSQL ended because it was idle runs again', () =>
     withDb(async (db) => {
       const id = await newTally()
       let runs = 0
@@ -122,7 +122,7 @@ suite('db.tx', () => {
             'it is ended',
             async () => (await rival.query(gone, [rows[0]?.pid])).rows[0].gone,
           )
-          // What it said last has come by now; whoever writes before reading it hears of a reset alone.
+          // By now the server's last message has arrived. Writing before reading it would only report a reset.
           await setImmediate()
         }
         await increment.run(tx, { id })
@@ -131,7 +131,7 @@ suite('db.tx', () => {
       assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
     }))
 
-  test('gives up on a rival that always wins, with its error', () =>
+  test('gives up with the error after conflicts in every attempt', () =>
     withDb(async (db) => {
       const id = await newTally()
       let runs = 0
@@ -147,7 +147,7 @@ suite('db.tx', () => {
       assert.deepEqual(await getTally.one(db, { id }), { n: 6 })
     }))
 
-  test('of two transactions that lock in opposite order, both succeed', () =>
+  test('two transactions that lock in opposite order both succeed', () =>
     withDb(
       async (db) => {
         const [first, second] = [await newTally(), await newTally()]
@@ -173,7 +173,7 @@ suite('db.tx', () => {
       '-c deadlock_timeout=20ms',
     ))
 
-  test('a connection lost between two statements fails the transaction and nothing else', () =>
+  test('a connection lost between two statements fails only its transaction', () =>
     withDb(async (db) => {
       const id = await newTally()
       let lost = 0
@@ -193,13 +193,13 @@ suite('db.tx', () => {
     withDb(async (db) => {
       const { pid: lost } = await getPid.one(db, none)
       await rival.query('select pg_terminate_backend($1, 5000)', [lost])
-      // The pool hears of it a moment later; until then it may hand the dead one out once.
+      // The pool notices a moment later. Until then it may hand out the dead connection once.
       const again = () => getPid.one(db, none)
       const { pid } = await again().catch(again)
       assert.notEqual(pid, lost)
     }, 1))
 
-  test('all connections come back: as many failures as the pool is wide block nobody', () =>
+  test('failed transactions return their connections to the pool', () =>
     withDb(async (db) => {
       for (let nth = 0; nth < 5; nth++) {
         await assert.rejects(
@@ -213,7 +213,7 @@ suite('db.tx', () => {
 })
 
 suite('connections', () => {
-  test('bigint comes as number, date as it is written', async () => {
+  test('bigint is read as number, date as text', async () => {
     const client = new pg.Client(connectionConfig(url))
     await client.connect()
     try {
@@ -227,7 +227,7 @@ suite('connections', () => {
     }
   })
 
-  test('a session that hangs in a transaction is ended by the server', () =>
+  test('the server ends a session that hangs in a transaction', () =>
     withDb(async (db) => {
       const get = query<typeof none, { idle: string; statement: string }>(
         'test.timeouts',
@@ -243,7 +243,7 @@ suite('connections', () => {
 suite('timings', () => {
   const server = useServer()
 
-  test('each statement is timed by name and database at /metrics of the internal port', async () => {
+  test('/metrics shows the duration of each statement by name and database', async () => {
     await server.newApp()
     const address = `http://127.0.0.1:${server.service.internalPort}/metrics`
     const page = await (await fetch(address)).text()

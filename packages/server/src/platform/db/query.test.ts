@@ -18,7 +18,7 @@ suite('query', () => {
     await dropDatabase(url)
   })
 
-  test('parameters are bound by name, a repeated one once, and casts are left alone', async () => {
+  test('parameters are bound by name, repeated ones once, and casts stay as they are', async () => {
     const add = query<{ b: number; a: number }, { sum: number; text: string }>(
       'test.add',
       'select (:a::int + :b::int + :a)::int as sum, :b::text as text',
@@ -27,7 +27,7 @@ suite('query', () => {
     assert.deepEqual(await add.one(client, { b: 3, a: 20 }), { sum: 43, text: '3' })
   })
 
-  test('a parameter that begins another is a parameter of its own', async () => {
+  test('a parameter whose name is a prefix of another is separate', async () => {
     const pair = query<{ user: string; userId: string }, { both: string }>(
       'test.prefix',
       `select :user::text || '/' || :userId::text as both`,
@@ -43,14 +43,14 @@ suite('query', () => {
     assert.deepEqual(await slice.one(client, { list: [1, 2, 3, 4] }), { part: [2, 3] })
   })
 
-  test('a name is declared once, for whichever database', () => {
+  test('a name can only be declared once, whichever the database', () => {
     query('test.once', 'select 1')
     assert.throws(() => query('test.once', 'select 2'), /test\.once is declared twice/)
     assert.throws(() => directoryQuery('test.once', 'select 2'), /declared twice/)
     assert.deepEqual(statements.get('test.once'), { text: 'select 1', schema: 'cell' })
   })
 
-  test('many, maybeOne and one differ in what no row means', async () => {
+  test('many, maybeOne and one handle a missing row differently', async () => {
     const rows = query<{ upTo: number }, { n: number }>(
       'test.rows',
       'select n from generate_series(1, :upTo::int) n',
@@ -62,7 +62,7 @@ suite('query', () => {
     await assert.rejects(rows.one(client, { upTo: 0 }), /test\.rows returned no row/)
   })
 
-  test('a statement is prepared by its name, once for the life of a connection', async () => {
+  test('a statement is prepared under its name, once per connection', async () => {
     const hello = query<{ who: string }, { hello: string }>(
       'test.hello',
       `select 'hello ' || :who::text as hello`,

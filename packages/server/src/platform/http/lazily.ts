@@ -1,6 +1,6 @@
 /**
- * Makes it when it is first asked for. To compile a schema takes milliseconds, and those of all
- * operations a second of every start.
+ * Creates a value when it is first needed. Compiling a schema takes milliseconds; compiling those of all operations
+ * would add a second to every start.
  */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined

@@ -4,13 +4,13 @@ import { lazily } from './lazily.ts'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
 
-/** One of the documents that are made from the routes. */
+/** One of the OpenAPI documents that are generated from the routes. */
 export interface DocumentOptions {
-  /** Under which name the document is had from the server: `app.name()`. */
+  /** The name of the decorator that returns the document: `app.name()`. */
   decorator: 'swagger' | 'managementDocument'
-  /** Only routes below it are in the document. */
+  /** The document only contains routes below this path. */
   prefix: string
-  /** Whether the prefix is part of the server's address, not of the paths. */
+  /** Whether the prefix is part of the server's URL instead of the paths. */
   stripped: boolean
   openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
 }
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Collects the routes registered after it. */
+/** Collects the routes that are registered after it. */
 export async function addOpenApi(app: FastifyInstance, options: DocumentOptions): Promise<void> {
   const { decorator, prefix, stripped, openapi } = options
   await app.register(swagger, {
@@ -38,7 +38,7 @@ export async function addOpenApi(app: FastifyInstance, options: DocumentOptions)
   } as swagger.SwaggerOptions)
 }
 
-/** What has a default need not be sent, though handlers can count on it. */
+/** Marks parameters with a default as optional for callers. Handlers always get a value. */
 const withoutNeedlessParameters: TransformObject = (given) => {
   if (!('openapiObject' in given)) return given.swaggerObject
   const document = given.openapiObject
@@ -54,7 +54,7 @@ const withoutNeedlessParameters: TransformObject = (given) => {
   return document
 }
 
-/** The document as a page to read, and as the file it is made from. Nothing is loaded from elsewhere. */
+/** Serves the document as a web page and as JSON. The page loads nothing from other hosts. */
 export async function addReference(app: FastifyInstance, prefix: `/${string}`): Promise<void> {
   app.get(`${prefix}/openapi.json`, { schema: { hide: true } }, async () => app.swagger())
   const page = lazily(() => openReference(prefix))
@@ -67,7 +67,7 @@ export async function addReference(app: FastifyInstance, prefix: `/${string}`): 
   }
 }
 
-/** A server of its own, when somebody reads it: the page is megabytes of script, a third of a second of every start. */
+/** Started on the first visit: the page has megabytes of script, which would add a third of a second to every start. */
 async function openReference(prefix: `/${string}`): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const server = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
@@ -80,7 +80,7 @@ async function openReference(prefix: `/${string}`): Promise<FastifyInstance> {
       hideClientButton: true,
       hideTestRequestButton: true,
       telemetry: false,
-      // Buttons that lead to services of the page's makers.
+      // Hide buttons that lead to services of Scalar.
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },

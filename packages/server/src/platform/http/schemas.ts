@@ -4,7 +4,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 /** Unix seconds. */
 export const Timestamp = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** The id of a user, group or role: lowered before it is used. */
+/** The id of a user, group or role. It is converted to lower case. */
 export const Id = (description: string) =>
   Type.String({
     minLength: 1,
@@ -14,10 +14,10 @@ export const Id = (description: string) =>
     description,
   })
 
-/** Whether a lowered text could be such an id. */
+/** Whether a lowercase text is a valid id. */
 export const isId = (text: string) => /^[a-z0-9_-]{1,100}$/.test(text)
 
-/** A name or label: trimmed, 1 to `max` characters, an emoji counts as two. */
+/** A name or label: trimmed, 1 to `max` characters. An emoji counts as two. */
 export const Name = (max: number, description: string) =>
   Type.String({ 'x-maxCharacters': max, description })
 
@@ -25,26 +25,26 @@ export const Name = (max: number, description: string) =>
 export const Text = (max: number, description: string) =>
   Type.String({ maxLength: max, description })
 
-/** The address of a picture or page; only the address is kept. */
+/** The URL of a picture or page. Only the URL is stored. */
 export const Url = (description: string) =>
   Type.String({ maxLength: 3000, 'x-url': true, description })
 
-/** Free data of the caller's own. */
+/** Any JSON object of the caller. */
 export const Metadata = (maxBytes: number, description: string) =>
   ByName(Type.Unknown(), { 'x-maxBytes': maxBytes, description })
 
-/** A field that null clears. */
+/** A field that can be cleared with null. */
 export const Nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [(schema as { type?: string }).type, 'null'] })
 
 export const Tags = (description: string) =>
   Type.Array(Name(100, 'A tag.'), { maxItems: 25, uniqueItems: true, description })
 
-/** Fields of a change that are cleared. */
+/** The fields that an update clears. */
 export const Unset = <const T extends string[]>(fields: [...T]) =>
   Type.Array(Type.Enum(fields), { uniqueItems: true, description: 'Fields to clear.' })
 
-/** What came of one id among several; `codes` are those that it can be refused with. */
+/** The outcome for one of several ids. `codes` are the possible errors. */
 export const Outcome = (codes: ErrorCode[]) =>
   Type.Object(
     {
@@ -80,7 +80,7 @@ const Pagination = Type.Object(
   { additionalProperties: false },
 )
 
-/** `next` of lists that go on straight; the others of lists that can be read from a time on. */
+/** `next` belongs to keyset lists; the other fields to lists that can be read from a given time. */
 const PageCursor = Type.Object(
   {
     next: Type.Optional(
@@ -123,7 +123,7 @@ export const Acknowledged = Data(
   ),
 )
 
-/** `perPage` and `page`, beside the filters of a list. */
+/** `perPage` and `page`, in addition to the filters of a list. */
 export const PageQuery = <T extends TProperties>(filters: T) =>
   Type.Object({
     ...filters,
@@ -141,7 +141,7 @@ export interface PageRequest {
   page: number
 }
 
-/** `meta.pagination` of a list of which `total` records match. */
+/** `meta.pagination` of a list with `total` matching records. */
 export const pagination = ({ perPage, page }: PageRequest, total: number, count: number) => ({
   pagination: {
     total,
@@ -152,14 +152,14 @@ export const pagination = ({ perPage, page }: PageRequest, total: number, count:
   },
 })
 
-/** A page of a list that is short enough to be read whole. */
+/** A page of a list that is read as a whole because it is short. */
 export function pageOf<R, T>(query: PageRequest, rows: R[], show: (row: R) => T) {
   const { page, perPage } = query
   const data = rows.slice((page - 1) * perPage, page * perPage).map(show)
   return { data, meta: pagination(query, rows.length, data.length) }
 }
 
-/** What every operation can answer with, whatever it does. */
+/** The errors that every operation can return. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'AUTH_ERR_EMPTY_APPID',
   'AUTH_ERR_INVALID_APPID',
@@ -174,13 +174,13 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'ERR_MISSION_FAILED',
 ]
 
-/** What every operation with a body or an `Idempotency-Key` can answer with. */
+/** The errors that every operation with a body or an `Idempotency-Key` can return. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'ERR_PAYLOAD_TOO_LARGE',
   'ERR_IDEMPOTENCY_KEY_REUSED',
 ]
 
-/** The response schemas of the given codes, one a status. */
+/** The response schemas of the given codes, one for each status. */
 export function failures(codes: readonly ErrorCode[]): Record<string, TSchema> {
   const byStatus = Map.groupBy(codes, (code) => errors[code].status)
   return Object.fromEntries([...byStatus].map(([status, same]) => [status, ErrorBody(same)]))

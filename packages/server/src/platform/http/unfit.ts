@@ -2,11 +2,11 @@ import { isStorable } from './characters.ts'
 
 const UNSTORABLE = 'must not contain U+0000 or an unpaired surrogate'
 
-/** Far below what overflows the stack of this process, or of PostgreSQL when it stores JSON. */
+/** Far below the depth that overflows the stack of this process or of PostgreSQL's JSON parser. */
 const MAX_DEPTH = 100
 const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`
 
-/** PostgreSQL writes numbers out: `1e308` is 5 bytes as JSON, and 309 where limits no longer count. */
+/** PostgreSQL stores all digits of a number: `1e308` has 5 bytes as JSON but 309 when stored, after limits were checked. */
 const LARGEST = 1e21
 const SMALLEST = 1e-21
 const TOO_LONG = 'must not contain numbers with more than 21 digits'
@@ -16,7 +16,7 @@ interface Unfit {
   text: string
 }
 
-/** The first field of what a client sent that cannot be stored as it is, and why, if there is one. */
+/** Finds the first field of a client's value that can't be stored, and says why. */
 export function findUnfit(value: unknown, field = '', depth = 0): Unfit | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
   if (typeof value === 'number' && value !== 0) {

@@ -3,12 +3,12 @@ import type { Cache } from '../cache/cache.ts'
 
 const SECONDS = 60
 
-/** The key of a row in the order of its list; a page begins after one. */
+/** The sort key of a row in its list. A page begins after one. */
 export type PageKey = readonly (string | number)[]
 
 /**
- * Remembers where the next page of a crawl begins, so that page after page costs the same. Whoever
- * asks for another page, waits too long or finds Redis away pays for counting from the top.
+ * Remembers the start of the next page, so that reading a list page by page costs the same for each page. For any
+ * other page, after a long wait, or if Redis is down, the rows before the page have to be counted.
  */
 export class PageStarts {
   readonly #cache: Cache
@@ -17,7 +17,7 @@ export class PageStarts {
     this.#cache = cache
   }
 
-  /** `list` holds all that decides what the list holds: app, caller, filters, size. */
+  /** `list` identifies the list: everything that determines its content, such as app, caller, filters and page size. */
   async find(list: unknown, page: number): Promise<PageKey | undefined> {
     const text = await this.#cache.get(keyOf(list, page)).catch(() => undefined)
     return text === undefined ? undefined : (JSON.parse(text) as PageKey)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { networkOf } from './network.ts'
 
-test('callers are told apart by their address, those of IPv6 by their network', () => {
+test('callers are identified by their IPv4 address or IPv6 network', () => {
   const networks = {
     '203.0.113.9': '203.0.113.9',
     '::ffff:203.0.113.9': '203.0.113.9',

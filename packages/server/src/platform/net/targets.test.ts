@@ -65,7 +65,7 @@ suite('targets', () => {
     'no url',
     '',
   ]) {
-    test(`refused: ${url}`, async () => assert.ok(await targets.faultOf(url)))
+    test(`rejects ${url}`, async () => assert.ok(await targets.faultOf(url)))
   }
 
   for (const url of [
@@ -75,10 +75,10 @@ suite('targets', () => {
     'https://[2606:2800:220:1::1]/',
     'https://unknown.example/',
   ]) {
-    test(`taken: ${url}`, async () => assert.equal(await targets.faultOf(url), undefined))
+    test(`allows ${url}`, async () => assert.equal(await targets.faultOf(url), undefined))
   }
 
-  test('a connection goes where its name was checked to lead, and nowhere else', async () => {
+  test('a connection only uses the addresses that were checked', async () => {
     assert.equal(await resolved('good.example'), '93.184.216.34')
     for (const host of ['inside.example', 'meta.example', 'half.example']) {
       await assert.rejects(resolved(host), /private address/)
@@ -88,7 +88,7 @@ suite('targets', () => {
     await assert.rejects(resolved('good.example'), /private address/, 'the name was changed')
   })
 
-  test('all that is not routed is not public', () => {
+  test('unrouted addresses are not public', () => {
     for (const address of ['198.18.0.1', '224.0.0.1', '2001:db8::1', '5f00::1', 'fec0::1', 'x'])
       assert.equal(isPublicAddress(address), false, address)
     for (const address of ['1.1.1.1', '172.32.0.1', '2a00::1'])

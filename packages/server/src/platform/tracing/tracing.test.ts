@@ -21,7 +21,7 @@ interface Sent {
 const server = useServer()
 
 suite('traces', () => {
-  test('a request is a span of the caller’s trace, its statements are spans within', async (t) => {
+  test("a request is a span of the caller's trace, and its statements are spans within it", async (t) => {
     const spans: SentSpan[] = []
     const collector = createServer(async (request, response) => {
       const sent: Sent = JSON.parse(await text(request))
