@@ -50,14 +50,14 @@ async function createApp(...flags: string[]): Promise<Created> {
 }
 
 suite('help', { concurrency: 3 }, () => {
-  test('every command has examples, and they are of that command', () => {
+  test('every command has examples that use it', () => {
     for (const { name, examples } of commands) {
       assert.ok(examples.length > 0, name)
       for (const example of examples) assert.ok(example.startsWith(`loquat ${name}`), example)
     }
   })
 
-  test('the help of a command says what it does, what it takes, and how it is used', async () => {
+  test('the help of a command shows its summary, flags and examples', async () => {
     const { code, stdout } = await loquat(['apps', 'create', '--help'], NOWHERE)
     assert.equal(code, 0)
     assert.match(stdout, /^Usage: loquat apps create/)
@@ -66,21 +66,21 @@ suite('help', { concurrency: 3 }, () => {
     assert.match(stdout, /^Examples:\n {2}loquat apps create --name "Book club"$/m)
   })
 
-  test('the first help names every group and the first command to try', async () => {
+  test('the main help lists every group and the first command to try', async () => {
     const { stdout } = await loquat(['--help'], NOWHERE)
     for (const { name } of commands)
       assert.match(stdout, new RegExp(`^ +${name.split(' ')[0]}`, 'm'))
     assert.match(stdout, /First time here\? +loquat dev/)
   })
 
-  test('a mistyped command or flag is answered with the right one', async () => {
+  test('a mistyped command or flag gets a suggestion', async () => {
     assertRefused(await loquat(['aps', 'create'], NOWHERE), /Did you mean apps\?/)
     assertRefused(await loquat(['apps', 'creat'], NOWHERE), /Did you mean create\?/)
     const create = ['apps', 'create', '--name', 'x', '--jso']
     assertRefused(await loquat(create, NOWHERE), /Did you mean --json\?/)
   })
 
-  test('an older Node is told what it needs', (t) => {
+  test('an older Node gets a message that says which version is needed', (t) => {
     const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => {
       const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
       return status === 0 && Number(/^v(\d+)/.exec(stdout)?.[1]) < 24
@@ -110,7 +110,7 @@ suite('apps create', { concurrency: 3 }, () => {
     assert.notEqual(app.apiKey, app.authKey)
   })
 
-  test('keeps keys only as hash and sealed value', async () => {
+  test('stores keys only hashed and encrypted', async () => {
     const { appId, apiKey, authKey } = await createApp()
     const dumped = [dump(cellUrl), dump(directoryUrl)].join('\n')
     assert.ok(dumped.includes(appId), 'the dump holds the app')
@@ -120,7 +120,7 @@ suite('apps create', { concurrency: 3 }, () => {
     }
   })
 
-  test('the first event of the app tells of its creation', async () => {
+  test('the first event of the app is its creation', async () => {
     const { appId } = await createApp()
     const { rows } = await queryAt(
       cellUrl,
@@ -131,10 +131,10 @@ suite('apps create', { concurrency: 3 }, () => {
     assert.deepEqual(rows, [{ type: 'app.created', payload }])
   })
 
-  test('refuses what it cannot do, in a sentence', async () => {
+  test('explains why it cannot create an app', async () => {
     const create = (...flags: string[]) => loquat(['apps', 'create', ...flags], env)
     assertRefused(await create(), /--name/)
-    assertRefused(await create('--name', ' '), /--name takes 1 to 100 characters/)
+    assertRefused(await create('--name', ' '), /--name must have 1 to 100 characters/)
     assertRefused(await create('--name', 'x', '--region', 'mars'), /us, eu, in/)
     assertRefused(
       await create('--name', 'x', '--region', 'in'),
@@ -144,7 +144,7 @@ suite('apps create', { concurrency: 3 }, () => {
 })
 
 suite('operators create', () => {
-  test('makes an account that can sign in, and own apps', async () => {
+  test('creates an account that can sign in and own apps', async () => {
     const args = ['operators', 'create', '--email', 'Rui@Example.org', '--name', 'Rui', '--json']
     const { code, stdout, stderr } = await loquat(args, env)
     assert.deepEqual([code, stderr], [0, ''])
@@ -170,7 +170,7 @@ suite('operators create', () => {
     assert.ok(!dump(directoryUrl).includes(password))
   })
 
-  test('refuses an address that is none, or taken', async () => {
+  test('rejects an invalid or taken email address', async () => {
     const create = (email: string) =>
       loquat(['operators', 'create', '--email', email, '--name', 'Rui'], env)
     assertRefused(await create('rui'), /--email must be an email address/)
@@ -182,10 +182,10 @@ suite('operators create', () => {
   })
 })
 
-/** A program of the PostgreSQL that the tests run on. */
+/** The path of a PostgreSQL program. */
 const tool = (name: string) => join(dirname(findBinaries(process.env.PATH ?? '').postgres), name)
 
-/** Everything in a database, as text. */
+/** A dump of a database. */
 const dump = (url: string): string => execFileSync(tool('pg_dump'), [url], { encoding: 'utf8' })
 
 suite('apps set', () => {
@@ -199,7 +199,7 @@ suite('apps set', () => {
     return found.rows[0]?.settings
   }
 
-  test('shows, changes and puts back', async () => {
+  test('shows, changes and resets settings', async () => {
     assert.match((await set()).stdout, /^rate\.core=10000$/m)
     const changed = await set('rate.core=5', 'core.conversations.updateOnReplies=false')
     assert.equal(changed.code, 0, changed.stderr)
@@ -226,7 +226,7 @@ suite('apps set', () => {
     )
   })
 
-  test('reports all faults together and changes nothing', async () => {
+  test('reports all errors together and changes nothing', async () => {
     const before = await stored()
     assertRefused(
       await set('rate.standard=9', 'rate.core=0', 'rate.cor=1', 'limits', 'rate.standard=1.5'),
@@ -239,7 +239,7 @@ suite('apps set', () => {
     assert.deepEqual(await stored(), before)
   })
 
-  test('knows no app that does not exist', async () => {
+  test('rejects an unknown app', async () => {
     assertRefused(await loquat(['apps', 'set', 'nobody', 'rate.core=1'], env), /no app "nobody"/)
   })
 })
@@ -254,7 +254,7 @@ suite('migrate and cells add', () => {
   }
   after(() => Promise.all(fresh.map(dropDatabase)))
 
-  test('an installation is made by migrate, cells add and apps create', async () => {
+  test('migrate, cells add and apps create make an installation', async () => {
     const directory = await newDatabase('directory')
     const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
     assertRefused(await loquat(['apps', 'create', '--name', 'x'], own), /Run: loquat migrate/)
@@ -282,7 +282,7 @@ suite('migrate and cells add', () => {
     assert.deepEqual(rows, [{ app_id: appId }])
   })
 
-  test('a cell is moved to a database with its apps, and to no other unasked', async () => {
+  test('a cell moves to a database with its apps, and to no other without the flag', async () => {
     await createApp()
     const copy = await newDatabase('copy')
     execFileSync(tool('psql'), [copy, '-qv', 'ON_ERROR_STOP=1'], { input: dump(cellUrl) })
@@ -314,7 +314,7 @@ suite('migrate and cells add', () => {
     assert.equal(same.stdout, 'Cell us-1 is ready.\n', same.stderr)
   })
 
-  test('dev keeps off an installation that it did not make', async () => {
+  test('dev rejects an installation that it did not create', async () => {
     const cells = async () =>
       (await queryAt(directoryUrl, 'select cell_id, url_sealed from cells')).rows
     const before = await cells()
@@ -323,7 +323,7 @@ suite('migrate and cells add', () => {
     assert.deepEqual(await cells(), before)
   })
 
-  test('a cell is not added where it cannot be', async () => {
+  test('rejects invalid cells', async () => {
     const add = (id: string, region: string, url: string) =>
       loquat(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
     assertRefused(await add('US 1', 'us', cellUrl), /--id must have/)
@@ -337,18 +337,18 @@ suite('migrate and cells add', () => {
   })
 })
 
-suite('out of reach', { concurrency: 3 }, () => {
+suite('unreachable databases', { concurrency: 3 }, () => {
   const unreachable = () => ({ ...env, LOQUAT_DIRECTORY_URL: 'postgres://me:hush@127.0.0.1:1/x' })
 
   for (const command of ['serve', 'migrate', 'apps create --name x']) {
-    test(`${command}: a directory that does not answer is named, with what to do`, async () => {
+    test(`${command}: names a directory that does not answer, and says what to do`, async () => {
       const outcome = await loquat(command.split(' '), unreachable())
       assertRefused(outcome, /The directory .* 127\.0\.0\.1:1\/x/, /LOQUAT_DIRECTORY_URL/)
       assert.doesNotMatch(outcome.stderr, /hush/)
     })
   }
 
-  test('a wrong password is told without the password', async () => {
+  test('reports a wrong password without showing it', async () => {
     const wrong = new URL(directoryUrl)
     wrong.password = 'hush'
     const outcome = await loquat(['migrate'], { ...env, LOQUAT_DIRECTORY_URL: wrong.href })
@@ -356,7 +356,7 @@ suite('out of reach', { concurrency: 3 }, () => {
     assert.doesNotMatch(outcome.stderr, /hush/)
   })
 
-  test('a cell that does not answer is named', async () => {
+  test('names a cell that does not answer', async () => {
     const directory = await cloneDatabase('directory')
     try {
       await insertCell(directory, 'us-3', 'postgres://me:hush@127.0.0.1:1/us-3')
@@ -369,32 +369,32 @@ suite('out of reach', { concurrency: 3 }, () => {
     }
   })
 
-  test('another secret than the one the cells were added with is told as such', async () => {
+  test('reports that cells were added with another secret', async () => {
     const other = { ...env, LOQUAT_SECRET: Buffer.alloc(32, 1).toString('base64') }
     assertRefused(await loquat(['serve'], other), /cell us-1 .* another LOQUAT_SECRET/)
   })
 })
 
 suite('serve', { concurrency: 3 }, () => {
-  test('names every missing setting', async () => {
+  test('lists every missing setting', async () => {
     const missing = ['DIRECTORY_URL', 'NATS_URL', 'REDIS_URL', 'SECRET']
     const reasons = missing.map((name) => new RegExp(`LOQUAT_${name} is missing`))
     assertRefused(await loquat(['serve'], NOWHERE), ...reasons, /loquat dev/)
   })
 
-  test('refuses a role that does not exist', async () => {
+  test('rejects an unknown role', async () => {
     const outcome = await loquat(['serve', '--roles', 'api,cook'], env)
     assertRefused(outcome, /Unknown role "cook"\. The roles are api, gateway, worker\./)
   })
 
-  test('answers on its port, and at SIGTERM finishes what is under way and ends well', async () => {
+  test('finishes current requests on SIGTERM and exits with 0', async () => {
     const running = await startServing('api', env)
     const port = running.apiPort
     for (const path of ['live', 'ready']) {
       const answer = await fetch(`http://127.0.0.1:${port}/health/${path}`)
       assert.deepEqual([answer.status, await answer.json()], [200, { status: path }])
     }
-    // No operation is slow: a body that comes late keeps a request under way.
+    // No operation is slow, so a late body keeps a request open.
     const socket = connect(port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write('POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
@@ -413,7 +413,7 @@ suite('serve', { concurrency: 3 }, () => {
     assert.match(stderr, /"drained"/)
   })
 
-  test('a port in use is told as such', async () => {
+  test('reports a port that is in use', async () => {
     const running = await startServing('api', env)
     const port = String(running.apiPort)
     const second = await loquat(['serve', '--roles', 'api'], { ...env, LOQUAT_PORT: port })

@@ -28,7 +28,7 @@ suite('loquat dev', async () => {
     rmSync(dirname(dir), { recursive: true })
   })
 
-  test('starts everything and shows the address and key of a demo app', async () => {
+  test('starts everything and shows the URL and API key of a demo app', async () => {
     shown = await start()
     const [address, key, appId] = shown
     assert.equal(address, `http://${appId}.api-us.localhost:${port}/v3`)
@@ -55,14 +55,14 @@ suite('loquat dev', async () => {
     )
   })
 
-  test('other commands find it without being told more', async () => {
+  test('other commands find it without configuration', async () => {
     const create = ['apps', 'create', '--name', 'Second', '--region', 'in', '--json']
     const { stdout, stderr } = await loquat(create, env)
     const { appId, baseUrl } = JSON.parse(stdout || assert.fail(stderr))
     assert.equal(baseUrl, `http://${appId}.api-in.localhost:${port}/v3`)
   })
 
-  test('a second one on the same port says that the port is in use', async () => {
+  test('a second start on the same port reports that it is in use', async () => {
     const { code, stderr } = await loquat(['dev', '--port', String(port)], env)
     assert.equal(code, 1)
     assert.equal(
@@ -72,7 +72,7 @@ suite('loquat dev', async () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200)
   })
 
-  test('SIGINT stops it and its engines, without noise', async () => {
+  test('SIGINT stops it and its engines without errors', async () => {
     assert.ok(runningEngines(dir))
     const ended = await stop()
     assert.equal(ended?.code, 0)
@@ -85,7 +85,7 @@ suite('loquat dev', async () => {
     await stop()
   })
 
-  test('SIGINT while it starts leaves no engine behind', async () => {
+  test('SIGINT during the start leaves no engine running', async () => {
     running = startLoquat(['dev', '--port', String(port)], env)
     await running.printed(/Starting PostgreSQL/)
     assert.equal((await stop())?.code, 0)

@@ -33,7 +33,7 @@ const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 const searchPath = process.env.PATH ?? ''
 
-/** Closed to others, as mkdtemp makes it: as root, PostgreSQL's user cannot enter. */
+/** mkdtemp creates a private folder, so PostgreSQL's user can't enter it if the tests run as root. */
 const closedFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'loquat-engines-')))
 
 suite('engines', () => {
@@ -42,7 +42,7 @@ suite('engines', () => {
   const postgres = (env: EnginesEnv, sql: string) => queryAt(databaseUrl(env, 'postgres'), sql)
   after(() => removeEngines(dir).then(() => rmSync(dirname(dir), { recursive: true })))
 
-  test('start once: a second start finds them running', async () => {
+  test('start once; a second start finds them running', async () => {
     assert.equal(runningEngines(dir), undefined)
     const env = await start()
     await postgres(env, 'create table kept as select 42 as answer')
@@ -53,13 +53,13 @@ suite('engines', () => {
     assert.deepEqual(again.rows, rows)
   })
 
-  test('their passwords are for their owner alone', () => {
+  test('only the owner can read their passwords', () => {
     for (const name of ['engines.json', 'nats.conf', 'redis.conf']) {
       assert.equal(statSync(join(dir, name)).mode & 0o077, 0, name)
     }
   })
 
-  test('stop keeps the data, and the next start the addresses', async () => {
+  test('stop keeps the data, and the next start uses the same ports', async () => {
     const env = await start()
     assert.equal(await stopEngines(dir), true)
     assert.equal(runningEngines(dir), undefined)
@@ -70,18 +70,18 @@ suite('engines', () => {
     assert.deepEqual((await postgres(env, 'select answer from kept')).rows, [{ answer: 42 }])
   })
 
-  test('another process with the remembered id is not taken for an engine', () => {
+  test('another process with the same id is not mistaken for an engine', () => {
     assert.equal(isRunning(process.pid, dir), false)
     assert.equal(isRunning(process.pid, process.execPath), true)
   })
 
-  test('a folder is named from where the command is run', () => {
+  test('a relative folder is resolved from the current directory', () => {
     assert.equal(enginesDir({ LOQUAT_ENGINES_DIR: 'here' }), join(process.cwd(), 'here'))
     assert.match(enginesDir({}), /\/\.engines$/)
   })
 })
 
-suite('programs that are missing', () => {
+suite('missing programs', () => {
   const empty = closedFolder()
   after(() => rmSync(empty, { recursive: true }))
   const system = { programs: [empty], postgresVersions: [empty] }
@@ -95,14 +95,14 @@ suite('programs that are missing', () => {
     throw new assert.AssertionError({ message: 'they were found' })
   }
 
-  test('are all named, with the command that installs them', () => {
+  test('are all listed with the command that installs them', () => {
     const message = messageFor('')
     assert.match(message, /PostgreSQL \(15 or newer\), NATS server, Redis or Valkey/)
     assert.match(message, /apt-get install postgresql nats-server redis-server$/m)
     assert.match(message, /LOQUAT_DIRECTORY_URL/)
   })
 
-  test('those on the PATH are not among them', () => {
+  test('do not include programs on the PATH', () => {
     const { natsServer } = findBinaries(searchPath)
     const message = messageFor(join(natsServer, '..'))
     assert.match(message, /PostgreSQL/)
@@ -126,7 +126,7 @@ suite('npm run engines', () => {
       }),
     ).ended
 
-  test('works as a normal user, and stops what it started', async (t) => {
+  test('works as a normal user and stops what it started', async (t) => {
     if (!readable) return t.skip('a normal user cannot read this checkout')
     if (isRoot) chownSync(home, NOBODY, NOBODY)
     chmodSync(home, 0o700)
@@ -154,7 +154,7 @@ suite('npm run engines', () => {
     assert.match((await run('stop')).stderr, /^None running/)
   })
 
-  test('refuses what it does not know', async (t) => {
+  test('rejects an unknown action', async (t) => {
     if (!readable) return t.skip('a normal user cannot read this checkout')
     const { code, stderr } = await run('restart')
     assert.equal(code, 1)

@@ -19,7 +19,7 @@ const filled = async (app: TestApp, flags: string) => {
 const list = async (app: TestApp, query = '') => (await app.call('GET', `/v3/users?${query}`)).body
 const total = async (app: TestApp, query = '') => (await list(app, query)).meta.pagination.total
 
-/** Rows and what the totals say of them. */
+/** The number of rows, and the totals. */
 async function counts(app: TestApp) {
   const text = `select (select count(*) from users where app_no = $1) as rows,
     (select coalesce(sum(total), 0)::bigint from totals where app_no = $1) as totals`
@@ -38,7 +38,7 @@ const rowsIn = async (app: TestApp, table: string) =>
 const verified = async ({ cell, no }: TestApp) => assert.deepEqual(await verify(cell, no), [])
 
 suite('fill', () => {
-  test('adds users that lists and searches find, and adds as many again', async () => {
+  test('adds users that lists and searches find, and can run again', async () => {
     const [app, other] = [await server.newApp(), await server.newApp()]
     const { code, stdout, stderr } = await fill(app, 12_345)
     assert.equal(code, 0, stderr)
@@ -59,7 +59,7 @@ suite('fill', () => {
     assert.deepEqual(await app.eventTypes(), ['app.created'])
   })
 
-  test('an interrupt leaves the users that were added, and totals that are right', async () => {
+  test('an interrupt keeps the added users, with correct totals', async () => {
     const app = await server.newApp()
     const running = startLoquat(['fill', '--app', app.id, '--users', '10000000'], server.env)
     await until('the first chunk', async () => (await counts(app)).rows > 0)
@@ -71,7 +71,7 @@ suite('fill', () => {
     assert.match(stdout, new RegExp(`^Added ${rows.toLocaleString('en-US')} users`))
   })
 
-  test('adds groups and messages that recounts find right, and adds to them', async () => {
+  test('adds consistent groups and messages, and can run again', async () => {
     const app = await server.newApp()
     await filled(
       app,
@@ -93,7 +93,7 @@ suite('fill', () => {
     assert.deepEqual(await app.eventTypes(), ['app.created'])
   })
 
-  test('fills conversations as users see them: some read, a few long', async () => {
+  test('adds conversations that look real: some read, a few long', async () => {
     const app = await server.newApp()
     await filled(app, '--users 100 --groups 5 --members 10 --messages 2000 --conversations 100')
     const sizes = await select<{ n: number }>(
@@ -123,7 +123,7 @@ suite('fill', () => {
     assert.equal(unread.size, 2, 'some are read, some are not')
   })
 
-  test('sends go on where the fill ended', async () => {
+  test('users can send messages after a fill', async () => {
     const app = await server.newApp()
     await filled(app, '--users 10 --groups 1 --members 10 --messages 200 --conversations 10')
     const [one] = await select<{ uid: string; with_id: string }>(
@@ -145,7 +145,7 @@ suite('fill', () => {
     await verified(app)
   })
 
-  test('an interrupt leaves whole conversations', async () => {
+  test('an interrupt keeps whole conversations', async () => {
     const app = await server.newApp()
     await filled(app, '--users 1000 --groups 100')
     const flags = '--messages 2000000 --conversations 400000'.split(' ')
@@ -157,7 +157,7 @@ suite('fill', () => {
     await verified(app)
   })
 
-  test('says what groups and messages need', async () => {
+  test('explains what groups and messages need', async () => {
     const app = await server.newApp()
     const fault = async (flags: string) => (await fillWith(app, flags)).stderr
     assert.match(await fault('--groups 1'), /too few users\. Add some first: --users N/)
@@ -173,7 +173,7 @@ suite('fill', () => {
     await verified(app)
   })
 
-  test('says what is wrong, and what to do', async () => {
+  test('explains what is wrong and what to do', async () => {
     const run = (...flags: string[]) => loquat(['fill', ...flags], server.env)
     const app = '0123456789abcdef'
     const unknown = await run('--app', app, '--users', '5')
