@@ -174,7 +174,7 @@ suite('operators create', () => {
     const create = (email: string) =>
       loquat(['operators', 'create', '--email', email, '--name', 'Rui'], env)
     assertRefused(await create('rui'), /--email must be an email address/)
-    assertRefused(await create('rui@example.org'), /an account with the address/)
+    assertRefused(await create('rui@example.org'), /An account with the email address/)
     assertRefused(
       await loquat(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
       /no operator "no@example.org"/,
@@ -234,7 +234,7 @@ suite('apps set', () => {
       /rate\.core must be an integer from 1 to/,
       /there is no setting "rate\.cor"/,
       /"limits" must have the form NAME=VALUE/,
-      /rate\.standard is an integer/,
+      /rate\.standard must be an integer/,
     )
     assert.deepEqual(await stored(), before)
   })
@@ -319,7 +319,7 @@ suite('migrate and cells add', () => {
       (await queryAt(directoryUrl, 'select cell_id, url_sealed from cells')).rows
     const before = await cells()
     const outcome = await loquat(['dev', '--port', String(await freePort())], env)
-    assertRefused(outcome, /the cell us-1, which loquat dev did not make/, /loquat serve/)
+    assertRefused(outcome, /loquat dev didn't create its cell us-1/, /loquat serve/)
     assert.deepEqual(await cells(), before)
   })
 
@@ -327,7 +327,7 @@ suite('migrate and cells add', () => {
     const add = (id: string, region: string, url: string) =>
       loquat(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
     assertRefused(await add('US 1', 'us', cellUrl), /--id must have/)
-    assertRefused(await add('us-9', 'us', 'localhost/cell'), /begins with postgres:\/\//)
+    assertRefused(await add('us-9', 'us', 'localhost/cell'), /must begin with postgres:\/\//)
     assertRefused(await add('us-9', 'us', directoryUrl), /This is the directory/)
     assertRefused(await add('us-1', 'eu', cellUrl), /Cell us-1 is in region us/)
     const missing = await add('us-9', 'us', databaseUrl(process.env, 'no_such_database'))
