@@ -141,7 +141,7 @@ suite('regions not served', () => {
     const rui = await newOperator(server)
     const { status, body } = await rui.call('POST', '/apps', { body: { name: 'X', region: 'eu' } })
     assert.equal(status, 400)
-    assert.match(body.error.details.region[0], /not served here: ask a server of it/)
+    assert.match(body.error.details.region[0], /call a server that does/)
     await assert.rejects(newApp(server.service, 'eu'), /not served here: see LOQUAT_REGIONS/)
   })
 

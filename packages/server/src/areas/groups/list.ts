@@ -23,14 +23,17 @@ import type { GroupListQuery } from './schema.ts'
 type Row = GroupRow & Membership & { changed: number }
 export type ListedGroup = Row & Keyed
 
-/** A filter that few groups pass must not make a page walk over all others: from here on it is sought by index. */
+/**
+ * A filter that few groups pass must not make a page walk over all others: after this many it seeks
+ * by index.
+ */
 const WALK = 2_000
 const COUNT_CAP = 10_000
 const ALL = 2_147_483_647
 
 export type Order = 'changed' | 'name' | 'guid' | 'createdAt'
 
-/** What a list is ordered by before the guid: as in the indexes. */
+/** The columns that a list is sorted by before the guid, as in the indexes. */
 const KEYS: Record<Order, Pick<Keyset, 'key' | 'keyType'>> = {
   changed: { key: sql`g.changed_second`, keyType: 'bigint' },
   name: { key: sql`g.name_key`, keyType: 'text' },
@@ -38,17 +41,17 @@ const KEYS: Record<Order, Pick<Keyset, 'key' | 'keyType'>> = {
   createdAt: { key: sql`g.created_second`, keyType: 'bigint' },
 }
 
-/** Which groups a list is about. */
+/** Which groups a list contains. */
 interface Selection {
   appNo: number
-  /** Who looks: sees no private group but the own ones, and none that banned it. */
+  /** The viewer, who doesn't see other users' private groups or groups that banned them. */
   viewer: string | undefined
-  /** Only groups of the viewer. */
+  /** Only groups that the viewer is a member of. */
   joined: boolean
   types: readonly GroupType[]
 }
 
-/** The same, and in which order. */
+/** The same with the list's order. */
 export type GroupFilter = Selection & Keyset & { order: Order }
 
 export function toFilter(
@@ -86,7 +89,7 @@ export function toFilter(
 export const groupsOf = (db: Executor, filter: GroupFilter): Paging<ListedGroup> => ({
   keyOf,
   read: (after, limit) => listGroups(db, filter, { after, limit }),
-  // Without conditions on the index alone.
+  // Without conditions: an index-only scan.
   startOf: (count, from) =>
     (filter.where.length > 0 ? startBySeek : findStart)(db, filter, count, from),
   count: () => countGroups(db, filter),
@@ -98,7 +101,7 @@ async function listGroups(
   range: Range,
 ): Promise<Listed<ListedGroup>> {
   if (filter.where.length === 0) return { rows: await listNext<Row>(db, filter, range) }
-  // The groups of one user are few: all of them are looked at.
+  // One user has few groups: all of them are read.
   const width = filter.joined ? ALL : WALK
   const { rows, walked } = await walk<Row>(db, filter, range, width)
   const complete = rows.length === range.limit || walked < width
@@ -106,8 +109,8 @@ async function listGroups(
 }
 
 /**
- * `from … where …` of the groups that can be in the list: each in the order of an index, but for those
- * of one user, which are few.
+ * `from … where …` of the groups that can be in the list, each in index order, except for one
+ * user's groups, which are few.
  */
 const inOrder = (filter: Selection): Sql[] =>
   filter.joined
@@ -117,7 +120,7 @@ const inOrder = (filter: Selection): Sql[] =>
         filter.types.map((type) => [type]),
       )
 
-/** The same for finding groups by other indexes, which are not apart by type. */
+/** The same for finding groups through other indexes, which aren't separated by type. */
 const together = (filter: Selection): Sql[] => {
   const own = filter.types.filter((type) => isOwn(filter, type))
   const others = filter.types.filter((type) => !isOwn(filter, type))
@@ -140,7 +143,7 @@ const sources = (filter: Selection, split: GroupType[][]): Sql[] =>
           and ${notBanned(viewer)}`
   })
 
-/** One type is said as such, or its index would not give the order. */
+/** A single type is written as a constant; otherwise its index would not give the order. */
 const ofTypes = (types: readonly GroupType[]): Sql =>
   types.length === 1 ? sql`g.type = ${types[0]}` : sql`g.type = any(${types}::text[])`
 
@@ -155,7 +158,7 @@ const notBanned = (viewer: string | undefined): Sql =>
     : sql`not exists (select from bans b
         where b.app_no = g.app_no and b.guid = g.guid and b.uid = ${viewer})`
 
-/** Exact for the whole list of the app, and else up to the cap. */
+/** Exact for the app's whole list, otherwise up to the cap. */
 async function countGroups(db: Executor, filter: GroupFilter): Promise<Count> {
   const { appNo, viewer, types, where } = filter
   const all = viewer === undefined && where.length === 0 && types.length === GROUP_TYPES.length

@@ -11,7 +11,7 @@ import type { MemberListQuery } from './members.schema.ts'
 
 const COUNT_CAP = 10_000
 
-/** Members that one answer looks at: who is online is known of each alone. */
+/** Members read per request: presence is only known member by member. */
 const WALK = 10_000
 
 export type MemberRow = UserRow & { scope: Scope; joined_at: Date }
@@ -21,7 +21,7 @@ export interface MemberFilter {
   guid: string
   scopes: readonly Scope[]
   status: MemberListQuery['status'] | undefined
-  /** The user of a token. */
+  /** The auth token's user. */
   viewer: string | undefined
 }
 
@@ -31,7 +31,7 @@ const withUsers = (appNo: number) => ({
   join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
 })
 
-/** By the time they joined, then uid: each scope by its own range of one index. */
+/** By joining time, then uid: each scope is its own range of one index. */
 const keysetOf = ({ appNo, guid, scopes }: MemberFilter): Keyset => ({
   ...{ name: 'members', key: sql`i.joined_at`, keyType: 'timestamptz', id: sql`i.uid` },
   descending: false,
@@ -60,7 +60,7 @@ export function membersOf(
     const steps = { width: WALK, most: WALK, cap: COUNT_CAP }
     return byWalk<MemberRow>(db, { ...list, where: [is] }, steps)
   }
-  // One that is removed is gone for everyone, also before it is swept.
+  // A deleted user is hidden from everyone, even before the sweep.
   const condition = sql`exists (select from users u
     where u.app_no = i.app_no and u.uid = i.uid and u.removed_at is null)`
   return {
@@ -69,7 +69,7 @@ export function membersOf(
       rows: await listNext<MemberRow>(db, list, { after, limit, condition }),
     }),
     startOf: (count) => findStart(db, list, count),
-    // Of all scopes the group keeps the count itself.
+    // Over all scopes, the group's row has the count.
     count: async () =>
       scopes.length === SCOPES.length
         ? { total: membersCount, capped: false }
@@ -93,7 +93,7 @@ export interface BanFilter {
   searchKey: string | undefined
 }
 
-/** The last banned first. */
+/** The latest ban first. */
 export const bansOf = (
   db: Executor,
   { appNo, guid, searchKey }: BanFilter,

@@ -56,7 +56,10 @@ export async function pageOfBans(
   return toPage(actor, found, toBanned)
 }
 
-/** The group, if its list is the actor's to see: any for the app, for a user as its standing allows. */
+/**
+ * The group, if the actor may see its lists: the app always, a user depending on their state in the
+ * group.
+ */
 async function getGroup(
   { kind, uid = '', app: { no: appNo, cell } }: Actor,
   guid: string,

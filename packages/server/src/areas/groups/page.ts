@@ -7,7 +7,7 @@ import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import { type GroupFilter, groupsOf, type ListedGroup, toFilter } from './list.ts'
 import type { GroupListQuery } from './schema.ts'
 
-/** A page of the groups that the app, or the acting user, can see. */
+/** A page of the groups that the app or the acting user can see. */
 export async function pageOfGroups(
   { secrets }: Deps,
   starts: PageStarts,
@@ -27,7 +27,7 @@ export async function pageOfGroups(
   }
   const request = { page, perPage, cursor, from: fromOf(query, filter) }
   const found = await keysetPage({ secrets, starts }, list, request)
-  // Before a place: read backwards, shown in the order of the list.
+  // Before a sort key: read backwards, returned in list order.
   const backwards = query.affix === 'prepend' && query.sortBy === undefined
   const data = found.rows.map((row) => show(row, query.withTags === true, uid !== undefined))
   const position = cursorOf(query, found.rows, found.next)
@@ -37,7 +37,7 @@ export async function pageOfGroups(
   }
 }
 
-/** Past a group, or past all groups of a second, in the direction of the list. */
+/** After a group, or after all groups of a second, in the direction of the list. */
 function fromOf({ sortBy, affix, updatedAt, id }: GroupListQuery, { descending }: GroupFilter) {
   if (sortBy !== undefined || affix === undefined || updatedAt === undefined) return undefined
   // '~' sorts after every guid, '' before.

@@ -107,7 +107,7 @@ function seekInside(
   )
 }
 
-/** The key of user number `count`. */
+/** The sort key of user number `count`. */
 async function startOf(db: Db, filter: UserFilter, count: number): Promise<PageKey | undefined> {
   if (filter.where.length === 0) return findStart(db, filter, count)
   const range = { offset: count - 1, limit: 1 }

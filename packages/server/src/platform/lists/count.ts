@@ -2,7 +2,7 @@ import type { Executor } from '../db/query.ts'
 import { runSql, type Sql, sql } from '../db/sql.ts'
 import { found, type Keyset } from './keyset.ts'
 
-/** A number of rows; capped where counting all of them would take too long. */
+/** A number of rows; capped if counting all of them would take too long. */
 export interface Count {
   total: number
   capped: boolean

@@ -1,6 +1,7 @@
 /**
- * Lists in the order of a sort key and an id that makes it unique. An area says where its rows are and what they must
- * pass; the statements that page through them are made here. All rows carry `sort_key` and `sort_id`.
+ * Lists sorted by a sort key and an id that makes it unique. An area says where its rows are and
+ * which conditions they must pass; this module builds the statements that page through them. All
+ * rows have `sort_key` and `sort_id`.
  */
 import type { QueryResultRow } from 'pg'
 import type { Executor } from '../db/query.ts'
@@ -9,31 +10,33 @@ import type { PageKey } from './page-starts.ts'
 
 /** A list, apart from paging. */
 export interface Keyset {
-  /** Begins the names of its statements: `users` makes `users.walk`. */
+  /** Prefix of its statements' names: `users` makes `users.walk`. */
   name: string
-  /** The sort key of a row; undefined where the id alone is the order. */
+  /** The sort key of a row; undefined if the list is sorted by id alone. */
   key: Sql | undefined
   keyType: 'text' | 'bigint' | 'timestamptz'
   id: Sql
   descending: boolean
-  /** `from … where …` of index ranges, each in the order of the list. */
+  /** `from … where …` of index ranges, each in list order. */
   ranges: readonly Sql[]
-  /** `from … where …` of the same rows, for finding them by other indexes; `ranges` by default. */
+  /**
+   * `from … where …` of the same rows, for finding them through other indexes; `ranges` by default.
+   */
   sources?: readonly Sql[]
-  /** What a row must pass. A walk looks at `row`, which has the columns `looked`. */
+  /** The conditions on a row. A walk reads `row`, which has the columns `looked`. */
   where: readonly Sql[]
   row?: Sql
   looked?: Sql
   /** Columns of `ranges` and `sources` that the records show. */
   kept?: Sql
-  /** The columns of a record, and how `page`, which has the ids, is joined to the table that has them. */
+  /** The columns of a record, and how `page`, which has the ids, is joined to their table. */
   columns: Sql
   join: Sql
 }
 
-/** What every row of a list has beside its record. */
+/** What every row of a list has besides its record. */
 export interface Keyed {
-  /** As PostgreSQL writes it: a Date would lose its microseconds. */
+  /** As PostgreSQL prints it: a Date would lose its microseconds. */
   key_text: string
   sort_id: string
 }
@@ -51,17 +54,20 @@ const KEY = { key: sql`sort_key`, id: sql`sort_id` }
 
 const all = (conditions: readonly Sql[]): Sql => joinSql([sql`true`, ...conditions], ' and ')
 
-/** By the id alone no constant may come first, or the index would not give the order. */
+/**
+ * If the list is sorted by id alone, no constant may come first; otherwise the index would not give
+ * the order.
+ */
 const orderBy = ({ key, id, descending }: Pick<Keyset, 'key' | 'id' | 'descending'>): Sql =>
   joinSql(
     [...(key ? [key] : []), id].map((column) => (descending ? sql`${column} desc` : column)),
     ', ',
   )
 
-/** The order of rows that were selected already. */
+/** The order of rows that are already selected. */
 export const byKey = ({ descending }: Keyset): Sql => orderBy({ ...KEY, descending })
 
-/** Whether a row comes after a key in the order of the list. */
+/** Whether a row comes after a sort key in list order. */
 export function isAfter(
   { key, keyType, id, descending }: Pick<Keyset, 'key' | 'keyType' | 'id' | 'descending'>,
   after: PageKey | undefined,
@@ -74,7 +80,7 @@ export function isAfter(
     : sql`${id} ${beyond} ${givenId}`
 }
 
-/** The same of rows that were selected already. */
+/** The same for rows that are already selected. */
 export const isKeyAfter = (list: Keyset, after: PageKey | undefined): Sql =>
   isAfter({ ...list, ...KEY }, after)
 
@@ -97,7 +103,7 @@ export function inOrder(
     order by ${byKey(list)} limit ${width})`
 }
 
-/** All rows that pass, by whichever indexes find them. */
+/** All rows that pass, through any index. */
 export const found = (list: Keyset, after?: PageKey): Sql =>
   joinSql(
     (list.sources ?? list.ranges).map(
@@ -119,7 +125,7 @@ export const summarized = (list: Keyset, summary: Sql): Sql =>
 const withRows = <R extends Keyed>(rows: (R | { sort_id: null })[]): R[] =>
   rows.filter((row): row is R => row.sort_id !== null)
 
-/** The next rows of a list without conditions; `condition` keeps those out that have no record. */
+/** The next rows of a list without conditions; `condition` excludes rows without a record. */
 export const listNext = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
@@ -134,7 +140,7 @@ export const listNext = <R extends QueryResultRow>(
 
 export interface Walked<R> {
   rows: (R & Keyed)[]
-  /** How many rows were looked at, and how many of them pass. */
+  /** How many rows were read, and how many of them pass. */
   walked: number
   passed: number
   /** Where the walk ended. */
@@ -148,7 +154,7 @@ interface Summary {
   last_id: string | null
 }
 
-/** Looks at the next `width` rows in the order of the list, and keeps those that pass. */
+/** Reads the next `width` rows in list order and keeps those that pass. */
 export async function walk<R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
@@ -181,11 +187,11 @@ export async function walk<R extends QueryResultRow>(
 
 export interface Sought<R> {
   rows: (R & Keyed)[]
-  /** All that pass. Only up to the cap are `rows` the right ones. */
+  /** All rows that pass. `rows` are only correct up to the cap. */
   passed: number
 }
 
-/** Runs a statement that ends with `summarized` and counts what passes. */
+/** Runs a statement that ends with `summarized` and counts the rows that pass. */
 export async function runSought<R extends QueryResultRow>(
   db: Executor,
   label: string,
@@ -200,8 +206,8 @@ export async function runSought<R extends QueryResultRow>(
 }
 
 /**
- * Finds the rows that pass by the indexes of the conditions, then sorts them. With a cap it stops at one row more, and
- * `passed` counts from the top of the list.
+ * Finds matching rows through the indexes of the conditions and sorts them. With a cap it stops
+ * after one more row, and `passed` counts from the top of the list.
  */
 export function seek<R extends QueryResultRow>(
   db: Executor,
@@ -224,7 +230,9 @@ export function seek<R extends QueryResultRow>(
   )
 }
 
-/** The key of row number `count`, without conditions: on the indexes alone, no record is read. */
+/**
+ * The sort key of row number `count`, without conditions: an index-only scan that reads no record.
+ */
 export async function findStart(
   db: Executor,
   list: Keyset,

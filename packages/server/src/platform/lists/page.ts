@@ -4,34 +4,34 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { Count } from './count.ts'
 import type { PageKey, PageStarts } from './page-starts.ts'
 
-/** Rows of a list, and what reading them told about it. */
+/** Rows of a list, and what reading them revealed about it. */
 export interface Listed<R> {
   rows: R[]
   /** Where reading stopped before there were enough rows, if it did: there may be more. */
   stoppedAt?: PageKey | undefined
-  /** Counts the list at a lower cost than starting anew. */
+  /** Counts the list at a lower cost than starting again. */
   count?: (() => Promise<Count>) | undefined
 }
 
-/** How a list is paged through in the order of a key. */
+/** How to page through a list sorted by a key. */
 export interface Paging<R> {
   read(after: PageKey | undefined, limit: number): Promise<Listed<R>>
   keyOf(row: R): PageKey
-  /** The key of row number `count` after `from`: for a page that nobody read up to. */
+  /** The sort key of row number `count` after `from`, for page numbers that nobody paged to. */
   startOf(count: number, from?: PageKey): Promise<PageKey | undefined>
   count(): Promise<Count>
 }
 
 export interface KeysetList<R> extends Paging<R> {
-  /** Which list this is, and in which order: a cursor of another one is not taken. */
+  /** Which list this is, and its order: cursors of other lists are rejected. */
   name: readonly (string | number)[]
-  /** All else that decides what it holds: the caller, filters. */
+  /** Everything else that determines its content: the caller, filters. */
   filters: unknown
 }
 
 export interface KeysetRequest extends PageRequest {
   cursor?: string | undefined
-  /** Where the first page begins, if not at the top. */
+  /** Where the first page starts, if not at the top. */
   from?: PageKey | undefined
   /** Count from the top each time: nothing is remembered, and there is no cursor. */
   counted?: boolean
@@ -43,8 +43,8 @@ export interface KeysetTools {
 }
 
 /**
- * Page after page continues where the one before ended; a jump counts from the top; a cursor goes
- * straight.
+ * Consecutive pages continue where the previous one ended, a jump counts from the top, and a cursor
+ * leads straight to its page.
  */
 export async function keysetPage<R>(
   tools: KeysetTools,
@@ -62,7 +62,7 @@ export async function keysetPage<R>(
   const full = rows.length > perPage
   const last = shown.at(-1)
   const end = full && last !== undefined ? list.keyOf(last) : listed.stoppedAt
-  // Who goes by cursor is on no page that a number leads to.
+  // A cursor's page has no page number.
   if (end && !request.cursor && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
@@ -82,9 +82,9 @@ export async function keysetPage<R>(
 
 interface Start {
   after: PageKey | undefined
-  /** How many rows come before, where that is known. */
+  /** How many rows come before, if known. */
   skipped: number
-  /** The page is past the end. */
+  /** The page is beyond the end. */
   beyond: boolean
 }
 
@@ -109,13 +109,13 @@ async function startOf<R>(
 const sealCursor = (secrets: Secrets, name: KeysetList<never>['name'], key: PageKey) =>
   secrets.seal(JSON.stringify([name, key])).toString('base64url')
 
-/** Cursors are sealed: one of another app or list is as good as none. */
+/** Cursors are sealed: a cursor of another app or list is invalid. */
 function openCursor(secrets: Secrets, name: KeysetList<never>['name'], cursor: string): PageKey {
   try {
     const [list, key] = JSON.parse(secrets.open(Buffer.from(cursor, 'base64url')))
     if (JSON.stringify(list) === JSON.stringify(name)) return key
   } catch {
-    // told below
+    // Reported below.
   }
   throw badRequest({ cursor: ['cursor does not belong to this list'] })
 }

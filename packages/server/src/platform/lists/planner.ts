@@ -2,8 +2,8 @@ import type { Db } from '../db/db.ts'
 import { type Executor, query } from '../db/query.ts'
 
 /**
- * How a read must be planned, whatever the statistics say. None reads a table from end to end; `filterIndexes` finds
- * rows by the indexes of the conditions alone, `orderIndex` goes along the order of the list.
+ * How a read must be planned, whatever the statistics say. No plan scans a whole table;
+ * `filterIndexes` uses only the indexes of the conditions, `orderIndex` follows the list order.
  */
 export const anyIndex = query<Record<string, never>>(
   'lists.useIndexes',

@@ -5,13 +5,13 @@ import { type Count, countFound } from './count.ts'
 import { type Keyed, type Keyset, keyOf, type Range, seek, walk } from './keyset.ts'
 import type { Listed, Paging } from './page.ts'
 
-/** How many rows one statement looks at, and one answer. */
+/** How many rows one statement reads, and one request. */
 export interface Steps {
   width: number
   most: number
 }
 
-/** Walks until the rows are found, the end is reached, or so many were looked at. */
+/** Walks until the rows are found, the end is reached, or the limit of rows was read. */
 export async function walkSome<R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
@@ -31,13 +31,16 @@ export async function walkSome<R extends QueryResultRow>(
   return { rows, stoppedAt: after }
 }
 
-/** How many of the first rows pass, where no index tells. */
+/** How many of the first rows pass, if no index can tell. */
 export async function countWalked(db: Executor, list: Keyset, cap: number): Promise<Count> {
   const { passed, walked } = await walk(db, list, { limit: 0 }, cap + 1)
   return { total: Math.min(passed, cap), capped: walked > cap }
 }
 
-/** For conditions that no index has: a page ends where an answer looked at enough, and the next goes on there. */
+/**
+ * For conditions without an index: a page ends when the request has read enough, and the next page
+ * continues there.
+ */
 export const byWalk = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
@@ -52,7 +55,7 @@ export const byWalk = <R extends QueryResultRow>(
   count: () => countWalked(db, list, cap),
 })
 
-/** For lists whose rows are few enough to be sorted. */
+/** For lists that are short enough to be sorted. */
 export const bySeek = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
@@ -64,7 +67,7 @@ export const bySeek = <R extends QueryResultRow>(
   count: () => countFound(db, list, cap),
 })
 
-/** The key of row number `count` among those that pass. */
+/** The sort key of row number `count` among the rows that pass. */
 export async function startBySeek(
   db: Executor,
   list: Keyset,
