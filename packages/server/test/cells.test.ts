@@ -142,7 +142,7 @@ suite('regions not served', () => {
     const { status, body } = await rui.call('POST', '/apps', { body: { name: 'X', region: 'eu' } })
     assert.equal(status, 400)
     assert.match(body.error.details.region[0], /call a server that does/)
-    await assert.rejects(newApp(server.service, 'eu'), /not served here: see LOQUAT_REGIONS/)
+    await assert.rejects(newApp(server.service, 'eu'), /See LOQUAT_REGIONS/)
   })
 
   test('no connection is made to its cells', () => {

@@ -136,14 +136,14 @@ test('a refusal names what the app alone may do', async () => {
     return devMessage
   }
   const put = (body: object) => told(amira.call('PUT', '/v3/users/amira', body))
-  assert.match(await put({ role: 'default' }), /^role\b/)
-  assert.match(await put({ name: 'A', tags: ['x'] }), /^tags\b/)
+  assert.match(await put({ role: 'default' }), /\brole\b/)
+  assert.match(await put({ name: 'A', tags: ['x'] }), /\btags\b/)
   assert.match(
     await told(amira.call('GET', '/v3/users?withDeactivated=true')),
     /^withDeactivated\b/,
   )
   assert.match(await told(amira.call('GET', '/v3/conversations?unique=1')), /^unique\b/)
-  assert.match(await told(amira.call('GET', '/v3/apikeys')), /not for auth tokens/)
+  assert.match(await told(amira.call('GET', '/v3/apikeys')), /auth tokens may not/)
   const other = amira.call('GET', '/v3/users', undefined, { onbehalfof: 'ben' })
   assert.match(await told(other), /^onBehalfOf\b/)
   const byKey = app.call('POST', '/v3/users', {

@@ -284,9 +284,9 @@ suite('changeScope, kickMember', () => {
       return answer.body.error.devMessage
     }
     assert.match(await why('POST', '/leave', 'own'), /can't leave.*PUT \/groups\/\{guid\}\/owner/)
-    assert.match(await why('DELETE', '/members/own', 'admin'), /is the owner/)
-    assert.match(await why('PUT', '/members/own', 'admin', { scope: 'admin' }), /is the owner/)
-    assert.match(await why('DELETE', '/members/other', 'admin'), /not below/)
+    assert.match(await why('DELETE', '/members/own', 'admin'), /owns the group/)
+    assert.match(await why('PUT', '/members/own', 'admin', { scope: 'admin' }), /owns the group/)
+    assert.match(await why('DELETE', '/members/other', 'admin'), /isn't lower/)
     assert.match(await why('PUT', '/owner', 'admin', { owner: 'other' }), /Only the owner/)
   })
 })
