@@ -2,12 +2,12 @@
 import { createApp } from '../src/areas/apps/actions.ts'
 import { setSettings } from '../src/areas/settings/actions.ts'
 import { readConfig } from '../src/config.ts'
+import { maintainLogs } from '../src/core/logs.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { App, Cell } from '../src/platform/cells/directory.ts'
 import { upsertCell } from '../src/platform/cells/queries.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { maintainLogs } from '../src/platform/events/partitions.ts'
 import { databaseUrl } from '../test/engines.ts'
 
 /** As `loquat migrate` and `loquat cells add` make them. */

@@ -100,6 +100,7 @@ export async function buildApi(
     draining,
     trustedProxies,
     routedUrl: (request) => routedUrl(request, serviceHost),
+    versions: ['v3', MANAGE.slice(1)],
   })
   addHealth(app, draining)
   for (const document of documents) await addOpenApi(app, document)

@@ -1,5 +1,11 @@
 import type { DocumentOptions } from './platform/http/openapi.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    managementDocument(): object
+  }
+}
+
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const host = { default: 'example.com', description: 'Host name of the service.' }
 

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { maintainLogs } from '../src/core/logs.ts'
 import { type EnginesEnv, removeEngines, startEngines } from '../src/engines/engines.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { maintainLogs } from '../src/platform/events/partitions.ts'
 
 export const TEMPLATES = { directory: 'template_directory', cell: 'template_cell' } as const
 

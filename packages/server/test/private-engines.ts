@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { maintainLogs } from '../src/core/logs.ts'
 import { type Binaries, findBinaries } from '../src/engines/binaries.ts'
 import { startNats, startRedis } from '../src/engines/brokers.ts'
 import { startPostgres } from '../src/engines/postgres.ts'
 import { freePort, stopProcess } from '../src/engines/process.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { maintainLogs } from '../src/platform/events/partitions.ts'
 
 interface EngineOptions {
   binaries: Binaries

@@ -1,8 +1,8 @@
 import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
+import { maintainLogs } from '../core/logs.ts'
 import { closeDeps, openDeps } from '../deps.ts'
 import { type Migrated, migrate } from '../platform/db/migrate.ts'
-import { maintainLogs } from '../platform/events/partitions.ts'
 import type { Command } from './command.ts'
 import { explained } from './explain.ts'
 

@@ -3,11 +3,11 @@ import { thinMarks } from '../areas/conversations/queries.ts'
 import { removeOldFormerMembers } from '../areas/groups/queries.ts'
 import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
+import { maintainLogs } from '../core/logs.ts'
 import { removeOldIdempotency } from '../gate/queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
-import { maintainLogs } from '../platform/events/partitions.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 3_600_000

@@ -4,36 +4,19 @@ import { connectionConfig, sqlState } from '../db/db.ts'
 const DAY_MS = 86_400_000
 const DAYS_AHEAD = 7
 
-/** The logs: tables that are partitioned by day. */
-type Log = 'events' | 'webhook_deliveries'
-
-const DELIVERY_DAYS = 7
-
-const partitionName = (log: Log, day: string) => `${log}_${day.replaceAll('-', '')}`
+const partitionName = (log: string, day: string) => `${log}_${day.replaceAll('-', '')}`
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 interface Partition {
-  log: Log
+  log: string
   name: string
   /** False if the process ended after creating or detaching the table. */
   attached: boolean
   detaching: boolean
 }
 
-/** Creates and drops the partitions of all logs. */
-export async function maintainLogs(url: string, eventDays: number) {
-  const kept = [
-    await maintainPartitions(url, eventDays),
-    await maintainPartitions(url, DELIVERY_DAYS, Date.now(), 'webhook_deliveries'),
-  ]
-  return {
-    made: kept.flatMap(({ made }) => made),
-    dropped: kept.flatMap(({ dropped }) => dropped),
-  }
-}
-
 /**
- * Creates the partitions of today and the week ahead, and drops those older than the retention. It can be repeated
+ * Creates a log's partitions of today and the week ahead, and drops those older than the retention. It can be repeated
  * and interrupted at any point, and blocks neither readers nor the sequencer: tables are created and then attached,
  * and detached concurrently. (`partition of` and a plain detach would lock the whole log.)
  */
@@ -41,7 +24,7 @@ export async function maintainPartitions(
   url: string,
   retentionDays: number,
   now = Date.now(),
-  log: Log = 'events',
+  log = 'events',
 ) {
   const client = new pg.Client(connectionConfig(url))
   // Without a listener, a broken connection would end the process. The query reports the error.
@@ -71,7 +54,7 @@ export async function maintainPartitions(
   }
 }
 
-async function listPartitions(client: pg.Client, log: Log): Promise<Partition[]> {
+async function listPartitions(client: pg.Client, log: string): Promise<Partition[]> {
   const { rows } = await client.query<Partition>(`
     select '${log}' as log, c.relname as name, i.inhrelid is not null as attached,
       coalesce(i.inhdetachpending, false) as detaching
@@ -83,7 +66,7 @@ async function listPartitions(client: pg.Client, log: Log): Promise<Partition[]>
   return rows
 }
 
-async function attach(client: pg.Client, log: Log, day: string, next: string) {
+async function attach(client: pg.Client, log: string, day: string, next: string) {
   const name = partitionName(log, day)
   await client.query(`create table if not exists ${name} (like ${log} including all)`)
   await client.query(

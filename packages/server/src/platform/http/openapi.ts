@@ -7,18 +7,12 @@ type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transfo
 /** One of the OpenAPI documents that are generated from the routes. */
 export interface DocumentOptions {
   /** The name of the decorator that returns the document: `app.name()`. */
-  decorator: 'swagger' | 'managementDocument'
+  decorator: string
   /** The document only contains routes below this path. */
   prefix: string
   /** Whether the prefix is part of the server's URL instead of the paths. */
   stripped: boolean
   openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    managementDocument(): object
-  }
 }
 
 /** Collects the routes that are registered after it. */

@@ -7,7 +7,7 @@ import { failures } from './schemas.ts'
 export interface Deprecation {
   /** The day of the deprecation, `YYYY-MM-DD`. The operation is removed a year later. */
   since: string
-  /** The paths of the operations to use instead, `/v3/…`. */
+  /** The paths of the operations to use instead. */
   successors: readonly string[]
 }
 

@@ -35,6 +35,8 @@ export interface HttpOptions {
   trustedProxies: readonly string[]
   /** The URL that is used to route a request. */
   routedUrl: (request: IncomingMessage) => string
+  /** The first segments of the paths that have operations below them. */
+  versions: readonly string[]
 }
 
 /** The limit for operations that don't declare their own. */
@@ -43,12 +45,12 @@ export const BODY_LIMIT = 10_240
 const REQUEST_MS = 60_000
 /** The time for the last response to arrive before the connection is closed. */
 const LINGER_MS = 2_000
-/** Auth tokens and conversation ids are long. */
+/** Ids and tokens in paths can be long. */
 const MAX_PARAM_LENGTH = 1_000
 
 /** An HTTP server without routes: parsing, validation, errors, request ids and logs. */
 export function openHttp(options: HttpOptions): FastifyInstance {
-  const { log, timings, tracing, draining, trustedProxies, routedUrl } = options
+  const { log, timings, tracing, draining, trustedProxies, routedUrl, versions } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // The hook below logs one line per request.
@@ -74,7 +76,7 @@ export function openHttp(options: HttpOptions): FastifyInstance {
   })
   app.setValidatorCompiler(validatorCompiler())
   app.setErrorHandler(handleError)
-  app.setNotFoundHandler(handleNotFound)
+  app.setNotFoundHandler((request, reply) => handleNotFound(request, reply, versions))
   addParsers(app)
   // Ignore unknown expectations. Node's own response would have no body.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
@@ -140,12 +142,11 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return answerTo(error)
 }
 
-function handleNotFound(request: FastifyRequest, reply: FastifyReply) {
+function handleNotFound(request: FastifyRequest, reply: FastifyReply, versions: readonly string[]) {
   const [, version = ''] = request.url.split(/[/?]/)
-  const error =
-    version === 'v3' || version === 'manage'
-      ? fail('ERR_API_NOT_FOUND', { method: request.method })
-      : fail('ERR_INVALID_API_VERSION', { version: version.slice(0, 20) })
+  const error = versions.includes(version)
+    ? fail('ERR_API_NOT_FOUND', { method: request.method })
+    : fail('ERR_INVALID_API_VERSION', { version: version.slice(0, 20) })
   return reply.code(error.status).send(wireError(error))
 }
 

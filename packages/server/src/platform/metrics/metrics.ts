@@ -13,8 +13,8 @@ export interface Metrics {
   requests: Histogram
   /** Events that got their positions, by cell. */
   events: Counter
-  /** Seconds of each webhook call, by outcome. */
-  webhookCalls: Histogram
+  /** Adds a histogram of seconds. */
+  times(name: string, description: string): Histogram
   /** Adds a gauge that is read on every scrape. */
   gauge(name: string, description: string, read: () => Readings | Promise<Readings>): void
   /** Serves the metrics in Prometheus' text format. */
@@ -46,10 +46,7 @@ export function openMetrics(): Metrics {
     events: meter.createCounter('loquat_events_total', {
       description: 'Events to which this process assigned positions, by cell.',
     }),
-    webhookCalls: times(
-      'loquat_webhook_call_seconds',
-      'Duration of webhook calls, by outcome: delivered, refused or unreachable.',
-    ),
+    times,
     gauge(name, description, read) {
       meter.createObservableGauge(name, { description }).addCallback(async (result) => {
         for (const [value, attributes] of await read()) result.observe(value, attributes)

@@ -43,7 +43,10 @@ export class Caller {
 
   constructor({ targets, metrics }: { targets: Targets; metrics: Metrics }) {
     this.#targets = targets
-    this.#timings = metrics.webhookCalls
+    this.#timings = metrics.times(
+      'loquat_webhook_call_seconds',
+      'Time of a webhook call, by outcome: delivered, refused or unreachable.',
+    )
   }
 
   async post(url: string, headers: Record<string, string>, body: string): Promise<CallOutcome> {
