@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import { toApiKey } from '../src/areas/apikeys/actions.ts'
 import { findApiKey } from '../src/areas/apikeys/queries.ts'
 import { ApiKey } from '../src/areas/apikeys/schema.ts'
-import { setSettings } from '../src/areas/settings/actions.ts'
+import { storeSettings } from '../src/areas/settings/actions.ts'
 import { readConfig } from '../src/config.ts'
 import { Data } from '../src/platform/http/schemas.ts'
 import { serve } from '../src/serve.ts'
@@ -17,7 +17,7 @@ await insertCell(directoryUrl, 'us-1', await cloneDatabase('cell'))
 const env = testEnv(directoryUrl, ['us-1'], { LOQUAT_LOG_LEVEL: 'info' })
 const service = await serve(readConfig(env), ['api'])
 const app = await newApp(service)
-await setSettings(service.deps, app, { 'rate.standard': 1_000_000_000 })
+await storeSettings(service.deps, app, { 'rate.standard': 1_000_000_000 })
 
 const { secrets } = service.deps
 const bare = Fastify()

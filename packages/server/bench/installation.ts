@@ -1,6 +1,6 @@
 /** What a bench measures: a directory, one cell and an app in it, on the engines of the run. */
-import { createApp } from '../src/areas/apps/actions.ts'
-import { setSettings } from '../src/areas/settings/actions.ts'
+import { provisionApp } from '../src/areas/apps/actions.ts'
+import { storeSettings } from '../src/areas/settings/actions.ts'
 import { readConfig } from '../src/config.ts'
 import { maintainLogs } from '../src/core/logs.ts'
 import { type Deps, openDeps } from '../src/deps.ts'
@@ -34,9 +34,9 @@ export type BenchApp = App & { cell: Cell; apiKey: string }
 
 /** An app that no rate limit stops; the limit is checked all the same. */
 export async function newBenchApp(deps: Deps): Promise<BenchApp> {
-  const { appId, apiKey } = await createApp(deps, { name: 'Bench', region: 'us' })
+  const { appId, apiKey } = await provisionApp(deps, { name: 'Bench', region: 'us' })
   const app = await deps.directory.find(appId)
   if (!app?.cell) throw new Error('the new app is not served here')
-  await setSettings(deps, app, { 'rate.standard': 1_000_000_000 })
+  await storeSettings(deps, app, { 'rate.standard': 1_000_000_000 })
   return { ...app, cell: app.cell, apiKey }
 }

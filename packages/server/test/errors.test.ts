@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { buildApi } from '../src/api.ts'
-import { setSettings } from '../src/areas/settings/actions.ts'
+import { storeSettings } from '../src/areas/settings/actions.ts'
 import type { Access } from '../src/gate/plugin.ts'
 import { noteAnswer } from './conformity.ts'
 import { call, useServer } from './kit.ts'
@@ -37,7 +37,7 @@ suite('requests that reach no operation', () => {
 
   test('more requests than the app has', async () => {
     const app = await server.newApp()
-    await setSettings(server.deps, app, { 'rate.standard': 1 })
+    await storeSettings(server.deps, app, { 'rate.standard': 1 })
     // Of three, two fall into one minute.
     const answers = [await app.call('GET', '/v3/apikeys'), await app.call('GET', '/v3/apikeys')]
     answers.push(await app.call('GET', '/v3/apikeys'))

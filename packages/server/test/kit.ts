@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { type ErrorCode, type EventType, errors } from '@loquat/protocol'
 import { Loquat, LoquatError, type LoquatOptions } from '@loquat/sdk'
-import { createApp } from '../src/areas/apps/actions.ts'
+import { provisionApp } from '../src/areas/apps/actions.ts'
 import { readConfig } from '../src/config.ts'
 import type { Deps } from '../src/deps.ts'
 import type { App, Cell } from '../src/platform/cells/directory.ts'
@@ -149,7 +149,7 @@ export async function newApp(
   { deps, apiPort }: Pick<Service, 'deps' | 'apiPort'>,
   region: 'us' | 'eu' | 'in' = 'us',
 ): Promise<TestApp> {
-  const { appId, apiKey, authKey } = await createApp(deps, { name: 'Test', region })
+  const { appId, apiKey, authKey } = await provisionApp(deps, { name: 'Test', region })
   const found = await deps.directory.find(appId)
   if (!found?.cell) throw new Error('this server does not serve the new app')
   const { cell } = found

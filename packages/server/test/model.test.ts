@@ -8,7 +8,7 @@ import { after as atEnd, before as atStart, suite, test } from 'node:test'
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
-import { setSettings } from '../src/areas/settings/actions.ts'
+import { storeSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
 import { type SettingName, settingOf } from '../src/core/settings.ts'
 import { verify } from '../src/verify/verify.ts'
@@ -80,7 +80,7 @@ const get = (app: TestApp, url: string, onBehalfOf?: string) =>
 /** An app with its users, and groups that each have the first user only, one as a member fewer. */
 async function newApp(): Promise<{ app: TestApp; world: World }> {
   const app = await server.newApp()
-  await setSettings(server.deps, app, {
+  await storeSettings(server.deps, app, {
     'limits.membersPerGroup': MEMBERS_PER_GROUP,
     'limits.groupsPerUser': GROUPS_PER_USER,
   })
@@ -113,7 +113,7 @@ const settingsOf = (given: World['settings']) => ({
 
 async function run(app: TestApp, world: World, given: Step): Promise<Answer | undefined> {
   if (given.do === 'setting') {
-    await setSettings(server.deps, app, settingsOf(given.settings))
+    await storeSettings(server.deps, app, settingsOf(given.settings))
     return { status: 200, body: {} }
   }
   const request = requestOf(world, given)

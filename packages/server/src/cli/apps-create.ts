@@ -1,5 +1,5 @@
 import { type Region, regions } from '@loquat/protocol'
-import { createApp, type NewApp, NoCell } from '../areas/apps/actions.ts'
+import { type NewApp, NoCell, provisionApp } from '../areas/apps/actions.ts'
 import { findOperatorByEmail } from '../areas/operators/queries.ts'
 import type { Deps } from '../deps.ts'
 import { UserError } from '../platform/errors.ts'
@@ -46,7 +46,7 @@ export const appsCreate: Command = {
 
 async function create(deps: Deps, app: NewApp, owner: string | boolean | undefined) {
   try {
-    return await createApp(deps, app, owner ? await operatorNo(deps, String(owner)) : undefined)
+    return await provisionApp(deps, app, owner ? await operatorNo(deps, String(owner)) : undefined)
   } catch (error) {
     if (!(error instanceof NoCell)) throw error
     throw new UserError(

@@ -1,4 +1,4 @@
-import { changeOf, type SettingChanges, setSettings } from '../areas/settings/actions.ts'
+import { changeOf, type SettingChanges, storeSettings } from '../areas/settings/actions.ts'
 import { getSettings } from '../areas/settings/queries.ts'
 import {
   defaultOf,
@@ -41,7 +41,7 @@ async function apply(deps: Deps, appId: string, changes: SettingChanges): Promis
   const { settings: stored } = await getSettings.one(app.cell.db, { appNo: app.no })
   if (Object.keys(changes).length === 0) return stored
   const entry = { action: 'setSettings', app, ...changeOf(stored, changes) }
-  return audited(deps, 'command', entry, () => setSettings(deps, app, changes))
+  return audited(deps, 'command', entry, () => storeSettings(deps, app, changes))
 }
 
 /** Reports all errors at once, like the configuration. */

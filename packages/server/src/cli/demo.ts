@@ -1,6 +1,6 @@
 /** The app that `loquat dev` creates, and the operator who owns it. */
 import { listApiKeys } from '../areas/apikeys/queries.ts'
-import { baseUrl, createApp } from '../areas/apps/actions.ts'
+import { baseUrl, provisionApp } from '../areas/apps/actions.ts'
 import { findAppByName } from '../areas/apps/queries.ts'
 import { findOperatorByEmail, insertInvited } from '../areas/operators/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -18,7 +18,7 @@ export async function demoApp(deps: Deps): Promise<DemoApp> {
   const { directory, secrets, config } = deps
   const known = await findAppByName.maybeOne(directory.db, { name: 'Demo' })
   const app = known && (await directory.find(known.app_id))
-  if (!app?.cell) return createApp(deps, { name: 'Demo', region: 'us' })
+  if (!app?.cell) return provisionApp(deps, { name: 'Demo', region: 'us' })
   const [key] = await listApiKeys.many(app.cell.db, {
     appNo: app.no,
     scope: 'fullAccess',

@@ -3,6 +3,7 @@ import { fail } from '../platform/http/fail.ts'
 import type { Actor } from './actor.ts'
 import { findEntities } from './entities.ts'
 import { SYSTEM_UID } from './ids.ts'
+import { refuseIf, refuseOutside } from './policy.ts'
 
 /** A user's 1:1 conversation with another, as far as that user may read it. */
 export const findDirect = query<
@@ -70,8 +71,6 @@ export async function getHeadOf(actor: Actor, guid: string): Promise<Readable> {
   const viewer = actor.uid ?? null
   const head = await findGroupHead.maybeOne(cell.db, { appNo, guid, viewer })
   if (!head) throw fail('ERR_GUID_NOT_FOUND', { guid })
-  if (viewer !== null && head.scope === null) {
-    throw fail(head.banned ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED')
-  }
+  if (viewer !== null) refuseIf(refuseOutside(head))
   return head
 }

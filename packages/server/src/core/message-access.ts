@@ -5,27 +5,14 @@ import { fail } from '../platform/http/fail.ts'
 import type { Actor } from './actor.ts'
 import { lockHead } from './heads.ts'
 import { toMessages } from './message-record.ts'
-import { MESSAGE_COLUMNS, type MessageRow } from './message-rows.ts'
+import { MESSAGE_COLUMNS, type MessageRow, type ViewerAccess } from './message-rows.ts'
+import { refuseIf, refuseReading } from './policy.ts'
 import { PARTIES_ARE_THERE } from './visibility.ts'
-
-/** A viewer's access to a message; the app has no row. */
-export interface Standing {
-  conversation: number
-  seq: number
-  /**
-   * Whether the message lies before the point where the viewer, or everyone, cleared the
-   * conversation.
-   */
-  cleared: boolean
-  /** Whether the viewer is one of the two users, or a member. */
-  takes_part: boolean
-  scope: string | null
-}
 
 /** By id, with the viewer's access. */
 export const findMessage = query<
   { appNo: number; id: string; viewer: string | null },
-  MessageRow & Standing
+  MessageRow & ViewerAccess
 >(
   'messages.find',
   `select ${MESSAGE_COLUMNS}, m.conversation, m.seq, i.scope,
@@ -49,9 +36,9 @@ export async function readMessage(
   actor: Actor,
   id: string,
   db: Executor = actor.app.cell.db,
-): Promise<MessageRow & Standing> {
+): Promise<MessageRow & ViewerAccess> {
   const row = await findSeen(db, actor, id)
-  if (actor.uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
+  refuseIf(refuseReading(actor, row))
   return row
 }
 
@@ -63,7 +50,11 @@ export async function showMessage(actor: Actor, id: string): Promise<MessageReco
 }
 
 /** Locks the head of a message's conversation and reads the message again, if it still exists. */
-export async function lockSeen(tx: Tx, actor: Actor, id: string): Promise<MessageRow & Standing> {
+export async function lockSeen(
+  tx: Tx,
+  actor: Actor,
+  id: string,
+): Promise<MessageRow & ViewerAccess> {
   const { conversation } = await findSeen(tx, actor, id)
   await lockHead.maybeOne(tx, { appNo: actor.app.no, conversation })
   return findSeen(tx, actor, id)
@@ -74,21 +65,8 @@ export async function findSeen(
   db: Executor,
   { app, uid }: Actor,
   id: string,
-): Promise<MessageRow & Standing> {
+): Promise<MessageRow & ViewerAccess> {
   const row = await findMessage.maybeOne(db, { appNo: app.no, id, viewer: uid ?? null })
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
   return row
 }
-
-export function checkNoAction({ category }: MessageRow): void {
-  if (category === 'action')
-    throw notAllowed("This is an action message, which doesn't allow this.")
-}
-
-export function checkThere({ deleted_at }: MessageRow): void {
-  if (deleted_at) throw notAllowed('The message was deleted.')
-}
-
-/** The code only says that it isn't allowed; devMessage gives the reason to the developer. */
-export const notAllowed = (devMessage: string) =>
-  fail('ERR_MESSAGE_ACTION_NOT_ALLOWED', {}, { devMessage })

@@ -46,3 +46,14 @@ export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
    where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.seq > h.purged_seq
      and ${SENDER_IS_THERE}`,
 )
+
+/** What the viewer of a message may do with it. The app has no inbox row, so it takes no part. */
+export interface ViewerAccess {
+  conversation: number
+  seq: number
+  /** Whether the viewer, or the app for everyone, cleared the conversation after this message. */
+  cleared: boolean
+  /** Whether the viewer is one side of the 1:1 conversation or a member of the group. */
+  takes_part: boolean
+  scope: string | null
+}

@@ -5,7 +5,7 @@ import { startServing } from '../../test/loquat.ts'
 import { assertWithin, timedTest } from '../../test/timed-test.ts'
 import { timeUntil } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
-import { setSettings } from '../areas/settings/actions.ts'
+import { storeSettings } from '../areas/settings/actions.ts'
 
 const server = useServer()
 
@@ -155,7 +155,7 @@ test('a refusal names what the app alone may do', async () => {
 
 test('a user has a limit of its own', async () => {
   const app = await server.newApp()
-  await setSettings(server.deps, app, { 'rate.user': 2 })
+  await storeSettings(server.deps, app, { 'rate.user': 2 })
   const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
   // Of five, three fall into one minute.
   const answers = []
@@ -414,7 +414,7 @@ suite('pages of other origins', () => {
     const get = (origin: string, authtoken = amira.authToken) =>
       amira.call('GET', '/v3/conversations', undefined, { origin, authtoken })
     assert.equal(allowed(await get('https://chat.example')), null)
-    await setSettings(server.deps, app, {
+    await storeSettings(server.deps, app, {
       'cors.origins': 'https://chat.example,http://localhost:5173',
     })
     const answer = await get('https://chat.example')
@@ -424,13 +424,13 @@ suite('pages of other origins', () => {
     assert.equal(allowed(await get('https://chat.example.evil.example')), null)
     const refused = await get('https://chat.example', 'unknown')
     assert.deepEqual([refused.status, allowed(refused)], [401, 'https://chat.example'])
-    await setSettings(server.deps, app, { 'cors.origins': '*' })
+    await storeSettings(server.deps, app, { 'cors.origins': '*' })
     assert.equal(allowed(await get('https://any.example')), '*')
   })
 
   test('ask before they call, and never with a key', async () => {
     const app = await server.newApp()
-    await setSettings(server.deps, app, { 'cors.origins': 'https://chat.example' })
+    await storeSettings(server.deps, app, { 'cors.origins': 'https://chat.example' })
     const named = { appid: app.id }
     assert.equal(allowed(await preflight('https://chat.example', named)), 'https://chat.example')
     assert.equal(allowed(await preflight('https://other.example', named)), null)

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { type Answer, type TestApp, useServer } from '../../test/kit.ts'
 import { buildApi } from '../api.ts'
-import { setSettings } from '../areas/settings/actions.ts'
+import { storeSettings } from '../areas/settings/actions.ts'
 
 const server = useServer()
 
@@ -17,9 +17,9 @@ after(() => mock.timers.reset())
 
 const list = (app: TestApp) => app.call('GET', '/v3/apikeys')
 
-async function newLimitedApp(changes: Parameters<typeof setSettings>[2]): Promise<TestApp> {
+async function newLimitedApp(changes: Parameters<typeof storeSettings>[2]): Promise<TestApp> {
   const app = await server.newApp()
-  await setSettings(server.deps, app, changes)
+  await storeSettings(server.deps, app, changes)
   return app
 }
 
@@ -73,9 +73,9 @@ suite('rate limits', () => {
     const app = await newLimitedApp({ 'rate.standard': 1 })
     await list(app)
     assert.equal((await list(app)).status, 429)
-    await setSettings(server.deps, app, { 'rate.standard': 3 })
+    await storeSettings(server.deps, app, { 'rate.standard': 3 })
     assertCounted(await list(app), 3, 1)
-    await setSettings(server.deps, app, { 'rate.standard': undefined })
+    await storeSettings(server.deps, app, { 'rate.standard': undefined })
     assertCounted(await list(app), 20_000, 20_000 - 3)
   })
 })

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { EventType } from '@loquat/protocol'
 import type { Actor, KeyScope } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
+import { refuseOwnKey } from './policy.ts'
 import {
   type ApiKeyRow,
   countApiKeys,
@@ -14,7 +16,7 @@ import {
   insertApiKey,
   lockKeys,
   removeApiKey,
-  updateApiKey,
+  updateApiKeyRow,
 } from './queries.ts'
 import type { ApiKey, ApiKeyChanges, NewApiKey } from './schema.ts'
 
@@ -59,7 +61,7 @@ export function createApiKey(
   })
 }
 
-export function editApiKey(
+export function updateApiKey(
   deps: Deps,
   actor: Actor,
   apiKey: string,
@@ -71,7 +73,7 @@ export function editApiKey(
     const same = name === null && scope === null
     const row = same
       ? await findApiKey.maybeOne(tx, { appNo, keyHash })
-      : await updateApiKey.maybeOne(tx, { appNo, keyHash, name, scope })
+      : await updateApiKeyRow.maybeOne(tx, { appNo, keyHash, name, scope })
     if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
     if (same) return toApiKey(deps.secrets, row)
     await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
@@ -93,9 +95,9 @@ export function deleteApiKey(deps: Deps, actor: Actor, apiKey: string) {
 }
 
 /** The hash of an API key that the actor may change: any but its own. */
-function otherKey({ secrets }: Deps, { credential }: Actor, apiKey: string): Buffer {
+function otherKey({ secrets }: Deps, actor: Actor, apiKey: string): Buffer {
   const hash = secrets.hash(apiKey)
-  if (hash.equals(credential)) throw fail('ERR_APIKEY_NO_SELF_ACTION')
+  refuseIf(refuseOwnKey(actor, hash))
   return hash
 }
 

@@ -233,7 +233,7 @@ suite('listApiKeys', () => {
   }
 })
 
-suite('getApiKey, updateApiKey, deleteApiKey', () => {
+suite('getApiKey, updateApiKeyRow, deleteApiKey', () => {
   test('change name and scope; the key value stays', async () => {
     const app = await server.newApp()
     const { apiKey, createdAt } = (await create(app, { name: 'Old', scope: 'authOnly' })).body.data

@@ -47,7 +47,7 @@ export const findApiKey = query<{ appNo: number; keyHash: Buffer }, ApiKeyRow>(
    from api_keys where app_no = :appNo and key_hash = :keyHash`,
 )
 
-export const updateApiKey = query<
+export const updateApiKeyRow = query<
   { appNo: number; keyHash: Buffer; name: string | null; scope: KeyScope | null },
   ApiKeyRow
 >(

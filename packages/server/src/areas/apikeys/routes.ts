@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
-import { createApiKey, deleteApiKey, editApiKey, toApiKey } from './actions.ts'
+import { createApiKey, deleteApiKey, toApiKey, updateApiKey } from './actions.ts'
 import { findApiKey, listApiKeys } from './queries.ts'
 import { ApiKey, ApiKeyChanges, ApiKeyListQuery, ApiKeyParams, NewApiKey } from './schema.ts'
 
@@ -88,7 +88,7 @@ export const apiKeyRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await editApiKey(deps, actor, params.apiKey, body),
+        data: await updateApiKey(deps, actor, params.apiKey, body),
       }),
     )
 

@@ -78,7 +78,7 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
 }
 
 /** Creates an app by a command, with or without an owner. */
-export async function createApp(
+export async function provisionApp(
   deps: Deps,
   { name, region }: NewApp,
   ownerNo?: number,

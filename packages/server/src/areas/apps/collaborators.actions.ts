@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../gate/audit.ts'
 import type { ManagedApp, Operator } from '../../gate/operator.ts'
@@ -22,6 +23,7 @@ import type {
   CollaboratorChanges,
   CollaboratorOutcomes,
 } from './collaborators.schema.ts'
+import { refuseCollaborator } from './policy.ts'
 
 const COLLABORATORS_PER_APP = 25
 
@@ -132,9 +134,8 @@ class Team {
 
   /** The collaborator with this address, if the caller may change them. */
   #check(email: string): CollaboratorRow | undefined {
-    if (email === this.#caller.email) throw fail('ERR_SELF_ACTION_DENIED')
     const known = this.#members.find((member) => member.email === email)
-    if (known?.role === 'owner') throw fail('ERR_ALREADY_AN_OWNER', { email })
+    refuseIf(refuseCollaborator(this.#caller, email, known?.role))
     return known
   }
 }

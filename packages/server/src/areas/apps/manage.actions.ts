@@ -13,7 +13,7 @@ import {
   lockOwner,
   type ManagedAppRow,
   renameApp,
-  restoreApp,
+  restorePlacement,
 } from './manage.queries.ts'
 import { activatePlacement, insertOwner } from './queries.ts'
 import type { CreatedApp, ManagedApp, NewApp } from './schema.ts'
@@ -58,7 +58,7 @@ export function toManagedApp({ config }: Pick<Deps, 'config'>, row: ManagedAppRo
  * The app is created first, out of service. The transaction that checks the limit, and whether this
  * is a retry, then puts it into service. If it doesn't, the app is purged later.
  */
-export async function createManagedApp(
+export async function createApp(
   deps: Deps,
   request: FastifyRequest,
   { name, region = 'us' }: NewApp,
@@ -104,11 +104,7 @@ async function place(deps: Deps, app: PlaceableApp) {
   }
 }
 
-export function editManagedApp(
-  deps: Deps,
-  request: FastifyRequest,
-  name: string,
-): Promise<ManagedApp> {
+export function updateApp(deps: Deps, request: FastifyRequest, name: string): Promise<ManagedApp> {
   const { operator, managedApp: app } = request
   return operatorWrite(deps, request, async (tx) => {
     const { before } = await renameApp.one(tx, { appNo: app.no, name })
@@ -120,7 +116,7 @@ export function editManagedApp(
 }
 
 /** Takes an app out of service. It is purged after the grace period, unless it is restored. */
-export async function deleteManagedApp(deps: Deps, request: FastifyRequest) {
+export async function deleteApp(deps: Deps, request: FastifyRequest) {
   const { operator, managedApp: app } = request
   const answer = await operatorWrite(deps, request, async (tx) => {
     const row = await archiveApp.maybeOne(tx, { appNo: app.no, days: GRACE_DAYS })
@@ -133,10 +129,10 @@ export async function deleteManagedApp(deps: Deps, request: FastifyRequest) {
   return answer
 }
 
-export async function restoreManagedApp(deps: Deps, request: FastifyRequest): Promise<ManagedApp> {
+export async function restoreApp(deps: Deps, request: FastifyRequest): Promise<ManagedApp> {
   const { operator, managedApp: app } = request
   const restored = await operatorWrite(deps, request, async (tx) => {
-    const row = await restoreApp.maybeOne(tx, { appNo: app.no })
+    const row = await restorePlacement.maybeOne(tx, { appNo: app.no })
     if (!row) throw fail('ERR_APP_NOT_ARCHIVED', { appId: app.id })
     await recordAudit(tx, operator, { action: 'restoreApp', app })
     const own = { operatorNo: operator.no, appNo: app.no }

@@ -105,7 +105,7 @@ export const archiveApp = directoryQuery<{ appNo: number; days: number }, { purg
 )
 
 /** No row if it isn't scheduled for deletion, or it is too late. */
-export const restoreApp = directoryQuery<{ appNo: number }, { app_no: number }>(
+export const restorePlacement = directoryQuery<{ appNo: number }, { app_no: number }>(
   'apps.restore',
   `update apps set state = 'active', archived_at = null, purge_at = null
    where app_no = :appNo and state = 'archived' and purge_at > now()

@@ -3,13 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { Data, Page } from '../../platform/http/schemas.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
 import { type PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
-import {
-  createManagedApp,
-  deleteManagedApp,
-  editManagedApp,
-  restoreManagedApp,
-  toManagedApp,
-} from './manage.actions.ts'
+import { createApp, deleteApp, restoreApp, toManagedApp, updateApp } from './manage.actions.ts'
 import {
   countManagedApps,
   getManagedApp,
@@ -46,7 +40,7 @@ export const appRoutes =
           response: { 200: Data(CreatedApp) },
         },
       },
-      async (request) => ({ data: await createManagedApp(deps, request, request.body) }),
+      async (request) => ({ data: await createApp(deps, request, request.body) }),
     )
 
     app.get(
@@ -119,7 +113,7 @@ export const appRoutes =
           response: { 200: Data(ManagedApp) },
         },
       },
-      async (request) => ({ data: await editManagedApp(deps, request, request.body.name) }),
+      async (request) => ({ data: await updateApp(deps, request, request.body.name) }),
     )
 
     app.delete(
@@ -136,7 +130,7 @@ export const appRoutes =
           response: { 200: Data(Scheduled) },
         },
       },
-      async (request) => ({ data: await deleteManagedApp(deps, request) }),
+      async (request) => ({ data: await deleteApp(deps, request) }),
     )
 
     app.post(
@@ -151,6 +145,6 @@ export const appRoutes =
           response: { 200: Data(ManagedApp) },
         },
       },
-      async (request) => ({ data: await restoreManagedApp(deps, request) }),
+      async (request) => ({ data: await restoreApp(deps, request) }),
     )
   }

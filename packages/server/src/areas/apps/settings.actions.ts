@@ -14,7 +14,7 @@ import { servedApp, unknownApp } from '../../gate/app-of-request.ts'
 import { audited } from '../../gate/operator-audit.ts'
 import { operatorSets } from '../../gate/operator-write.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import { changeOf, type SettingChanges, setSettings } from '../settings/actions.ts'
+import { changeOf, type SettingChanges, storeSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 
 /**
@@ -38,7 +38,7 @@ export async function readSettings(deps: Deps, request: FastifyRequest) {
 }
 
 /** Sets the known settings, each on its own. */
-export async function changeSettings(
+export async function setSettings(
   deps: Deps,
   request: FastifyRequest,
   given: Record<string, SettingValue>,
@@ -78,7 +78,7 @@ async function save(
   const app = await appOf(deps, request)
   const stored = await getSettings.one(app.cell.db, { appNo: app.no })
   const entry = { action, app, ...changeOf(stored.settings, changes) }
-  await audited(deps, request.operator, entry, () => setSettings(deps, app, changes))
+  await audited(deps, request.operator, entry, () => storeSettings(deps, app, changes))
 }
 
 function faultOf(name: string, value: SettingValue) {

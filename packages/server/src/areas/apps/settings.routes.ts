@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Acknowledged } from '../../platform/http/schemas.ts'
 import { AppParams } from './schema.ts'
-import { changeSettings, readSettings, resetSettings } from './settings.actions.ts'
+import { readSettings, resetSettings, setSettings } from './settings.actions.ts'
 import { AppSettings, NewSettings, SettingNames, SettingOutcomes } from './settings.schema.ts'
 
 const tags = ['settings']
@@ -39,7 +39,7 @@ export const settingRoutes =
           response: { 200: SettingOutcomes },
         },
       },
-      async (request) => ({ data: await changeSettings(deps, request, request.body.settings) }),
+      async (request) => ({ data: await setSettings(deps, request, request.body.settings) }),
     )
 
     app.delete(

@@ -3,6 +3,8 @@ import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { fail } from '../../platform/http/fail.ts'
+import type { NewMessage } from '../messages/schema.ts'
+import { sendMessage } from '../messages/send.actions.ts'
 import { addUser, dropUser } from '../users/actions.ts'
 import { findBot, listBots, lockBots } from './queries.ts'
 import type { NewBot } from './schema.ts'
@@ -33,8 +35,17 @@ export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: bool
   })
 }
 
-/** The actor that stands for a bot. */
-export async function asBot(actor: Actor, uid: string): Promise<Actor> {
+/** Sends a message with the bot as its sender. Returns the answer's body as JSON. */
+export async function sendBotMessage(
+  actor: Actor,
+  uid: string,
+  message: NewMessage,
+): Promise<string> {
+  return sendMessage(await asBot(actor, uid), message)
+}
+
+/** The actor that acts on behalf of a bot. */
+async function asBot(actor: Actor, uid: string): Promise<Actor> {
   const bot = await findBot.maybeOne(actor.app.cell.db, { appNo: actor.app.no, uid })
   if (!bot || bot.deactivated_at) throw fail('ERR_BOT_NOT_FOUND', { uid })
   const { app, settings, credential, retry } = actor

@@ -7,9 +7,8 @@ import { Acknowledged, Data, pageOf } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
 import { SEND_ERRORS } from '../messages/errors.ts'
 import { MESSAGE_BYTES, NewMessage, SendAnswer } from '../messages/schema.ts'
-import { send } from '../messages/send.actions.ts'
 import { Removal, UidParams } from '../users/schema.ts'
-import { asBot, createBot, deleteBot } from './actions.ts'
+import { createBot, deleteBot, sendBotMessage } from './actions.ts'
 import { listBots } from './queries.ts'
 import { BotListQuery, Bots, NewBot } from './schema.ts'
 
@@ -99,6 +98,6 @@ export const botRoutes =
         },
       },
       async ({ actor, params, body }, reply) =>
-        sendJson(reply, await send(await asBot(actor, params.uid), body)),
+        sendJson(reply, await sendBotMessage(actor, params.uid, body)),
     )
   }

@@ -60,7 +60,23 @@ const DONE: Record<MarkKind, string> = {
   unread: 'Messages marked as unread.',
 }
 
-/** Moves the owner's mark. A call that changes nothing succeeds and announces nothing. */
+type Mark = (
+  deps: Deps,
+  actor: Actor,
+  place: Place,
+  messageId: string | number | undefined,
+) => ReturnType<typeof mark>
+
+export const markConversationDelivered: Mark = (deps, actor, place, messageId) =>
+  mark(deps, actor, place, 'delivered', messageId)
+
+export const markConversationRead: Mark = (deps, actor, place, messageId) =>
+  mark(deps, actor, place, 'read', messageId)
+
+export const markConversationUnread: Mark = (deps, actor, place, messageId) =>
+  mark(deps, actor, place, 'unread', messageId)
+
+/** Moves the owner's mark. Succeeds without an event if nothing changes. */
 export function mark(
   deps: Deps,
   actor: Actor,
@@ -101,7 +117,7 @@ async function announceMark(
 }
 
 /** Sets the owner's tags of a view. */
-export function tagConversation(deps: Deps, actor: Actor, place: Place, tags: string[]) {
+export function updateConversation(deps: Deps, actor: Actor, place: Place, tags: string[]) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const view = await updateTags.maybeOne(tx, { appNo, ...place, tags })
@@ -122,7 +138,7 @@ export async function enterView(tx: Tx, appNo: number, place: Place) {
 }
 
 /** Clears a view and its tags; with `forAll` the messages are deleted for both users. */
-export function clearConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
+export function resetConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
   const appNo = actor.app.no
   const { uid, kind, withId } = place
   if (forAll && kind === 'group') {

@@ -1,11 +1,13 @@
 import type { Actor } from '../../core/actor.ts'
 import { splitsOf } from '../../core/ids.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { enterView, idOf, type Place, whichOf } from './actions.ts'
+import { refuseClearForAll } from './policy.ts'
 import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
 
@@ -39,12 +41,12 @@ function topicsOf(uid: string, id: string): Place[] {
 }
 
 /** Clears the views of both users, or of all group members, which only an admin may do. */
-export function clearForAll(deps: Deps, actor: Actor, id: string) {
+export function deleteConversation(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const place = await findByPrintedId(tx, actor, id)
     const head = await enterView(tx, appNo, place)
-    if (place.kind === 'group' && head.scope !== 'admin') throw fail('ERR_GROUP_NO_ADMIN_SCOPE')
+    refuseIf(refuseClearForAll(place.kind, head.scope))
     await clearViews.run(tx, { appNo, conversation: head.no })
     const payload = { ...whichOf(place), forAll: true }
     const key = `conversation:${head.no}`

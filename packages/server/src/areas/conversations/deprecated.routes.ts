@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
-import { clearForAll, findByPrintedId } from './by-id.actions.ts'
+import { deleteConversation, findByPrintedId } from './by-id.actions.ts'
 import { ofOwner } from './kinds.ts'
 import { readConversation } from './record.ts'
 import { ConversationParams, ConversationRecord } from './schema.ts'
@@ -62,7 +62,7 @@ export const deprecatedConversationRoutes =
         },
       },
       async ({ actor, params }) => ({
-        data: await clearForAll(deps, actor, params.conversationId),
+        data: await deleteConversation(deps, actor, params.conversationId),
       }),
     )
   }

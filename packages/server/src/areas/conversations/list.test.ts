@@ -5,7 +5,7 @@ import { type TestApp, useServer } from '../../../test/kit.ts'
 import { fillApp } from '../../fill/fill.ts'
 import { messages } from '../../fill/messages.ts'
 import { users } from '../../fill/users.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -370,7 +370,7 @@ suite('parameters', () => {
 
   test('a setting keeps membership actions from making views', async () => {
     const own = await server.newApp()
-    await setSettings(server.deps, own, { 'core.conversations.updateOnGroupActions': false })
+    await storeSettings(server.deps, own, { 'core.conversations.updateOnGroupActions': false })
     await addUser(own, 'a')
     await addGroup(own, 'g', ['a'])
     assert.deepEqual(await ids(own, 'a'), [])

@@ -1,6 +1,7 @@
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
+import { refuseIf } from '../../core/policy.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -17,20 +18,28 @@ import {
   replaceAppPins,
   updatePin,
 } from './pins.queries.ts'
+import { refusePin } from './policy.ts'
 import type { Pin, PinRecord } from './schema.ts'
 
 /** The most pinned conversations of a user, and of the app. */
 const MOST = 5
 
-/** Pins or unpins a view for its owner; repeating it changes nothing. */
-export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: boolean) {
+/** Pins a view for its owner. */
+export const pinConversation = (deps: Deps, actor: Actor, place: Place) =>
+  setPinned(deps, actor, place, true)
+
+export const unpinConversation = (deps: Deps, actor: Actor, place: Place) =>
+  setPinned(deps, actor, place, false)
+
+/** Succeeds without an event if nothing changes. */
+function setPinned(deps: Deps, actor: Actor, place: Place, pinned: boolean) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     // A second pin by the same user waits here, so both are counted.
     await lockUsers.run(tx, { appNo, uids: [place.uid] })
     const pin = await findPin.maybeOne(tx, { appNo, ...place })
     if (!pin) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-    if (pin.by_app) throw fail('ERR_SYSTEM_PINNED_CONVERSATION')
+    refuseIf(refusePin(pin))
     if (pinned && pin.others >= MOST) throw fail('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
     const changed = await updatePin.maybeOne(tx, { appNo, ...place, pinned })
     if (changed) {
@@ -43,7 +52,11 @@ export function pinConversation(deps: Deps, actor: Actor, place: Place, pinned: 
 }
 
 /** Pins conversations for everyone, each once, in this order. */
-export function pinForAll(deps: Deps, actor: Actor, pins: Pin[]): Promise<PinRecord[]> {
+export function setPinnedConversations(
+  deps: Deps,
+  actor: Actor,
+  pins: Pin[],
+): Promise<PinRecord[]> {
   const appNo = actor.app.no
   if (pins.some((pin) => 'uid' in pin && 'guid' in pin)) {
     throw badRequest({ pinnedConversations: ['each item must have either a uid or a guid'] })

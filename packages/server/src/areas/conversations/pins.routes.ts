@@ -3,12 +3,18 @@ import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Data } from '../../platform/http/schemas.ts'
 import { kinds, ofOwner, placeOf } from './kinds.ts'
-import { pinConversation, pinForAll, toPin } from './pins.actions.ts'
+import {
+  pinConversation,
+  setPinnedConversations,
+  toPin,
+  unpinConversation,
+} from './pins.actions.ts'
 import { listAppPins } from './pins.queries.ts'
 import { readConversation } from './record.ts'
 import { ConversationRecord, PinRecord, Pins } from './schema.ts'
 
 const tags = ['conversations']
+const PIN_ERRORS = ['ERR_CONVERSATION_NOT_ACCESSIBLE', 'ERR_SYSTEM_PINNED_CONVERSATION'] as const
 const ofApp = { ...ofOwner, users: false, onBehalfOf: 'ignored' } as const
 
 export const pinRoutes =
@@ -50,37 +56,44 @@ export const pinRoutes =
         },
       },
       async ({ actor, body }) => ({
-        data: await pinForAll(deps, actor, body.pinnedConversations),
+        data: await setPinnedConversations(deps, actor, body.pinnedConversations),
       }),
     )
 
     for (const { kind, path, params, name, what, unknown } of kinds) {
-      for (const [method, pinned] of [
-        ['POST', true],
-        ['DELETE', false],
+      for (const { method, verb, summary, action, errors } of [
+        {
+          method: 'POST',
+          verb: 'pin',
+          summary: `Pin ${what}`,
+          action: pinConversation,
+          errors: [...PIN_ERRORS, 'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED'],
+        },
+        {
+          method: 'DELETE',
+          verb: 'unpin',
+          summary: `Unpin ${what}`,
+          action: unpinConversation,
+          errors: PIN_ERRORS,
+        },
       ] as const) {
         app.route({
           method,
           url: `${path}/pin`,
           config: {
             ...ofOwner,
-            errors: [
-              unknown,
-              'ERR_CONVERSATION_NOT_ACCESSIBLE',
-              'ERR_SYSTEM_PINNED_CONVERSATION',
-              ...(pinned ? (['ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED'] as const) : []),
-            ],
+            errors: [unknown, ...errors],
           },
           schema: {
-            operationId: `${pinned ? 'pin' : 'unpin'}${name}Conversation`,
+            operationId: `${verb}${name}Conversation`,
             tags,
-            summary: `${pinned ? 'Pin' : 'Unpin'} ${what}`,
+            summary,
             params,
             response: { 200: Data(ConversationRecord) },
           },
           async handler({ actor, params }) {
             const place = await placeOf(actor, kind, params as object)
-            await pinConversation(deps, actor, place, pinned)
+            await action(deps, actor, place)
             return { data: await readConversation(actor, place.uid, kind, place.withId) }
           },
         })

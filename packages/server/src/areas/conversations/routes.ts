@@ -1,12 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
-import { badRequest, noAccess } from '../../platform/http/fail.ts'
+import { badRequest } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
-import { clearConversation, mark, tagConversation } from './actions.ts'
+import {
+  markConversationDelivered,
+  markConversationRead,
+  markConversationUnread,
+  resetConversation,
+  updateConversation,
+} from './actions.ts'
 import { kinds, ofOwner, placeOf } from './kinds.ts'
 import { pageOfConversations } from './page.ts'
+import { refusePurge } from './policy.ts'
 import { readConversation } from './record.ts'
 import {
   ConversationListQuery,
@@ -78,7 +86,7 @@ export const conversationRoutes =
         },
         async ({ actor, params, body }) => {
           const place = await placeOf(actor, kind, params)
-          if (body.tags) await tagConversation(deps, actor, place, body.tags)
+          if (body.tags) await updateConversation(deps, actor, place, body.tags)
           return { data: await readConversation(actor, place.uid, kind, place.withId) }
         },
       )
@@ -104,21 +112,25 @@ export const conversationRoutes =
             })
           }
           const forAll = body?.deleteMessagesPermanently ?? false
-          // A user may not delete the other user's copy.
-          if (forAll && actor.kind === 'user') {
-            throw noAccess('deleteMessagesPermanently needs an API key.')
-          }
-          return { data: await clearConversation(deps, actor, place, forAll) }
+          if (forAll) refuseIf(refusePurge(actor))
+          return { data: await resetConversation(deps, actor, place, forAll) }
         },
       )
 
-      for (const done of ['delivered', 'read'] as const) {
+      for (const { done, operationId, action } of [
+        {
+          done: 'delivered',
+          operationId: `mark${name}ConversationDelivered`,
+          action: markConversationDelivered,
+        },
+        { done: 'read', operationId: `mark${name}ConversationRead`, action: markConversationRead },
+      ]) {
         app.post(
           `${path}/${done}`,
           {
             config: config('ERR_MESSAGE_ID_NOT_FOUND'),
             schema: {
-              operationId: `mark${name}Conversation${done === 'read' ? 'Read' : 'Delivered'}`,
+              operationId,
               tags,
               summary: `Mark ${what} as ${done}`,
               params,
@@ -128,7 +140,7 @@ export const conversationRoutes =
           },
           async ({ actor, params, body }) => {
             const place = await placeOf(actor, kind, params)
-            return { data: await mark(deps, actor, place, done, body?.messageId) }
+            return { data: await action(deps, actor, place, body?.messageId) }
           },
         )
       }
@@ -148,7 +160,7 @@ export const conversationRoutes =
         },
         async ({ actor, params, body }) => {
           const place = await placeOf(actor, kind, params)
-          return { data: await mark(deps, actor, place, 'unread', body.messageId) }
+          return { data: await markConversationUnread(deps, actor, place, body.messageId) }
         },
       )
     }

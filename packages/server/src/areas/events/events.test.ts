@@ -10,7 +10,7 @@ import { until } from '../../../test/until.ts'
 import { type Role, visibleEvents } from '../../gate/operator.ts'
 import { appSubject } from '../../platform/events/live.ts'
 import { maintainPartitions } from '../../platform/events/partitions.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const DAY_MS = 86_400_000
 
@@ -80,7 +80,7 @@ suite('listEvents', () => {
       name: 'Hook',
       webhookURL: 'https://93.184.216.34/secret-path',
     })
-    await setSettings(server.deps, app, { 'rate.core': 5 })
+    await storeSettings(server.deps, app, { 'rate.core': 5 })
     const types = await until('all is logged', async () => {
       const { data } = await app.client.events.list()
       return data.length === 6 && data.map(({ type }) => type)

@@ -1,6 +1,7 @@
 import type { GroupRecord, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { refuseIf } from '../../core/policy.ts'
 import { toSharedUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
@@ -20,10 +21,10 @@ import {
   enterGroup,
   keyOf,
   type Place,
-  refuseIf,
   SYSTEM_UID,
 } from './membership.ts'
 import { announceOwner, giveTo } from './owner.actions.ts'
+import { refuseDelete, refuseUpdate } from './policy.ts'
 import {
   findGroup,
   findGroupSeen,
@@ -31,9 +32,8 @@ import {
   insertHead,
   markGroupRemoved,
   sweepGroup,
-  updateGroup,
+  updateGroupRow,
 } from './queries.ts'
-import { refuseDelete, refuseUpdate } from './rights.ts'
 import type { CreatedGroup, GroupChanges, NewGroup } from './schema.ts'
 import { countSetting, type TriesDeps } from './tries.ts'
 
@@ -127,7 +127,7 @@ async function show(tx: Tx, { app, uid }: Actor, guid: string): Promise<Shown> {
   return { group, seen: asSeenBy(group, row) }
 }
 
-export async function editGroup(
+export async function updateGroup(
   deps: TriesDeps,
   actor: Actor,
   guid: string,
@@ -178,7 +178,7 @@ async function updateFields(
   made: { passwordHash: string | null; unset: string[] },
 ): Promise<void> {
   const { name = null, type = null, icon = null, description = null, tags = null } = changes
-  await updateGroup.run(tx, {
+  await updateGroupRow.run(tx, {
     appNo: actor.app.no,
     guid,
     ...{ name, type, icon, description, tags, ...made },

@@ -1,20 +1,14 @@
 import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { holdUsers } from '../users/queries.ts'
 import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
-import {
-  announceMember,
-  enterGroup,
-  type Member,
-  type Place,
-  refuseIf,
-  tellMember,
-} from './membership.ts'
-import { refuseModerating, refuseRemoval, refuseUnban } from './rights.ts'
+import { announceMember, enterGroup, type Member, type Place, tellMember } from './membership.ts'
+import { refuseModerating, refuseRemoval, refuseUnban } from './policy.ts'
 
 /** Ends the membership, if there is one; a user who isn't a member can be banned too. */
 export async function banMember(tx: Tx, place: Place, target: Member): Promise<MessageRecord> {

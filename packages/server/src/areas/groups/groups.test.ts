@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { toGroup } from '../../core/group-record.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 import { findGroup } from './queries.ts'
 
 const server = useServer()
@@ -132,7 +132,7 @@ suite('createGroup', () => {
 
   test('the creator counts against the ceiling of groups per user', async () => {
     const app = await withUsers('amira')
-    await setSettings(server.deps, app, { 'limits.groupsPerUser': 1 })
+    await storeSettings(server.deps, app, { 'limits.groupsPerUser': 1 })
     const groups = ['a', 'b'].map((guid) => () => create(app, { guid, name: guid }, 'amira'))
     assert.equal((await groups[0]?.())?.status, 200)
     assert.equal((await groups[1]?.())?.body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')

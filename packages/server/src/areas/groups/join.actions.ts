@@ -1,15 +1,16 @@
 import type { GroupRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { isPassword } from '../../platform/secrets/passwords.ts'
 import { lockUsers } from '../users/queries.ts'
 import { insertMember, removeMember } from './members.queries.ts'
-import { announceMember, Ceilings, enterGroup, refuseIf, tellMember } from './membership.ts'
+import { announceMember, Ceilings, enterGroup, tellMember } from './membership.ts'
+import { refuseJoin, refuseLeaving } from './policy.ts'
 import { findGroupSeen, findHashToProve, findPasswordHash } from './queries.ts'
-import { refuseLeaving, refuseMember } from './rights.ts'
 import { countTry, type TriesDeps } from './tries.ts'
 
 /** A user who acts for themselves: these operations are not for the app. */
@@ -34,8 +35,7 @@ export async function joinGroup(
     const known = await lockUsers.maybeOne(tx, { appNo, uids: [uid] })
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     const place = await enterGroup(tx, actor, guid)
-    refuseIf(refuseMember(place.standing(uid)))
-    if (place.group.type === 'private') throw fail('ERR_GROUP_JOIN_NOT_ALLOWED', { guid })
+    refuseIf(refuseJoin(place.standing(uid), place.group))
     if (place.group.type === 'password') {
       if (password === '') throw fail('ERR_EMPTY_GROUP_PASS')
       // The password may have changed since the check.

@@ -1,5 +1,6 @@
 import type { MessageRecord, Scope } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -9,21 +10,14 @@ import { lockUsers } from '../users/queries.ts'
 import { banMember } from './bans.actions.ts'
 import { holdTargets, insertMember, removeMember, updateScope } from './members.queries.ts'
 import type { MemberLists, MemberOutcome, MemberOutcomes, MemberScope } from './members.schema.ts'
-import {
-  announceMember,
-  Ceilings,
-  enterGroup,
-  type Place,
-  refuseIf,
-  tellMember,
-} from './membership.ts'
+import { announceMember, Ceilings, enterGroup, type Place, tellMember } from './membership.ts'
 import {
   refuseAdding,
   refuseMember,
   refuseModerating,
   refuseRemoval,
   refuseScope,
-} from './rights.ts'
+} from './policy.ts'
 
 /** By precedence: a uid in several lists counts in the first one. */
 const LISTS = ['admins', 'moderators', 'participants', 'usersToBan'] as const
@@ -136,7 +130,7 @@ async function addOne(
   return tellMember(tx, place, 'added', uid)
 }
 
-export function changeScope(
+export function changeMemberScope(
   deps: Deps,
   actor: Actor,
   guid: string,

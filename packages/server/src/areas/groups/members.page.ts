@@ -1,6 +1,7 @@
 import { SCOPES, type UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import { type Refusal, refuseIf, refuseOutside } from '../../core/policy.ts'
 import { toSharedUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import { showTo } from '../../core/user-seen.ts'
@@ -11,9 +12,8 @@ import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import { bansOf, membersOf } from './members.list.ts'
 import { toBanned, toMember } from './members.record.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
-import { refuseIf } from './membership.ts'
+import { refuseModerating, type Standing } from './policy.ts'
 import { findGroup, findGroupSeen } from './queries.ts'
-import { type Refusal, refuseModerating, refuseOutside, type Standing } from './rights.ts'
 
 export async function pageOfMembers(
   { secrets }: Deps,

@@ -4,7 +4,7 @@ import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { banUser, unbanUser } from './bans.actions.ts'
-import { addMembers, changeScope, kickMember } from './members.actions.ts'
+import { addMembers, changeMemberScope, kickMember } from './members.actions.ts'
 import { pageOfBans, pageOfMembers } from './members.page.ts'
 import {
   BanListQuery,
@@ -93,7 +93,7 @@ export const memberRoutes =
         },
       },
       async ({ actor, params: { guid, uid }, body }) => ({
-        data: await changeScope(deps, actor, guid, uid, body.scope),
+        data: await changeMemberScope(deps, actor, guid, uid, body.scope),
       }),
     )
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -132,7 +132,10 @@ suite('addMembers', () => {
 
   test('the ceilings of the group and of each user', async () => {
     const app = await withGroup(['a', 'b', 'c'])
-    await setSettings(server.deps, app, { 'limits.membersPerGroup': 2, 'limits.groupsPerUser': 1 })
+    await storeSettings(server.deps, app, {
+      'limits.membersPerGroup': 2,
+      'limits.groupsPerUser': 1,
+    })
     await app.call('POST', '/v3/groups', { body: { guid: 'h', name: 'H' }, ...as('a') })
     const { participants } = (await add(app, { participants: ['a', 'b', 'c'] })).body.data
     assert.equal(participants.a.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
@@ -230,7 +233,7 @@ suite('joinGroup, leaveGroup', () => {
 
   test('without updateOnGroupActions nothing moves, and nothing is unread', async () => {
     const app = await withGroup(['amira'])
-    await setSettings(server.deps, app, { 'core.conversations.updateOnGroupActions': false })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnGroupActions': false })
     await add(app, { participants: ['amira'] })
     const text = 'select last_seq, shown_seq, counted from conversations where app_no = $1'
     const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })

@@ -2,13 +2,14 @@
 import type { GroupRecord, MessageRecord, Scope, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import type { Refusal } from '../../core/policy.ts'
 import { limitOf, settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { appendMemberAction, countMemberships } from './members.queries.ts'
+import type { Acting, Standing } from './policy.ts'
 import { findGroup, listStandings, lockHead } from './queries.ts'
-import type { Acting, Refusal, Standing } from './rights.ts'
 
 /** The uid of the app itself; it has no row and is never a member. */
 export const SYSTEM_UID = 'app_system'
@@ -66,10 +67,6 @@ const stranger = (uid: string): Member => ({
   formerScope: null,
   joinedAt: null,
 })
-
-export function refuseIf(refusal: Refusal): void {
-  if (refusal) throw refusal
-}
 
 /** Whether there is room for more members in the group, and for more groups of each user. */
 export class Ceilings {

@@ -1,5 +1,6 @@
 import type { GroupRecord, MessageRecord } from '@loquat/protocol'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
@@ -15,15 +16,14 @@ import {
   keyOf,
   type Member,
   type Place,
-  refuseIf,
   SYSTEM_UID,
   tellMember,
 } from './membership.ts'
+import { refuseTransfer } from './policy.ts'
 import { findGroupSeen, updateOwner } from './queries.ts'
-import { refuseTransfer } from './rights.ts'
 
 /** The old owner stays an admin. */
-export function transferOwner(
+export function transferGroup(
   deps: Deps,
   actor: ActingUser,
   guid: string,

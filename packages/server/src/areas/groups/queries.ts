@@ -92,7 +92,7 @@ export const insertHead = query<OneGroup, { no: number }>(
 )
 
 /** null keeps a field; `unset` clears it. Only groups of type `password` keep a password. */
-export const updateGroup = query<
+export const updateGroupRow = query<
   OneGroup & {
     name: string | null
     type: GroupType | null

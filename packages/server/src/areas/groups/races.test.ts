@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type Answer, type TestApp, useServer } from '../../../test/kit.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -132,7 +132,7 @@ suite('at once', () => {
   test('30 join a group that has room for 7: 7 are in', async () => {
     const uids = range(30).map((n) => `u${n}`)
     const app = await withUsers(uids)
-    await setSettings(server.deps, app, { 'limits.membersPerGroup': 7 })
+    await storeSettings(server.deps, app, { 'limits.membersPerGroup': 7 })
     await create(app)
     const answers = await Promise.all(
       uids.map((uid) => app.call('POST', '/v3/groups/g/join', as(uid))),
@@ -144,7 +144,7 @@ suite('at once', () => {
 
   test('one user joins 20 groups and may be in 5', async () => {
     const app = await withUsers(['amira'])
-    await setSettings(server.deps, app, { 'limits.groupsPerUser': 5 })
+    await storeSettings(server.deps, app, { 'limits.groupsPerUser': 5 })
     const guids = range(20).map((n) => `g${n}`)
     await Promise.all(guids.map((guid) => create(app, { guid })))
     const answers = await Promise.all(

@@ -8,12 +8,12 @@ import { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
-import { createGroup, deleteGroup, editGroup } from './actions.ts'
+import { createGroup, deleteGroup, updateGroup } from './actions.ts'
 import { type ActingUser, joinGroup, leaveGroup } from './join.actions.ts'
-import { transferOwner } from './owner.actions.ts'
+import { transferGroup } from './owner.actions.ts'
 import { pageOfGroups } from './page.ts'
+import { refuseReading } from './policy.ts'
 import { findGroup, findGroupSeen } from './queries.ts'
-import { refuseReading } from './rights.ts'
 import {
   CreatedGroup,
   GroupChanges,
@@ -134,7 +134,7 @@ export const groupRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await editGroup(counting, actor, params.guid, body),
+        data: await updateGroup(counting, actor, params.guid, body),
       }),
     )
 
@@ -212,7 +212,7 @@ export const groupRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await transferOwner(deps, asUser(actor), params.guid, body.owner),
+        data: await transferGroup(deps, asUser(actor), params.guid, body.owner),
       }),
     )
   }

@@ -1,7 +1,6 @@
 import type { Actor } from '../../core/actor.ts'
-import type { Standing } from '../../core/message-access.ts'
 import { toReceipt } from '../../core/message-record.ts'
-import type { MessageRow } from '../../core/message-rows.ts'
+import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import { listReceipts } from './queries.ts'
 
 /** Members examined for receipts per request. */
@@ -10,7 +9,7 @@ const WALK = 2_000
 /** Who received and read a message, sorted by uid. */
 export async function receiptsOf(
   actor: Actor,
-  row: MessageRow & Standing,
+  row: MessageRow & ViewerAccess,
   after: string,
   limit: number,
 ) {

@@ -2,9 +2,8 @@ import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
-import type { Standing } from '../../core/message-access.ts'
 import { toMessages } from '../../core/message-record.ts'
-import type { MessageRow } from '../../core/message-rows.ts'
+import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import { settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { appendMessageAction } from './queries.ts'
@@ -17,7 +16,7 @@ export async function appendChange(
   tx: Tx,
   actor: Actor,
   action: 'edited' | 'deleted',
-  row: MessageRow & Standing,
+  row: MessageRow & ViewerAccess,
   gone = false,
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor

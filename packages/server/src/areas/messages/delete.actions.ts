@@ -1,17 +1,17 @@
 import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
-import { checkNoAction, checkThere, lockSeen, type Standing } from '../../core/message-access.ts'
-import type { MessageRow } from '../../core/message-rows.ts'
+import { lockSeen } from '../../core/message-access.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { fail } from '../../platform/http/fail.ts'
 import { appendChange } from './action-message.ts'
-import { deleteMessage } from './queries.ts'
+import { refuseDelete } from './policy.ts'
+import { removeMessageRow } from './queries.ts'
 
-/** Returns the action message about the deletion. */
-export function removeMessage(
+/** Returns the action message that reports the deletion. */
+export function deleteMessage(
   deps: Deps,
   actor: Actor,
   id: string,
@@ -20,9 +20,8 @@ export function removeMessage(
   const { app, uid: by = SYSTEM_UID } = actor
   return write(deps, actor, async (tx) => {
     const row = await lockSeen(tx, actor, id)
-    checkChange(actor, row)
-    if (!permanent) checkThere(row)
-    const gone = await deleteMessage.one(tx, { appNo: app.no, id: row.id, by, permanent })
+    refuseIf(refuseDelete(actor, row, permanent))
+    const gone = await removeMessageRow.one(tx, { appNo: app.no, id: row.id, by, permanent })
     const left = {
       ...row,
       ...{ data: {}, tags: [], quoted_id: null, thread: null },
@@ -34,12 +33,4 @@ export function removeMessage(
     await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
     return message
   })
-}
-
-/** The sender may, in groups also admins and moderators, and the app. */
-export function checkChange({ uid }: Actor, row: MessageRow & Standing): void {
-  const leads = row.scope === 'admin' || row.scope === 'moderator'
-  if (uid !== undefined && !row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id: row.id })
-  if (uid !== undefined && row.sender !== uid && !leads) throw fail('ERR_MESSAGE_NOT_A_SENDER')
-  checkNoAction(row)
 }

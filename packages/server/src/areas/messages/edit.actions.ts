@@ -2,20 +2,21 @@ import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { checkBlocks, lockHead } from '../../core/heads.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
-import { checkThere, findSeen, notAllowed, type Standing } from '../../core/message-access.ts'
+import { findSeen } from '../../core/message-access.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { appendChange } from './action-message.ts'
 import { type Content, checkContent, isObject, type Json, withoutOurs } from './content.ts'
-import { checkChange } from './delete.actions.ts'
+import { refuseEdit } from './policy.ts'
 import { editMessage, holdMentioned } from './queries.ts'
 import type { MessageEdit } from './schema.ts'
 
-/** Changes the content of a message. Returns the action message about the edit. */
-export function changeMessage(
+/** Changes what a message says. Returns the action message that reports the edit. */
+export function updateMessage(
   deps: Deps,
   actor: Actor,
   id: string,
@@ -28,13 +29,13 @@ export function changeMessage(
   }
   return write(deps, actor, async (tx) => {
     const seen = await findSeen(tx, actor, id)
-    checkEdit(actor, seen)
+    refuseIf(refuseEdit(actor, seen))
     const uids = edited(seen, edit).mentions ?? []
     const { records } = await holdMentioned.one(tx, { appNo, uids })
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
     // The message in its current state, which nobody can change any more, if it still exists.
     const row = await findSeen(tx, actor, id)
-    checkEdit(actor, row)
+    refuseIf(refuseEdit(actor, row))
     const { conversation } = row
     if (actor.uid !== undefined) await checkBlocks.run(tx, { appNo, conversation, uid: actor.uid })
     const { data } = edited(row, edit)
@@ -55,18 +56,6 @@ export function changeMessage(
     }
     return message
   })
-}
-
-function checkEdit(actor: Actor, row: MessageRow & Standing): void {
-  checkChange(actor, row)
-  // Devices edit their own text; the app edits the rest.
-  const written = row.category === 'custom' || row.type === 'text'
-  if (actor.kind === 'user' && !written) {
-    throw notAllowed(
-      'With an auth token you can edit text and custom messages. Other messages need an API key.',
-    )
-  }
-  checkThere(row)
 }
 
 const pick = (data: Json, ...keys: string[]): Json =>

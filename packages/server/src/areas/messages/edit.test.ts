@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -134,7 +134,7 @@ suite('editing', () => {
     assert.equal((await view()).lastMessage.id, id)
     assert.equal((await view()).lastMessage.data.text, 'Hello')
     assert.equal((await view()).unreadMessageCount, before.unreadMessageCount)
-    await setSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
     const action = (await edit(app, 'sender', id, { data: { text: 'Hey' } })).body.data
     const after = await view()
     assert.equal(after.lastMessage.id, action.id)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -127,7 +127,7 @@ suite('sending to a user', () => {
     const shown = (await custom({})).body.data.id
     await custom({ updateConversation: false })
     assert.deepEqual(await seen(), [shown, '1'])
-    await setSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
     const silent = (await custom({ updateConversation: true })).body.data
     assert.deepEqual(await seen(), [shown, '1'])
     const { body } = await app.call('GET', '/v3/users/b/messages', as('a'))
@@ -279,7 +279,7 @@ suite('content', () => {
   ]
   test('without a category it is what its data looks like', async () => {
     const app = await appWithUsers('a', 'b')
-    await setSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
     for (const [what, message] of forms) {
       const { body } = await say(app, 'a', 'b', '', message)
       assert.equal(`${body.data?.category} ${body.data?.type}`, what, JSON.stringify(body))

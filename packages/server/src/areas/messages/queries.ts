@@ -26,7 +26,7 @@ export interface SendParams extends Record<string, unknown> {
 }
 
 /** `message` is the record as JSON, or null if the message was sent before. */
-export const sendMessage = query<SendParams, { message_id: number; message: string | null }>(
+export const insertMessage = query<SendParams, { message_id: number; message: string | null }>(
   'messages.send',
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
@@ -34,7 +34,7 @@ export const sendMessage = query<SendParams, { message_id: number; message: stri
      :shows)`,
 )
 
-export const deleteMessage = query<
+export const removeMessageRow = query<
   { appNo: number; id: number; by: string; permanent: boolean },
   CellRows['messages']
 >('messages.delete', 'select * from delete_message(:appNo, :id, :by, :permanent)')

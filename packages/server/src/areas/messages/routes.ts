@@ -5,10 +5,10 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
-import { removeMessage } from './delete.actions.ts'
-import { changeMessage } from './edit.actions.ts'
+import { deleteMessage } from './delete.actions.ts'
+import { updateMessage } from './edit.actions.ts'
 import { BLOCK_ERRORS, CHANGE_ERRORS, CONTENT_ERRORS, READ_ERRORS, SEND_ERRORS } from './errors.ts'
-import { markInteracted } from './interactive.actions.ts'
+import { markInteractions } from './interactive.actions.ts'
 import {
   Interactions,
   MESSAGE_BYTES,
@@ -18,7 +18,7 @@ import {
   NewMessage,
   SendAnswer,
 } from './schema.ts'
-import { send } from './send.actions.ts'
+import { sendMessage } from './send.actions.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -44,7 +44,7 @@ export const messageRoutes =
           response: { 200: SendAnswer },
         },
       },
-      async ({ actor, body }, reply) => sendJson(reply, await send(actor, body)),
+      async ({ actor, body }, reply) => sendJson(reply, await sendMessage(actor, body)),
     )
 
     app.get(
@@ -80,7 +80,7 @@ export const messageRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await changeMessage(deps, actor, params.id, body),
+        data: await updateMessage(deps, actor, params.id, body),
       }),
     )
 
@@ -102,7 +102,7 @@ export const messageRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await markInteracted(deps, actor, params.id, body.interactions),
+        data: await markInteractions(deps, actor, params.id, body.interactions),
       }),
     )
 
@@ -120,7 +120,7 @@ export const messageRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await removeMessage(deps, actor, params.id, body?.permanent ?? false),
+        data: await deleteMessage(deps, actor, params.id, body?.permanent ?? false),
       }),
     )
   }

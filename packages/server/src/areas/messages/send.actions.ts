@@ -10,7 +10,7 @@ import { toldTo } from '../../gate/redact.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { type Content, readContent } from './content.ts'
-import { sendMessage } from './queries.ts'
+import { insertMessage } from './queries.ts'
 import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
 
 interface Target {
@@ -27,8 +27,8 @@ interface Draft extends Content {
   shows: boolean
 }
 
-/** The answer's body as JSON, because the database returns the record as text. */
-export async function send(actor: Actor, message: NewMessage): Promise<string> {
+/** Returns the answer's body as JSON: the database builds the record as text. */
+export async function sendMessage(actor: Actor, message: NewMessage): Promise<string> {
   const targets = targetsOf(message)
   if (targets.length === 0 && message.parentMessageId !== undefined) {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
@@ -106,7 +106,7 @@ async function sendTo(
   const { db } = app.cell
   const sent = await db
     .call((once) =>
-      sendMessage.one(once, {
+      insertMessage.one(once, {
         ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
         ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
         // A header can't contain a line break.

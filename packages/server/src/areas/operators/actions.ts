@@ -17,7 +17,7 @@ import {
   insertOperator,
   type OperatorRow,
   takeInvitation,
-  updateOperator,
+  updateOperatorRow,
 } from './queries.ts'
 import type { NewOperator, Operator, OperatorChanges } from './schema.ts'
 import { removeOtherSessions } from './sessions.queries.ts'
@@ -41,7 +41,7 @@ export async function addOperator(
 }
 
 /** Creates an account, if the caller may have one. */
-export async function signUp(
+export async function createOperator(
   deps: Deps,
   request: FastifyRequest,
   account: NewOperator,
@@ -83,7 +83,7 @@ async function addAccount(
 }
 
 /** Adds an operator to the app of an invitation. */
-export async function joinInvited(
+export async function acceptInvitation(
   deps: Pick<Deps, 'secrets'>,
   tx: Tx,
   operator: Caller,
@@ -114,7 +114,7 @@ async function join(tx: Tx, operator: Caller, invited: InvitedRow) {
 /**
  * A new password ends all other sessions; keys only on request, because scripts would stop working.
  */
-export async function editOperator(
+export async function updateOperator(
   deps: Deps,
   request: FastifyRequest,
   {
@@ -132,7 +132,7 @@ export async function editOperator(
   const passwordHash = password ? await hashPassword(password) : null
   return operatorWrite(deps, request, async (tx) => {
     const operatorNo = operator.no
-    const row = await updateOperator.one(tx, { operatorNo, name, passwordHash })
+    const row = await updateOperatorRow.one(tx, { operatorNo, name, passwordHash })
     if (password) {
       await removeOtherSessions.run(tx, { operatorNo, sessionId: operator.sessionId ?? null })
       if (endKeys) await removeAllKeys.run(tx, { operatorNo })

@@ -27,7 +27,7 @@ export const insertOperator = directoryQuery<
    returning ${COLUMNS}`,
 )
 
-export const updateOperator = directoryQuery<
+export const updateOperatorRow = directoryQuery<
   { operatorNo: number; name: string | null; passwordHash: string | null },
   OperatorRow
 >(

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { IdempotencyKey } from '../../gate/headers.ts'
 import { operatorWrite } from '../../gate/operator-write.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { editOperator, joinInvited, signUp, toOperator } from './actions.ts'
+import { acceptInvitation, createOperator, toOperator, updateOperator } from './actions.ts'
 import { getOperator } from './queries.ts'
 import { NewOperator, Operator, OperatorChanges } from './schema.ts'
 
@@ -38,7 +38,7 @@ export const operatorRoutes =
           response: { 200: Data(Operator) },
         },
       },
-      async (request) => ({ data: await signUp(deps, request, request.body) }),
+      async (request) => ({ data: await createOperator(deps, request, request.body) }),
     )
 
     app.get(
@@ -75,7 +75,7 @@ export const operatorRoutes =
           response: { 200: Data(Operator) },
         },
       },
-      async (request) => ({ data: await editOperator(deps, request, request.body) }),
+      async (request) => ({ data: await updateOperator(deps, request, request.body) }),
     )
 
     app.post(
@@ -94,7 +94,7 @@ export const operatorRoutes =
       },
       async (request) => ({
         data: await operatorWrite(deps, request, (tx) =>
-          joinInvited(deps, tx, request.operator, request.body.invitation),
+          acceptInvitation(deps, tx, request.operator, request.body.invitation),
         ),
       }),
     )

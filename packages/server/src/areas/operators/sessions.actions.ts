@@ -42,7 +42,7 @@ export const toSession = (row: SessionRow, current: string | undefined): Session
 const nobody = hashPassword(randomBytes(16).toString('hex'))
 
 /** Starts a session, always with a new token, whatever the request sent. */
-export async function signIn(
+export async function createSession(
   deps: Deps,
   request: FastifyRequest,
   given: SignIn,
@@ -101,14 +101,19 @@ async function isSecondFactor(
   return (await useTotpStep.maybeOne(directory.db, { operatorNo, step })) !== undefined
 }
 
-/**
- * Ends one session of the account: the current one by `endSession`, any other by `deleteSession`.
- */
-export function deleteSession(
+/** Signs the operator out. */
+export const endSession = (deps: Deps, request: FastifyRequest) =>
+  end(deps, request, request.operator.sessionId ?? '', 'endSession')
+
+/** Ends any session of the operator's account. */
+export const deleteSession = (deps: Deps, request: FastifyRequest, sessionId: string) =>
+  end(deps, request, sessionId, 'deleteSession')
+
+function end(
   deps: Deps,
   request: FastifyRequest,
   sessionId: string,
-  action: 'deleteSession' | 'endSession' = 'deleteSession',
+  action: 'deleteSession' | 'endSession',
 ) {
   const { operator } = request
   return operatorWrite(deps, request, async (tx) => {

@@ -9,10 +9,11 @@ import { Acknowledged, Data, Page, PageQuery, pageOf } from '../../platform/http
 import { toOperator } from './actions.ts'
 import { getOperator } from './queries.ts'
 import {
+  createSession,
   deleteSession,
   endOtherSessions,
+  endSession,
   SESSION_DAYS,
-  signIn,
   toSession,
 } from './sessions.actions.ts'
 import { listSessions } from './sessions.queries.ts'
@@ -49,7 +50,7 @@ export const sessionRoutes =
         },
       },
       async (request, reply) => {
-        const { token, ...data } = await signIn(deps, request, request.body)
+        const { token, ...data } = await createSession(deps, request, request.body)
         setCookie(reply, token, SESSION_DAYS * DAY)
         return { data }
       },
@@ -87,8 +88,7 @@ export const sessionRoutes =
         },
       },
       async (request, reply) => {
-        const { sessionId = '' } = request.operator
-        const data = await deleteSession(deps, request, sessionId, 'endSession')
+        const data = await endSession(deps, request)
         setCookie(reply, '', 0)
         return { data }
       },

@@ -52,7 +52,7 @@ export async function confirmTotp(deps: Deps, request: FastifyRequest, code: str
   return answer
 }
 
-export async function renewCodes(deps: Deps, request: FastifyRequest, password: string) {
+export async function renewTotpCodes(deps: Deps, request: FastifyRequest, password: string) {
   const { operator } = request
   await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { ManageAccess } from '../../gate/manage.ts'
 import { Acknowledged, Data } from '../../platform/http/schemas.ts'
 import { Shown } from './schema.ts'
-import { confirmTotp, deleteTotp, renewCodes, startTotp } from './totp.actions.ts'
+import { confirmTotp, deleteTotp, renewTotpCodes, startTotp } from './totp.actions.ts'
 
 const tags = ['totp']
 const own: ManageAccess = { manage: 'account', sessionOnly: true }
@@ -77,7 +77,7 @@ export const totpRoutes =
           response: { 200: Data(Codes) },
         },
       },
-      async (request) => ({ data: await renewCodes(deps, request, request.body.password) }),
+      async (request) => ({ data: await renewTotpCodes(deps, request, request.body.password) }),
     )
 
     app.delete(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 const as = (uid?: string) => (uid ? { headers: { onbehalfof: uid } } : {})
@@ -113,7 +113,7 @@ suite('a pinned message', () => {
 
   test('stays within the limit, also when all come at once', async () => {
     const app = await appWithGroup()
-    await setSettings(server.deps, app, { 'limits.pinnedMessages': LIMIT })
+    await storeSettings(server.deps, app, { 'limits.pinnedMessages': LIMIT })
     const ids: string[] = []
     for (let nth = 0; nth < LIMIT + 4; nth++) ids.push(await say(app, 'p', 'g'))
     await until('the limit is known', async () => {

@@ -10,7 +10,7 @@ import { Data, Id } from '../../platform/http/schemas.ts'
 import { READ_ERRORS } from '../messages/errors.ts'
 import { MarkedQuery, MessageParams } from '../messages/schema.ts'
 import { UidParams } from '../users/schema.ts'
-import { pinMessage } from './actions.ts'
+import { pinMessage, unpinMessage } from './actions.ts'
 import { pinnedOf } from './list.ts'
 
 const access: Access = {
@@ -33,23 +33,35 @@ const PIN_ERRORS = [
 export const pinnedMessageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    for (const [method, pinned] of [
-      ['POST', true],
-      ['DELETE', false],
+    for (const { method, action, errors, operationId, summary } of [
+      {
+        method: 'POST',
+        operationId: 'pinMessage',
+        action: pinMessage,
+        summary: 'Pin a message in its conversation',
+        errors: PIN_ERRORS,
+      },
+      {
+        method: 'DELETE',
+        operationId: 'unpinMessage',
+        action: unpinMessage,
+        summary: 'Unpin a message',
+        errors: UNPIN_ERRORS,
+      },
     ] as const) {
       app.route({
         method,
         url: '/messages/:id/pin',
-        config: { ...access, errors: pinned ? PIN_ERRORS : UNPIN_ERRORS },
+        config: { ...access, errors },
         schema: {
-          operationId: pinned ? 'pinMessage' : 'unpinMessage',
+          operationId,
           tags,
-          summary: pinned ? 'Pin a message in its conversation' : 'Unpin a message',
+          summary,
           params: MessageParams,
           response: { 200: Data(MessageRecord) },
         },
         async handler({ actor, params }) {
-          await pinMessage(deps, actor, params.id, pinned)
+          await action(deps, actor, params.id)
           return { data: await showMessage(actor, params.id) }
         },
       })

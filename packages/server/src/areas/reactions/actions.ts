@@ -5,17 +5,21 @@ import type { Deps } from '../../deps.ts'
 import { writeCall } from '../../gate/write.ts'
 import { addReaction, removeReaction } from './queries.ts'
 
-/** Adds or removes a reaction of the acting user; repeating it changes nothing. */
-export async function react(
-  deps: Deps,
-  actor: Actor,
-  { id, reaction, added }: { id: string; reaction: string; added: boolean },
-): Promise<void> {
+interface Reaction {
+  id: string
+  reaction: string
+}
+
+/** Succeeds without an event if the acting user has already reacted so. */
+export async function addMessageReaction(deps: Deps, actor: Actor, { id, reaction }: Reaction) {
   await readMessage(actor, id)
-  const one = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction }
   const most = limitOf(actor.settings, 'limits.reactionsPerMessage')
-  await writeCall(deps, actor, async (db) => {
-    await (added ? addReaction.run(db, { ...one, most }) : removeReaction.run(db, one))
-    return null
-  })
+  const added = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction, most }
+  await writeCall(deps, actor, (db) => addReaction.run(db, added).then(() => null))
+}
+
+export async function removeMessageReaction(deps: Deps, actor: Actor, { id, reaction }: Reaction) {
+  await readMessage(actor, id)
+  const removed = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction }
+  await writeCall(deps, actor, (db) => removeReaction.run(db, removed).then(() => null))
 }

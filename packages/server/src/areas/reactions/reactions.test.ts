@@ -5,7 +5,7 @@ import { until } from '../../../test/until.ts'
 import { readConfig } from '../../config.ts'
 import { serve } from '../../serve.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 const as = (uid: string) => ({ headers: { onbehalfof: uid } })
@@ -148,7 +148,7 @@ suite('a reaction', () => {
 
   test('of many values: up to the limit, also when all come at once', async () => {
     const app = await appWithUsers('a', 'b')
-    await setSettings(server.deps, app, { 'limits.reactionsPerMessage': 5 })
+    await storeSettings(server.deps, app, { 'limits.reactionsPerMessage': 5 })
     await until('the limit is known', async () => {
       const probe = await say(app, 'a', 'b')
       for (let nth = 0; nth < 5; nth++) await react(app, 'a', probe, `r${nth}`)

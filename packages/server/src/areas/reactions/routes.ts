@@ -6,7 +6,7 @@ import type { Access } from '../../gate/plugin.ts'
 import { Data } from '../../platform/http/schemas.ts'
 import { READ_ERRORS } from '../messages/errors.ts'
 import { MessageParams } from '../messages/schema.ts'
-import { react } from './actions.ts'
+import { addMessageReaction, removeMessageReaction } from './actions.ts'
 import { reactionsOf } from './list.ts'
 import { ReactionParams, ReactionQuery, Reactions } from './schema.ts'
 
@@ -62,27 +62,35 @@ export const reactionRoutes =
         reactionsOf(actor, await readMessage(actor, params.id), query, params.reaction),
     )
 
-    for (const [method, added] of [
-      ['POST', true],
-      ['DELETE', false],
+    for (const { method, action, errors, operationId, summary } of [
+      {
+        method: 'POST',
+        operationId: 'addMessageReaction',
+        action: addMessageReaction,
+        summary: 'React to a message',
+        errors: [...READ_ERRORS, ...ADD_ERRORS],
+      },
+      {
+        method: 'DELETE',
+        operationId: 'removeMessageReaction',
+        action: removeMessageReaction,
+        summary: 'Remove a reaction',
+        errors: READ_ERRORS,
+      },
     ] as const) {
       app.route({
         method,
         url: '/messages/:id/reactions/:reaction',
-        config: {
-          ...access,
-          onBehalfOf: 'required',
-          errors: added ? [...READ_ERRORS, ...ADD_ERRORS] : READ_ERRORS,
-        },
+        config: { ...access, onBehalfOf: 'required', errors },
         schema: {
-          operationId: `${added ? 'add' : 'remove'}MessageReaction`,
+          operationId,
           tags,
-          summary: added ? 'React to a message' : 'Remove a reaction',
+          summary,
           params: ReactionParams,
           response: { 200: Data(MessageRecord) },
         },
         async handler({ actor, params: { id, reaction } }) {
-          await react(deps, actor, { id, reaction, added })
+          await action(deps, actor, { id, reaction })
           return { data: await showMessage(actor, id) }
         },
       })

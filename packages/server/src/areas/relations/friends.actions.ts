@@ -9,6 +9,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { listClosedAmong } from '../roles/queries.ts'
 import { lockUsers } from '../users/queries.ts'
+import { refuseFriend } from './policy.ts'
 import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './queries.ts'
 import type { Outcomes } from './schema.ts'
 
@@ -85,18 +86,21 @@ async function newFriends(
   const outcomes: Outcomes = Object.create(null)
   const added: string[] = []
   for (const other of others) {
-    if (other === uid) outcomes[other] = refusal('ERR_CANNOT_FORM_SELF_RELATION')
-    else if (!active.has(other)) outcomes[other] = refusal('ERR_UID_NOT_FOUND', { uid: other })
-    else if (blockers.has(other)) outcomes[other] = refusal('ERR_BLOCKED_SENDER', { uid: other })
-    else if (already.has(other)) outcomes[other] = refusal('ERR_ALREADY_FRIEND')
-    else if (closed.has(other)) outcomes[other] = refusal('ERR_PERMISSION_DENIED')
-    else if (full(uid) || full(other)) {
-      outcomes[other] = refusal('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends per user' })
-    } else {
-      outcomes[other] = { success: true, message: 'Friend added.' }
-      countOf.set(uid, (countOf.get(uid) ?? 0) + 1)
-      added.push(other)
+    const refused = refuseFriend({
+      self: other === uid,
+      active: active.has(other),
+      blocked: blockers.has(other),
+      already: already.has(other),
+      closed: closed.has(other),
+      full: full(uid) || full(other),
+    })
+    if (refused) {
+      outcomes[other] = refusal(refused, { uid: other, limit, what: 'friends per user' })
+      continue
     }
+    outcomes[other] = { success: true, message: 'Relation stored.' }
+    countOf.set(uid, (countOf.get(uid) ?? 0) + 1)
+    added.push(other)
   }
   return { added, outcomes }
 }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -152,7 +152,7 @@ suite('friends', () => {
 
   test('have a ceiling for both sides', async () => {
     const app = await appWithUsers('a', 'b', 'c', 'd')
-    await setSettings(server.deps, app, { 'limits.friendsPerUser': 2 })
+    await storeSettings(server.deps, app, { 'limits.friendsPerUser': 2 })
     const codes = async (uid: string, ...others: string[]) =>
       Object.values((await befriend(app, uid, ...others)).accepted).map(({ error }) => error?.code)
     const full = 'ERR_PLAN_QUOTA_RESTRICTION'

@@ -1,11 +1,13 @@
 import type { EventType, RoleRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { refuseDelete } from './policy.ts'
 import {
   countRoles,
   findRole,
@@ -15,7 +17,7 @@ import {
   markRoleRemoved,
   type RoleRow,
   sweepRole,
-  updateRole,
+  updateRoleRow,
 } from './queries.ts'
 import type { NewRole, RoleChanges } from './schema.ts'
 
@@ -55,7 +57,7 @@ export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<Ro
   })
 }
 
-export function editRole(
+export function updateRole(
   deps: Deps,
   actor: Actor,
   role: string,
@@ -68,7 +70,7 @@ export function editRole(
   return write(deps, actor, async (tx) => {
     const row = isEmpty(changes)
       ? await findRole.maybeOne(tx, { appNo, role })
-      : await updateRole.maybeOne(tx, { appNo, role, name, description, ...data, unset })
+      : await updateRoleRow.maybeOne(tx, { appNo, role, name, description, ...data, unset })
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
     return isEmpty(changes) ? toRole(row) : announceRole(tx, appNo, 'role.updated', row)
   })
@@ -80,7 +82,7 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
   return write(deps, actor, async (tx) => {
     const row = await lockRole.maybeOne(tx, { appNo, role })
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
-    if (row.built_in) throw fail('ERR_ROLE_DELETE_DENIED', { role })
+    refuseIf(refuseDelete(row))
     await markRoleRemoved.run(tx, { appNo, role })
     await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
     await announceRole(tx, appNo, 'role.deleted', row)

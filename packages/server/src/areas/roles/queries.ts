@@ -89,7 +89,7 @@ export const insertRole = query<
 )
 
 /** null keeps a field; `unset` clears it. */
-export const updateRole = query<
+export const updateRoleRow = query<
   {
     appNo: number
     role: string

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
-import { createRole, deleteRole, editRole, toRole } from './actions.ts'
+import { createRole, deleteRole, toRole, updateRole } from './actions.ts'
 import { findRole, listRoles } from './queries.ts'
 import { NewRole, RoleChanges, RoleListQuery, RoleParams } from './schema.ts'
 
@@ -82,7 +82,9 @@ export const roleRoutes =
           response: { 200: Data(RoleRecord) },
         },
       },
-      async ({ actor, params, body }) => ({ data: await editRole(deps, actor, params.role, body) }),
+      async ({ actor, params, body }) => ({
+        data: await updateRole(deps, actor, params.role, body),
+      }),
     )
 
     app.delete(

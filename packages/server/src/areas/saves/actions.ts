@@ -1,7 +1,8 @@
 import type { EventType } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { lockHead } from '../../core/heads.ts'
-import { checkNoAction, checkThere, readMessage } from '../../core/message-access.ts'
+import { readMessage } from '../../core/message-access.ts'
+import { refuseIf } from '../../core/policy.ts'
 import { limitOf } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -9,6 +10,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { lockUsers } from '../users/queries.ts'
+import { refuseSave } from './policy.ts'
 import { countSaved, holdMessage, insertSave, markSaved, removeSave } from './queries.ts'
 
 /** Saves a message for the acting user; a message that is already saved stays as it is. */
@@ -16,8 +18,7 @@ export function saveMessage(deps: Deps, actor: Actor, id: string) {
   const { app, settings, uid = '' } = actor
   return write(deps, actor, async (tx) => {
     const row = await readMessage(actor, id, tx)
-    checkNoAction(row)
-    checkThere(row)
+    refuseIf(refuseSave(row))
     const message = { appNo: app.no, id: row.id }
     // A second save by the same user waits here, so both are counted.
     const user = await lockUsers.maybeOne(tx, { appNo: app.no, uids: [uid] })

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 const as = (uid: string) => ({ headers: { onbehalfof: uid } })
@@ -111,7 +111,7 @@ suite('a saved message', () => {
 
   test('stays within the limit, also when all come at once', async () => {
     const app = await appWithGroup()
-    await setSettings(server.deps, app, { 'limits.savedMessages': LIMIT })
+    await storeSettings(server.deps, app, { 'limits.savedMessages': LIMIT })
     const ids: string[] = []
     for (let nth = 0; nth < LIMIT + 3; nth++) ids.push(await say(app, 'p', nth % 2 ? 'g' : 'q'))
     await until('the limit is known', async () => {

@@ -22,7 +22,7 @@ export function changeOf(stored: Settings, changes: SettingChanges) {
 }
 
 /** Changes several settings of an app at once; returns the explicit values now in force. */
-export function setSettings(
+export function storeSettings(
   { revocations }: Pick<Deps, 'revocations'>,
   app: App,
   changes: SettingChanges,

@@ -4,7 +4,7 @@ import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
 import { Presence } from '../presence/presence.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 import { Counters } from './counters.ts'
 import { rollUp, samplePeaks } from './queries.ts'
 
@@ -148,7 +148,7 @@ suite('getStats', () => {
 
   test('counts calls that were refused after a valid credential was shown, and no others', async () => {
     const app = await newApp()
-    await setSettings(server.deps, app, { 'rate.core': 1 })
+    await storeSettings(server.deps, app, { 'rate.core': 1 })
     const create = { body: { uid: 'x', name: 'X' }, apiKey: app.authKey }
     // Of three, two fall into one minute.
     for (let n = 0; n < 3; n++) await app.call('POST', '/v3/users', create)

@@ -2,12 +2,15 @@ import type { Actor } from '../../core/actor.ts'
 import { lockHead } from '../../core/heads.ts'
 import { findSeen, readMessage } from '../../core/message-access.ts'
 import { toMessages } from '../../core/message-record.ts'
+import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { badRequest, fail } from '../../platform/http/fail.ts'
+import { badRequest } from '../../platform/http/fail.ts'
 import { pageOf } from '../history/page.ts'
 import type { HistoryQuery } from '../history/schema.ts'
+import { sendMessage } from '../messages/send.actions.ts'
+import { refuseFollow } from './policy.ts'
 import {
   insertFollower,
   listRepliesDown,
@@ -17,7 +20,7 @@ import {
   threadsOfParticipant,
   threadsOfUser,
 } from './queries.ts'
-import type { Thread, ThreadListQuery } from './schema.ts'
+import type { NewReply, Thread, ThreadListQuery } from './schema.ts'
 
 /** The replies to a message, paged like history. */
 export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
@@ -74,17 +77,26 @@ function placeOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; i
   return { second: updatedAt ?? Number.MAX_SAFE_INTEGER, id: Number(id ?? 0) }
 }
 
-/** Follows or unfollows a thread. A call that changes nothing succeeds. */
-export function followThread(deps: Deps, actor: Actor, id: string, follows: boolean) {
+/** Sends a reply in the thread of a message. Returns the answer's body as JSON. */
+export const sendThreadReply = (actor: Actor, id: string, reply: NewReply): Promise<string> =>
+  sendMessage(actor, { ...reply, parentMessageId: id })
+
+export const followThread = (deps: Deps, actor: Actor, id: string) =>
+  setFollowing(deps, actor, id, true)
+
+export const unfollowThread = (deps: Deps, actor: Actor, id: string) =>
+  setFollowing(deps, actor, id, false)
+
+/** Succeeds without an event if the actor already follows the thread, or already doesn't. */
+function setFollowing(deps: Deps, actor: Actor, id: string, follows: boolean) {
   const { app, uid = '' } = actor
   const appNo = app.no
   return write(deps, actor, async (tx) => {
     const seen = await findSeen(tx, actor, id)
     await lockHead.maybeOne(tx, { appNo, conversation: seen.conversation })
-    const { id: parent, conversation, kind, ...row } = await findSeen(tx, actor, id)
-    if (!row.takes_part) throw fail('ERR_MESSAGE_NO_ACCESS', { id })
-    if (row.category === 'action') throw fail('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-    if (row.parent_id !== null) throw fail('ERR_MESSAGE_THREAD_NESTING')
+    const row = await findSeen(tx, actor, id)
+    refuseIf(refuseFollow(actor, row))
+    const { id: parent, conversation, kind } = row
     const place = { appNo, uid, parent, conversation, direct: kind === 'user' }
     const changed = await (follows ? insertFollower : removeFollower).maybeOne(tx, place)
     if (changed) {

@@ -6,8 +6,13 @@ import { sendJson } from '../../platform/http/serialization.ts'
 import { History } from '../history/schema.ts'
 import { READ_ERRORS, SEND_ERRORS } from '../messages/errors.ts'
 import { MESSAGE_BYTES, MessageParams, SendAnswer } from '../messages/schema.ts'
-import { send } from '../messages/send.actions.ts'
-import { followThread, pageOfThreads, repliesTo } from './actions.ts'
+import {
+  followThread,
+  pageOfThreads,
+  repliesTo,
+  sendThreadReply,
+  unfollowThread,
+} from './actions.ts'
 import { NewReply, ReplyQuery, ThreadListQuery, Threads } from './schema.ts'
 
 const access: Access = {
@@ -41,7 +46,7 @@ export const threadRoutes =
         },
       },
       async ({ actor, params, body }, reply) =>
-        sendJson(reply, await send(actor, { ...body, parentMessageId: params.id })),
+        sendJson(reply, await sendThreadReply(actor, params.id, body)),
     )
 
     app.get(
@@ -87,7 +92,7 @@ export const threadRoutes =
           response: { 200: Acknowledged },
         },
       },
-      async ({ actor, params }) => ({ data: await followThread(deps, actor, params.id, true) }),
+      async ({ actor, params }) => ({ data: await followThread(deps, actor, params.id) }),
     )
 
     app.delete(
@@ -102,6 +107,6 @@ export const threadRoutes =
           response: { 200: Acknowledged },
         },
       },
-      async ({ actor, params }) => ({ data: await followThread(deps, actor, params.id, false) }),
+      async ({ actor, params }) => ({ data: await unfollowThread(deps, actor, params.id) }),
     )
   }

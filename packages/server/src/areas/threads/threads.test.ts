@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -95,7 +95,7 @@ suite('a reply', () => {
     const shown = await view(app, 'c')
     assert.equal(shown.lastMessage.id, first.id)
     assert.equal(shown.unreadMessageCount, before.unreadMessageCount)
-    await setSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
     const second = await reply(app, 'b', parent.id)
     assert.equal((await view(app, 'c')).lastMessage.id, first.id)
     assert.equal((await get(app, `/messages/${second.id}`)).data.sentAt, second.sentAt)
@@ -106,7 +106,7 @@ suite('a reply', () => {
     const app = await newApp()
     const parent = await say(app, 'a', to('b'))
     await app.call('DELETE', '/v3/users/a/conversation', { ...as('b'), body: {} })
-    await setSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
     await reply(app, 'a', parent.id)
     const hidden = await app.call('GET', '/v3/users/a/conversation', as('b'))
     assert.equal(hidden.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
@@ -119,11 +119,11 @@ suite('a reply', () => {
     const first = await reply(app, 'b', parent.id)
     const unread = async () => Number((await view(app, 'c')).unreadMessageCount)
     const before = await unread()
-    await setSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
+    await storeSettings(server.deps, app, { 'core.conversations.updateOnMessageActions': true })
     const body = { data: { text: 'Edited' } }
     await sent(app.call('PUT', `/v3/messages/${first.id}`, { body }))
     assert.equal(await unread(), before)
-    await setSettings(server.deps, app, {
+    await storeSettings(server.deps, app, {
       'core.conversations.updateOnMessageActions': false,
       'core.threads.updateOnMessageActions': true,
     })

@@ -18,7 +18,7 @@ import {
   markRemoved,
   sweepUser,
   updateDeactivated,
-  updateUser,
+  updateUserRow,
 } from './queries.ts'
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
 import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
@@ -50,7 +50,7 @@ export async function addUser(
   return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }
 }
 
-export function editUser(
+export function updateUser(
   deps: Deps,
   actor: Actor,
   uid: string,
@@ -67,7 +67,7 @@ export function editUser(
     if (role) await checkRole(tx, appNo, role)
     const row = isEmpty(changes)
       ? await findUser.maybeOne(tx, { appNo, uid })
-      : await updateUser.maybeOne(tx, { appNo, uid, ...fields, metadata: data, unset })
+      : await updateUserRow.maybeOne(tx, { appNo, uid, ...fields, metadata: data, unset })
     if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (!isEmpty(changes)) await announceUser(tx, appNo, 'user.updated', row)
     return withTags(toUser(row), row)

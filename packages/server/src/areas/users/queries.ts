@@ -91,7 +91,7 @@ export const insertUser = query<
 )
 
 /** null keeps a field; `unset` clears it. */
-export const updateUser = query<
+export const updateUserRow = query<
   {
     appNo: number
     uid: string

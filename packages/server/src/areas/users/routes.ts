@@ -7,7 +7,7 @@ import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
-import { createUser, deactivateUsers, deleteUser, editUser, reactivateUsers } from './actions.ts'
+import { createUser, deactivateUsers, deleteUser, reactivateUsers, updateUser } from './actions.ts'
 import { countUsers } from './count.ts'
 import { filterFor, pageOfUsers } from './page.ts'
 import { findUser, findUserSeen } from './queries.ts'
@@ -148,7 +148,9 @@ export const userRoutes =
           response: { 200: Data(UserRecord) },
         },
       },
-      async ({ actor, params, body }) => ({ data: await editUser(deps, actor, params.uid, body) }),
+      async ({ actor, params, body }) => ({
+        data: await updateUser(deps, actor, params.uid, body),
+      }),
     )
 
     app.delete(

@@ -96,7 +96,7 @@ export async function getToken(
 /**
  * Registers the device of an auth token. A token registered for one platform can't move to another.
  */
-export function editAuthToken(
+export function updateAuthToken(
   deps: Deps,
   actor: Actor,
   params: { uid: string; authToken: string },

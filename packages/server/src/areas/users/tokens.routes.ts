@@ -8,10 +8,10 @@ import { UidParams } from './schema.ts'
 import {
   createAuthToken,
   deleteAuthToken,
-  editAuthToken,
   flushAuthTokens,
   getToken,
   toAuthToken,
+  updateAuthToken,
 } from './tokens.actions.ts'
 import { listTokens } from './tokens.queries.ts'
 import { AuthToken, NewAuthToken, TokenListQuery, TokenParams, TokenUse } from './tokens.schema.ts'
@@ -119,7 +119,9 @@ export const authTokenRoutes =
           response: { 200: Data(AuthToken) },
         },
       },
-      async ({ actor, params, body }) => ({ data: await editAuthToken(deps, actor, params, body) }),
+      async ({ actor, params, body }) => ({
+        data: await updateAuthToken(deps, actor, params, body),
+      }),
     )
 
     app.delete(

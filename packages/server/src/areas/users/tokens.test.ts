@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateAuthTokenBody } from '@loquat/sdk'
 import { type TestApp, useServer } from '../../../test/kit.ts'
-import { setSettings } from '../settings/actions.ts'
+import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
@@ -48,7 +48,7 @@ suite('auth tokens', () => {
 
   test('only the newest stay valid', async () => {
     const app = await appWithUsers('a')
-    await setSettings(server.deps, app, { 'limits.authTokensPerUser': 3 })
+    await storeSettings(server.deps, app, { 'limits.authTokensPerUser': 3 })
     const tokens = []
     for (let n = 0; n < 5; n++) tokens.push(await issue(app, 'a', { force: true }))
     const valid = []

@@ -17,7 +17,7 @@ import {
   restartProgress,
   updateSecret,
   updateTriggers,
-  updateWebhook,
+  updateWebhookRow,
   type WebhookRow,
 } from './queries.ts'
 import { toWebhook } from './record.ts'
@@ -74,7 +74,7 @@ export async function createWebhook(
   })
 }
 
-export async function editWebhook(
+export async function updateWebhook(
   deps: Deps,
   actor: Actor,
   id: string,
@@ -90,7 +90,7 @@ export async function editWebhook(
       !unset.includes('username') && (username ?? before.username) !== null,
       !unset.includes('password') && (before.has_password || password !== null),
     )
-    const row = await updateWebhook.one(tx, {
+    const row = await updateWebhookRow.one(tx, {
       appNo: actor.app.no,
       no: before.no,
       name: given.name ?? null,
@@ -127,7 +127,12 @@ export function deleteWebhook(deps: Deps, actor: Actor, id: string) {
 }
 
 /** Subscribes to the known triggers; returns the result for each. */
-export function addTriggers(deps: Deps, actor: Actor, id: string, { triggerIds }: TriggerIds) {
+export function addWebhookTriggers(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  { triggerIds }: TriggerIds,
+) {
   return change(deps, actor, id, async (tx, { no, triggers: before }) => {
     const wanted = triggerIds.filter((trigger) => known.has(trigger))
     const triggers = [...new Set([...before, ...wanted])].sort()
@@ -147,7 +152,12 @@ function outcomeOf(trigger: string) {
   return { success: false, error: { code, message } }
 }
 
-export function deleteTriggers(deps: Deps, actor: Actor, id: string, { triggerIds }: TriggerIds) {
+export function deleteWebhookTriggers(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  { triggerIds }: TriggerIds,
+) {
   return change(deps, actor, id, async (tx, { no, triggers: before }) => {
     const unknown = triggerIds.find((trigger) => !known.has(trigger))
     if (unknown !== undefined) throw fail('ERR_TRIGGER_NOT_FOUND', { trigger: unknown })
@@ -163,7 +173,7 @@ export function deleteTriggers(deps: Deps, actor: Actor, id: string, { triggerId
 }
 
 /** Both secrets sign for a day: time to give the receiver the new one. */
-export function rotateSecret(deps: Deps, actor: Actor, id: string): Promise<NewSecret> {
+export function rotateWebhookSecret(deps: Deps, actor: Actor, id: string): Promise<NewSecret> {
   return change(deps, actor, id, async (tx, { no }) => {
     const secret = newSecret()
     const secretSealed = deps.secrets.seal(secret)

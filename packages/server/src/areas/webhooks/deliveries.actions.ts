@@ -11,7 +11,12 @@ import { findTypes } from './queries.ts'
 const LONGEST_REPLAY = 10_000
 
 /** Sends events of the log again, with the same ids, in order per order key. */
-export function replayEvents(deps: Deps, actor: Actor, id: string, { from, to = from }: Replay) {
+export function replayWebhookEvents(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  { from, to = from }: Replay,
+) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const webhook = await findTypes.maybeOne(tx, { appNo, id })

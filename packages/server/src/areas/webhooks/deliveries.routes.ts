@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { replayEvents } from './deliveries.actions.ts'
+import { replayWebhookEvents } from './deliveries.actions.ts'
 import {
   type DeadLetterRow,
   type DeliveryRow,
@@ -98,7 +98,7 @@ export const deliveryRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await replayEvents(deps, actor, params.webhookId, body),
+        data: await replayWebhookEvents(deps, actor, params.webhookId, body),
       }),
     )
   }

@@ -94,7 +94,7 @@ export const lockWebhook = query<
 )
 
 /** null keeps a field; `unset` clears it. */
-export const updateWebhook = query<
+export const updateWebhookRow = query<
   {
     appNo: number
     no: number

@@ -6,12 +6,12 @@ import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, pageOf } from '../../platform/http/schemas.ts'
 import {
-  addTriggers,
+  addWebhookTriggers,
   createWebhook,
-  deleteTriggers,
   deleteWebhook,
-  editWebhook,
-  rotateSecret,
+  deleteWebhookTriggers,
+  rotateWebhookSecret,
+  updateWebhook,
 } from './actions.ts'
 import { findWebhook, listWebhooks, type WebhookRow } from './queries.ts'
 import { toWebhook } from './record.ts'
@@ -113,7 +113,7 @@ export const webhookRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await editWebhook(deps, actor, params.webhookId, body),
+        data: await updateWebhook(deps, actor, params.webhookId, body),
       }),
     )
 
@@ -162,7 +162,7 @@ export const webhookRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await addTriggers(deps, actor, params.webhookId, body),
+        data: await addWebhookTriggers(deps, actor, params.webhookId, body),
       }),
     )
 
@@ -202,7 +202,7 @@ export const webhookRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        data: await deleteTriggers(deps, actor, params.webhookId, body),
+        data: await deleteWebhookTriggers(deps, actor, params.webhookId, body),
       }),
     )
 
@@ -220,6 +220,8 @@ export const webhookRoutes =
           response: { 200: Data(NewSecret) },
         },
       },
-      async ({ actor, params }) => ({ data: await rotateSecret(deps, actor, params.webhookId) }),
+      async ({ actor, params }) => ({
+        data: await rotateWebhookSecret(deps, actor, params.webhookId),
+      }),
     )
   }

@@ -3,7 +3,8 @@
  * allowed.
  */
 import type { GroupType, Scope } from '@loquat/protocol'
-import { type ApiError, fail } from '../../platform/http/fail.ts'
+import { type Refusal, refuseOutside } from '../../core/policy.ts'
+import { fail } from '../../platform/http/fail.ts'
 
 /** A user's state in a group. */
 export interface Standing {
@@ -18,7 +19,6 @@ export interface Standing {
 
 /** A group's scopes don't apply to the app. */
 export type Acting = Standing | 'app'
-export type Refusal = ApiError | undefined
 
 const RANK: Record<Scope, number> = { participant: 1, moderator: 2, admin: 3 }
 
@@ -39,12 +39,6 @@ function refuseBelow(acting: Acting, least: Scope): Refusal {
 }
 
 type Outsider = Pick<Standing, 'banned' | 'scope'>
-
-/** Requires a member who isn't banned. */
-export function refuseOutside({ banned, scope }: Outsider): Refusal {
-  if (banned) return fail('ERR_BANNED_GROUPMEMBER')
-  return scope === null ? fail('ERR_GROUP_NOT_JOINED') : undefined
-}
 
 /** Everyone sees groups that aren't private; nobody sees a group that bans them. */
 export function refuseReading(viewer: Outsider, type: GroupType): Refusal {
@@ -119,6 +113,11 @@ export function refuseMember({ uid, banned, scope }: Standing): Refusal {
   if (banned) return fail('ERR_BANNED_GROUPMEMBER')
   return scope === null ? undefined : fail('ERR_ALREADY_JOINED', { uid })
 }
+
+/** Users join public and password groups themselves; into a private group somebody adds them. */
+export const refuseJoin = (user: Standing, group: { guid: string; type: GroupType }): Refusal =>
+  refuseMember(user) ??
+  (group.type === 'private' ? fail('ERR_GROUP_JOIN_NOT_ALLOWED', { guid: group.guid }) : undefined)
 
 /** An owner must transfer the group first. */
 export function refuseLeaving(acting: Standing): Refusal {
