@@ -29,17 +29,29 @@ const SHORT_MS = 1_800_000
 const LONG_MS = 7_200_000
 const PROGRESS_MS = 30_000
 
-/** These take longest: begun first, none of them is left to run alone at the end. */
+/** These take longest (`--times`): begun first, none of them is left to run alone at the end. */
 const LONGEST = [
   'server/test/model',
-  'server/test/fill',
-  'server/test/bad-input',
-  'server/test/send-faults',
   'console/test/console',
+  'server/test/faults',
+  'server/test/cli',
+  'server/test/bad-input',
   'server/test/webhook-faults',
-  'server/test/hostile-devices',
+  'server/test/gateway-soak',
+  'console/test/data',
+  'server/test/upgrade',
+  'server/test/isolation',
   'sdk/test/faults',
+  'server/test/fill',
+  'server/src/gate/revocation',
+  'sdk/test/web-chat',
+  'server/test/send-faults',
+  'server/test/drain',
+  'server/src/platform/cache/limiter',
 ].map((name) => `packages/${name}.test.ts`)
+
+/** More than cores: many tests wait most of their time. */
+const AT_ONCE = values.long ? 3 : 4
 
 const COVERAGE = 'packages/server/test/coverage.test.ts'
 const whole = positionals.length === 0 && !values.only
@@ -65,7 +77,7 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   const others = files.filter((file) => !timed.includes(file))
   const passed = values.times
     ? await passesOneByOne(engines, [...others, ...timed])
-    : [await passes(others, 3), await passes(timed, 1)]
+    : [await passes(others, AT_ONCE), await passes(timed, 1)]
   // What some of the tests have not seen says nothing.
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1

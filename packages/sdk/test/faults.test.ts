@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
+import { LONG } from '../../server/test/long.ts'
 import { type Serving, startServing } from '../../server/test/loquat.ts'
 import { seeded } from '../../server/test/seed.ts'
 import { until } from '../../server/test/until.ts'
@@ -15,7 +16,6 @@ import { FAULTS, type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts'
 import { shown } from './shown.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
-const LONG = process.env.LOQUAT_TEST_LONG !== undefined
 
 const BEN: Target = { type: 'user', id: 'ben' }
 const TEAM: Target = { type: 'group', id: 'team' }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { type TestApp, useServer } from '../../server/test/kit.ts'
+import { LONG } from '../../server/test/long.ts'
 import { seeded } from '../../server/test/seed.ts'
 import { until } from '../../server/test/until.ts'
 import { LoquatClient, type Message, type Target } from '../src/client/index.ts'
@@ -10,7 +11,6 @@ import { type Network, openProxy } from './proxy.ts'
 import { shown } from './shown.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
-const LONG = process.env.LOQUAT_TEST_LONG !== undefined
 
 const UIDS = ['amira', 'ben', 'cleo'] as const
 const TARGETS: Target[] = [

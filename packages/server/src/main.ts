@@ -1,10 +1,8 @@
-import { CommanderError } from 'commander'
 import type { Context } from './cli/command.ts'
-import { buildProgram } from './cli/program.ts'
+import { runCommand } from './cli/run.ts'
 import { readConfig } from './config.ts'
 import { runningEngines } from './engines/engines.ts'
 import { enginesDir } from './engines/folder.ts'
-import { UserError } from './platform/errors.ts'
 
 /** Only this file reads the environment, handles signals and exits the process. */
 const env = process.env
@@ -37,12 +35,4 @@ const context: Context = {
     }),
 }
 
-try {
-  await buildProgram(context).exitOverride().parseAsync()
-  process.exit()
-} catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode)
-  if (error instanceof UserError) console.error(error.message)
-  else console.error(error)
-  process.exit(1)
-}
+process.exit(await runCommand(process.argv.slice(2), context))

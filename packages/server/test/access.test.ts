@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import { operations } from './conformity.ts'
-import { useServer } from './kit.ts'
+import { type TestApp, useServer } from './kit.ts'
 import { prepare, send } from './resources.ts'
 import { rowsOf } from './rows.ts'
 
@@ -16,8 +16,12 @@ test('an authOnly key is for auth tokens and nothing else', () => {
 for (const operation of operations) {
   const { operationId, scope, onBehalfOf, rate } = operation
   suite(operationId, () => {
+    let app: TestApp
+    before(async () => {
+      app = await server.newApp()
+    })
+
     test(`an authOnly key is ${scope === 'authOnly' ? 'enough' : 'refused'}`, async () => {
-      const app = await server.newApp()
       const request = await prepare(app, operation)
       const before = await rowsOf(app)
       const { status, body } = await send(app, request, { apiKey: app.authKey })
@@ -27,22 +31,19 @@ for (const operation of operations) {
       assert.deepEqual(await rowsOf(app), before)
     })
 
-    test(`counts as ${rate}`, async () => {
-      const app = await server.newApp()
-      const { headers } = await send(app, await prepare(app, operation))
-      assert.match(headers.get('ratelimit-policy') ?? '', new RegExp(`^"${rate}";`))
-    })
-
-    test(`the header onBehalfOf is ${onBehalfOf}`, async () => {
-      const app = await server.newApp()
+    test(`the header onBehalfOf is ${onBehalfOf}, and a request counts as ${rate}`, async () => {
       const request = await prepare(app, operation)
-      if (onBehalfOf === 'ignored') {
-        const { status } = await send(app, request, { headers: { onbehalfof: 'nobody' } })
-        return assert.equal(status, 200)
-      }
       const { onBehalfOf: _, ...ids } = request.ids
-      const { status } = await send(app, { ...request, ids })
-      assert.equal(status, onBehalfOf === 'required' ? 400 : 200)
+      if (onBehalfOf === 'required') {
+        assert.equal((await send(app, { ...request, ids })).status, 400)
+      }
+      const { status, headers } = await {
+        required: () => send(app, request),
+        optional: () => send(app, { ...request, ids }),
+        ignored: () => send(app, request, { headers: { onbehalfof: 'nobody' } }),
+      }[onBehalfOf]()
+      assert.equal(status, 200)
+      assert.match(headers.get('ratelimit-policy') ?? '', new RegExp(`^"${rate}";`))
     })
   })
 }

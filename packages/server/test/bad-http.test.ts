@@ -9,10 +9,11 @@ import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { noteAnswer } from './conformity.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { LONG } from './long.ts'
 import { seeded } from './seed.ts'
 import { until } from './until.ts'
 
-const REQUESTS = process.env.LOQUAT_TEST_LONG ? 20_000 : 300
+const REQUESTS = LONG ? 20_000 : 300
 const AT_ONCE = 20
 
 const server = useServer()

@@ -6,14 +6,15 @@ import { buildApi } from '../src/api.ts'
 import { badRequest, type Change, change, toWire, urlOf, type Wire } from './bad-requests.ts'
 import { assertConforms, managementOperations, type Operation, operations } from './conformity.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { LONG } from './long.ts'
 import { prepareManaged } from './management-resources.ts'
 import { prepare, type ValidRequest } from './resources.ts'
 import { seeded } from './seed.ts'
 
 /** Shared by all operations, so that more of them take no more time. */
-const REQUESTS = process.env.LOQUAT_TEST_LONG ? 1_000_000 : 10_000
+const REQUESTS = LONG ? 1_000_000 : 3_500
 const all = [...operations, ...managementOperations]
-const each = Math.max(40, Math.ceil(REQUESTS / all.length))
+const each = Math.max(20, Math.ceil(REQUESTS / all.length))
 
 const server = useServer({
   env: { LOQUAT_SIGN_UP: 'open', LOQUAT_TRUSTED_PROXIES: '127.0.0.1' },

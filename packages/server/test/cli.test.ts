@@ -9,6 +9,7 @@ import { commands } from '../src/cli/program.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import { freePort } from '../src/engines/process.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
+import { command } from './command.ts'
 import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
 import { databaseUrl } from './engines.ts'
 import { LOQUAT, loquat, type Outcome, startServing } from './loquat.ts'
@@ -44,7 +45,7 @@ interface Created {
 
 async function createApp(...flags: string[]): Promise<Created> {
   const args = ['apps', 'create', '--name', 'Book club', '--json', ...flags]
-  const { code, stdout, stderr } = await loquat(args, env)
+  const { code, stdout, stderr } = await command(args, env)
   assert.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -58,7 +59,7 @@ suite('help', { concurrency: 3 }, () => {
   })
 
   test('the help of a command shows its summary, flags and examples', async () => {
-    const { code, stdout } = await loquat(['apps', 'create', '--help'], NOWHERE)
+    const { code, stdout } = await command(['apps', 'create', '--help'], NOWHERE)
     assert.equal(code, 0)
     assert.match(stdout, /^Usage: loquat apps create/)
     assert.match(stdout, /Create an app: an isolated set of users, groups, messages and keys\./)
@@ -74,8 +75,8 @@ suite('help', { concurrency: 3 }, () => {
   })
 
   test('a mistyped command or flag gets a suggestion', async () => {
-    assertRefused(await loquat(['aps', 'create'], NOWHERE), /Did you mean apps\?/)
-    assertRefused(await loquat(['apps', 'creat'], NOWHERE), /Did you mean create\?/)
+    assertRefused(await command(['aps', 'create'], NOWHERE), /Did you mean apps\?/)
+    assertRefused(await command(['apps', 'creat'], NOWHERE), /Did you mean create\?/)
     const create = ['apps', 'create', '--name', 'x', '--jso']
     assertRefused(await loquat(create, NOWHERE), /Did you mean --json\?/)
   })
@@ -132,7 +133,7 @@ suite('apps create', { concurrency: 3 }, () => {
   })
 
   test('explains why it cannot create an app', async () => {
-    const create = (...flags: string[]) => loquat(['apps', 'create', ...flags], env)
+    const create = (...flags: string[]) => command(['apps', 'create', ...flags], env)
     assertRefused(await create(), /--name/)
     assertRefused(await create('--name', ' '), /--name must have 1 to 100 characters/)
     assertRefused(await create('--name', 'x', '--region', 'mars'), /us, eu, in/)
@@ -172,11 +173,11 @@ suite('operators create', () => {
 
   test('rejects an invalid or taken email address', async () => {
     const create = (email: string) =>
-      loquat(['operators', 'create', '--email', email, '--name', 'Rui'], env)
+      command(['operators', 'create', '--email', email, '--name', 'Rui'], env)
     assertRefused(await create('rui'), /--email must be an email address/)
     assertRefused(await create('rui@example.org'), /An account with the email address/)
     assertRefused(
-      await loquat(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
+      await command(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
       /no operator "no@example.org"/,
     )
   })
@@ -193,7 +194,7 @@ suite('apps set', () => {
   before(async () => {
     appId = (await createApp()).appId
   })
-  const set = (...pairs: string[]) => loquat(['apps', 'set', appId, ...pairs], env)
+  const set = (...pairs: string[]) => command(['apps', 'set', appId, ...pairs], env)
   const stored = async () => {
     const found = await queryAt(cellUrl, 'select settings from apps where app_id = $1', [appId])
     return found.rows[0]?.settings
@@ -240,7 +241,7 @@ suite('apps set', () => {
   })
 
   test('rejects an unknown app', async () => {
-    assertRefused(await loquat(['apps', 'set', 'nobody', 'rate.core=1'], env), /no app "nobody"/)
+    assertRefused(await command(['apps', 'set', 'nobody', 'rate.core=1'], env), /no app "nobody"/)
   })
 })
 
@@ -257,9 +258,9 @@ suite('migrate and cells add', () => {
   test('migrate, cells add and apps create make an installation', async () => {
     const directory = await newDatabase('directory')
     const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
-    assertRefused(await loquat(['apps', 'create', '--name', 'x'], own), /Run: loquat migrate/)
+    assertRefused(await command(['apps', 'create', '--name', 'x'], own), /Run: loquat migrate/)
 
-    const first = await loquat(['migrate'], own)
+    const first = await command(['migrate'], own)
     assert.match(
       first.stdout,
       /^directory: ran 0001_baseline; applied functions of audit, triggers$/m,
@@ -269,14 +270,14 @@ suite('migrate and cells add', () => {
 
     const url = await newDatabase('cell')
     const add = ['cells', 'add', '--id', 'eu-7', '--region', 'eu', '--url', url]
-    const added = await loquat(add, own)
+    const added = await command(add, own)
     assert.equal(added.stdout, 'Cell eu-7 is ready.\n', added.stderr)
 
-    const again = await loquat(['migrate'], own)
+    const again = await command(['migrate'], own)
     assert.equal(again.stdout, 'directory: up to date\ncell eu-7: up to date\n', again.stderr)
 
     const create = ['apps', 'create', '--name', 'x', '--region', 'eu', '--json']
-    const { appId, region } = JSON.parse((await loquat(create, own)).stdout)
+    const { appId, region } = JSON.parse((await command(create, own)).stdout)
     assert.equal(region, 'eu')
     const { rows } = await queryAt(url, 'select app_id from apps')
     assert.deepEqual(rows, [{ app_id: appId }])
@@ -292,7 +293,7 @@ suite('migrate and cells add', () => {
     execFileSync(tool('psql'), [directory, '-qv', 'ON_ERROR_STOP=1'], { input: dump(directoryUrl) })
     const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
     const move = (url: string, ...flags: string[]) =>
-      loquat(['cells', 'add', '--id', 'us-1', '--region', 'us', '--url', url, ...flags], own)
+      command(['cells', 'add', '--id', 'us-1', '--region', 'us', '--url', url, ...flags], own)
     const address = async () => (await queryAt(directory, 'select url_sealed from cells')).rows
     const before = await address()
 
@@ -325,7 +326,7 @@ suite('migrate and cells add', () => {
 
   test('rejects invalid cells', async () => {
     const add = (id: string, region: string, url: string) =>
-      loquat(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
+      command(['cells', 'add', '--id', id, '--region', region, '--url', url], env)
     assertRefused(await add('US 1', 'us', cellUrl), /--id must have/)
     assertRefused(await add('us-9', 'us', 'localhost/cell'), /must begin with postgres:\/\//)
     assertRefused(await add('us-9', 'us', directoryUrl), /This is the directory/)
@@ -351,7 +352,7 @@ suite('unreachable databases', { concurrency: 3 }, () => {
   test('reports a wrong password without showing it', async () => {
     const wrong = new URL(directoryUrl)
     wrong.password = 'hush'
-    const outcome = await loquat(['migrate'], { ...env, LOQUAT_DIRECTORY_URL: wrong.href })
+    const outcome = await command(['migrate'], { ...env, LOQUAT_DIRECTORY_URL: wrong.href })
     assertRefused(outcome, /password authentication failed/, /LOQUAT_DIRECTORY_URL/)
     assert.doesNotMatch(outcome.stderr, /hush/)
   })
@@ -361,7 +362,7 @@ suite('unreachable databases', { concurrency: 3 }, () => {
     try {
       await insertCell(directory, 'us-3', 'postgres://me:hush@127.0.0.1:1/us-3')
       const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
-      const outcome = await loquat(['apps', 'create', '--name', 'x'], own)
+      const outcome = await command(['apps', 'create', '--name', 'x'], own)
       assertRefused(outcome, /Cell us-3 .* 127\.0\.0\.1:1/)
       assert.doesNotMatch(outcome.stderr, /hush/)
     } finally {
@@ -371,7 +372,7 @@ suite('unreachable databases', { concurrency: 3 }, () => {
 
   test('reports that cells were added with another secret', async () => {
     const other = { ...env, LOQUAT_SECRET: Buffer.alloc(32, 1).toString('base64') }
-    assertRefused(await loquat(['serve'], other), /cell us-1 .* another LOQUAT_SECRET/)
+    assertRefused(await command(['serve'], other), /cell us-1 .* another LOQUAT_SECRET/)
   })
 })
 
@@ -383,7 +384,7 @@ suite('serve', { concurrency: 3 }, () => {
   })
 
   test('rejects an unknown role', async () => {
-    const outcome = await loquat(['serve', '--roles', 'api,cook'], env)
+    const outcome = await command(['serve', '--roles', 'api,cook'], env)
     assertRefused(outcome, /Unknown role "cook"\. The roles are api, gateway, worker\./)
   })
 

@@ -5,9 +5,10 @@ import { type Service, serve } from '../src/serve.ts'
 import { cloneDatabase, dropDatabase, insertCell, testEnv } from './databases.ts'
 import { holdKeys } from './hold-keys.ts'
 import { newApp, type TestApp } from './kit.ts'
+import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
-import { assertWithin, LONG, timedTest } from './timed-test.ts'
+import { assertWithin, timedTest } from './timed-test.ts'
 import { timeUntil, until } from './until.ts'
 
 /** On a slow machine, too, a database that works answers within this time. */

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RARE } from '../src/fill/names.ts'
 import { verify } from '../src/verify/verify.ts'
+import { command } from './command.ts'
 import { type TestApp, useServer } from './kit.ts'
-import { loquat, startLoquat } from './loquat.ts'
+import { startLoquat } from './loquat.ts'
 import { until } from './until.ts'
 
 const server = useServer()
 
 const fillWith = (app: TestApp, flags: string) =>
-  loquat(['fill', '--app', app.id, ...flags.split(' ')], server.env)
+  command(['fill', '--app', app.id, ...flags.split(' ')], server.env)
 const fill = (app: TestApp, users: number, ...flags: string[]) =>
   fillWith(app, [`--users ${users}`, ...flags].join(' '))
 const filled = async (app: TestApp, flags: string) => {
@@ -174,7 +175,7 @@ suite('fill', () => {
   })
 
   test('explains what is wrong and what to do', async () => {
-    const run = (...flags: string[]) => loquat(['fill', ...flags], server.env)
+    const run = (...flags: string[]) => command(['fill', ...flags], server.env)
     const app = '0123456789abcdef'
     const unknown = await run('--app', app, '--users', '5')
     assert.deepEqual([unknown.code, unknown.stdout], [1, ''])

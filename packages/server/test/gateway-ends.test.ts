@@ -4,8 +4,9 @@ import { suite } from 'node:test'
 import { addCrowd, Survivor } from './crowd.ts'
 import { Device, newApp, tokenOf } from './device.ts'
 import { useServer } from './kit.ts'
+import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
-import { assertWithin, LONG, timedTest } from './timed-test.ts'
+import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 const REVOKED_MS = 1_000

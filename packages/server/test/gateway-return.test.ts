@@ -8,8 +8,9 @@ import { cpuOfTree, parentOf } from '../bench/cpu.ts'
 import { addCrowd, Survivor } from './crowd.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
+import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
-import { assertWithin, LONG, timedTest } from './timed-test.ts'
+import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 const DEVICES = 5_000

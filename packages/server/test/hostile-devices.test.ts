@@ -7,10 +7,10 @@ import { after, before, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { Device, newApp, send, tokenOf } from './device.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { until } from './until.ts'
 
-const LONG = process.env.LOQUAT_TEST_LONG !== undefined
 const UNPROVEN = LONG ? 10_000 : 1_000
 const NEVER_READING = 10
 /** Far more than any of them may cost, far less than what they try to make it hold. */

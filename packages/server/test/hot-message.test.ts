@@ -4,8 +4,9 @@ import { suite, test } from 'node:test'
 import { buildApi } from '../src/api.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { LONG } from './long.ts'
 
-const USERS = 1_000
+const USERS = LONG ? 1_000 : 300
 const UP = encodeURIComponent('\u{1F44D}')
 
 const server = useServer()
@@ -28,7 +29,7 @@ async function crowd(): Promise<{ app: TestApp; id: string }> {
   return { app, id: sent.body.data.id }
 }
 
-suite('a thousand at once', () => {
+suite(`${USERS} at once`, () => {
   test('react to one message, and half of them take it back meanwhile', async (t) => {
     const { app, id } = await crowd()
     // Not over as many sockets: this is no test of the operating system.

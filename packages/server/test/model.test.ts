@@ -13,6 +13,7 @@ import { getSettings } from '../src/areas/settings/queries.ts'
 import { type SettingName, settingOf } from '../src/core/settings.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { LONG } from './long.ts'
 import {
   after,
   type Find,
@@ -47,7 +48,6 @@ import {
 } from './model/world.ts'
 import { seeded } from './seed.ts'
 
-const LONG = process.env.LOQUAT_TEST_LONG !== undefined
 const HISTORIES = LONG ? 5_000 : 18
 const STEPS = 60
 /** The long form takes an hour at most: `npm run test:long` says how many it was. */

@@ -17,8 +17,8 @@ import { findEntities } from '../src/core/entities.ts'
 import { findMessage } from '../src/core/message-access.ts'
 import { listReferred } from '../src/core/message-rows.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
+import { command } from './command.ts'
 import { type TestApp, useServer } from './kit.ts'
-import { loquat } from './loquat.ts'
 
 const server = useServer()
 
@@ -47,7 +47,7 @@ let message: number
 async function fillAndConnect() {
   app = await server.newApp()
   const fill = (flags: string) =>
-    loquat(['fill', '--app', app.id, ...flags.split(' ')], server.env).then(({ code, stderr }) =>
+    command(['fill', '--app', app.id, ...flags.split(' ')], server.env).then(({ code, stderr }) =>
       assert.equal(code, 0, stderr),
     )
   await fill('--users 3000')

@@ -4,9 +4,10 @@ import { suite, test } from 'node:test'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
+import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
 
-const KILLS = 20
+const KILLS = LONG ? 20 : 6
 const SENDERS = 8
 /** What is answered before the next kill. */
 const ANSWERS = 20

@@ -3,8 +3,9 @@ import { afterEach, suite, test } from 'node:test'
 import type { Cell } from '../src/platform/cells/directory.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { announceNumber, loggedNumbers, rows, Writers } from './log-writers.ts'
+import { LONG } from './long.ts'
 import { killRunning, startServing } from './loquat.ts'
-import { assertWithin, LONG, timedTest } from './timed-test.ts'
+import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 /** By how much the other must have taken over from one that was stopped. */

@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-export const LONG = process.env.LOQUAT_TEST_LONG !== undefined
+import { LONG } from './long.ts'
 
 const ATTEMPTS = LONG ? 6 : 1
 const CALM_TRIES = 60

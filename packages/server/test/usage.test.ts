@@ -5,10 +5,10 @@ import { countActive, findPeak, listCounts, rollUp } from '../src/areas/stats/qu
 import type { Query } from '../src/platform/db/query.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
+import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
 import { until } from './until.ts'
 
-const LONG = process.env.LOQUAT_TEST_LONG !== undefined
 const server = useServer()
 
 const lag = async ({ cell, no }: TestApp) => {

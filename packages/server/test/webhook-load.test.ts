@@ -7,9 +7,10 @@ import { suite } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
+import { LONG } from './long.ts'
 import { killRunning, startServing } from './loquat.ts'
 import { type Received, useReceiver } from './receiver.ts'
-import { assertWithin, LONG, timedTest } from './timed-test.ts'
+import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
 const WEBHOOKS = 1_000

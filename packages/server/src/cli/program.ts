@@ -24,7 +24,14 @@ export const commands: Command[] = [
 
 /** Builds the command line parser from the commands. */
 export function buildProgram(context: Context): Program {
+  const line = (text: string) => text.replace(/\n$/, '')
+  // Before the commands are added: each takes over what is set here.
   const program = new Program('loquat')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.print(line(text)),
+      writeErr: (text) => context.note(line(text)),
+    })
     .description('Loquat, a chat platform: REST API, real-time delivery, console.')
     .showHelpAfterError('Run with --help for usage.')
     .addHelpText('after', '\nFirst time here?  loquat dev\nEnvironment variables: docs/config.md')
