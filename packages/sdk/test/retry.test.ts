@@ -24,7 +24,7 @@ const done = answer(200, { data: amira })
 const busy = refuse(503, 'ERR_MISSION_FAILED')
 
 /** Fails the test if it hangs. */
-const within = { timeout: 30_000 }
+const within = { timeout: 120_000 }
 
 type Options = Partial<Pick<LoquatOptions, 'maxRetries' | 'timeoutMs' | 'fetch'>>
 
