@@ -79,8 +79,8 @@ declare
   r reactions;
 begin
   perform pg_advisory_xact_lock(p_id);
-  perform mark_reacted(p_app_no, p_id);
-  m := hold_message(p_app_no, p_id, p_uid);
+  perform flag_reacted(p_app_no, p_id);
+  m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
       case when m.deleted then 'The message was deleted.'
@@ -139,7 +139,7 @@ CREATE FUNCTION public.add_reply(h public.conversations, p_sender text, p_parent
     LANGUAGE plpgsql
     AS $$
 declare
-  m messages := find_referred(h, p_sender, p_parent, true);
+  m messages := find_referenced_message(h, p_sender, p_parent, true);
 begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
   if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
@@ -148,7 +148,7 @@ begin
   values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
   on conflict (app_no, parent_id) do update set
     replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
-  -- Of two users the other one too, who may have written nothing.
+  -- In a 1:1 conversation the other user too, even without a message in the thread.
   insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
   select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)
   from (values (p_sender, true), (m.sender, true),
@@ -159,6 +159,14 @@ begin
   on conflict (app_no, uid, parent_id) do update set
     wrote = t.wrote or excluded.wrote, follows = t.follows or t.uid = p_sender
   where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
+end $$;
+
+CREATE FUNCTION public.add_search_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into search_changes (app_no, id) values (new.app_no, new.id) on conflict do nothing;
+  return null;
 end $$;
 
 CREATE FUNCTION public.add_total(p_app_no integer, p_what text, p_change bigint) RETURNS void
@@ -179,6 +187,56 @@ CREATE FUNCTION public.add_views(p_app_no integer, p_uid text, p_visible integer
   on conflict (app_no, uid) do update
   set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
 $$;
+
+CREATE FUNCTION public.advance_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean) RETURNS public.conversations
+    LANGUAGE plpgsql
+    AS $$
+declare
+  h conversations;
+  v_shown_seq bigint;
+  v_hidden int;
+  v_now timestamptz;
+  v_xid xid8;
+begin
+  if p_kind = 'group' and p_shows then
+    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
+    for no key update;
+    -- The first message brings all members a view, a later one those who cleared theirs.
+    if v_shown_seq = 0 then
+      select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
+    end if;
+  end if;
+  -- Before the message id is drawn, so that indexing can wait for this transaction
+  -- (areas/history/indexing.ts).
+  v_xid := pg_current_xact_id();
+  v_now := clock_timestamp();
+  loop
+    update conversations set
+      last_seq = last_seq + 1,
+      last_at = greatest(last_at, v_now),
+      counted = counted + p_counts::int,
+      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
+      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
+      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+        else created_second end,
+      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      hidden = case when p_shows then 0 else hidden end
+    where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
+    returning * into h;
+    exit when found or p_kind = 'group';
+    perform open_conversation(p_app_no, p_one, p_other);
+  end loop;
+  if p_kind = 'user' and h.last_seq = 1 then
+    -- The head may come from a block, without inbox rows. The removal of a user finds heads by inbox
+    -- rows, so lock the users until these exist.
+    perform from users
+    where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
+    order by uid for share;
+  end if;
+  h.hidden := coalesce(v_hidden, 0);
+  return h;
+end $$;
 
 CREATE SEQUENCE public.reaction_ids
     START WITH 1
@@ -222,7 +280,7 @@ declare
   v_id bigint;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
   v_id := store_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
@@ -424,7 +482,7 @@ begin
   if not found then
     raise exception 'gateway % has ended', p_gateway using errcode = 'LQ003';
   end if;
-  perform lock_present(p_users);
+  perform lock_users(p_users);
   with came as (
     insert into presence as p (app_no, uid, name_key, gateways)
     select u.app_no, u.uid, u.name_key, array[p_gateway]
@@ -567,7 +625,7 @@ begin
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
   end if;
   if p_permanent then
-    perform forget_messages(p_app_no, array[p_id]);
+    perform delete_message_references(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
@@ -584,12 +642,21 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.delete_message_references(p_app_no integer, p_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from mentions where app_no = p_app_no and message_id = any (p_ids);
+  delete from interactions where app_no = p_app_no and message_id = any (p_ids);
+  delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+end $$;
+
 CREATE FUNCTION public.disconnect_users(p_gateway uuid, p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
 begin
-  perform lock_present(p_users);
+  perform lock_users(p_users);
   with gone as (
     delete from presence p
     using json_to_recordset(p_users)
@@ -624,17 +691,35 @@ begin
     edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
   where app_no = p_app_no and id = p_id
   returning * into m;
-  -- Among those as they were may be users who are gone.
+  -- The unchanged mentions may include users who no longer exist.
   if p_mentions is null then return; end if;
   delete from mentions
   where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
-  return query select told
-  from told_of_mention(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) told
-  where told <> m.sender;
+  return query select recipient
+  from mention_recipients(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) recipient
+  where recipient <> m.sender;
 end $$;
 
-CREATE FUNCTION public.find_referred(h public.conversations, p_sender text, p_id bigint, p_reply boolean) RETURNS public.messages
+CREATE FUNCTION public.entity_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_record jsonb;
+begin
+  if p_kind = 'group' then
+    select group_record(g) into v_record from groups g
+    where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null;
+  elsif p_id = 'app_system' then
+    v_record := system_record(p_app_no);
+  else
+    select user_record(u) into v_record from users u
+    where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null;
+  end if;
+  return v_record;
+end $$;
+
+CREATE FUNCTION public.find_referenced_message(h public.conversations, p_sender text, p_id bigint, p_reply boolean) RETURNS public.messages
     LANGUAGE plpgsql
     AS $$
 declare
@@ -642,7 +727,7 @@ declare
 begin
   select * into m from messages where app_no = h.app_no and id = p_id;
   if found and m.conversation <> h.no then
-    -- Whether the sender takes part there decides what a device is told.
+    -- `unseen`: the sender doesn't take part there, so the error must not reveal the message.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
       jsonb_build_object('reason', 'The quoted message belongs to another conversation.', 'id', p_id,
         'unseen', not exists (select from inbox i
@@ -660,18 +745,22 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.flag_reacted(p_app_no integer, p_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_conversation bigint;
+begin
+  select conversation into v_conversation from messages
+  where app_no = p_app_no and id = p_id and not reacted;
+  if not found then return; end if;
+  perform from conversations where app_no = p_app_no and no = v_conversation for no key update;
+  update messages set reacted = true where app_no = p_app_no and id = p_id and deleted_at is null;
+end $$;
+
 CREATE FUNCTION public.fold_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
-
-CREATE FUNCTION public.forget_messages(p_app_no integer, p_ids bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-  delete from mentions where app_no = p_app_no and message_id = any (p_ids);
-  delete from interactions where app_no = p_app_no and message_id = any (p_ids);
-  delete from threads where app_no = p_app_no and parent_id = any (p_ids);
-end $$;
 
 CREATE TABLE public.groups (
     app_no integer NOT NULL,
@@ -707,42 +796,6 @@ CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
 CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
-
-CREATE FUNCTION public.hold_mentioned(p_app_no integer, p_uids text[]) RETURNS jsonb
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_there jsonb;
-begin
-  -- Each by its key: a plan for any number of them could read all users. Of JSON the same number is
-  -- always expected, so that the plan is kept.
-  select jsonb_object_agg(there.uid, there.record) into v_there
-  from (select value as uid from json_array_elements_text(array_to_json(p_uids))
-    order by value collate "C") wanted, lateral (
-    select u.uid, user_record(u) as record from users u
-    where u.app_no = p_app_no and u.uid = wanted.uid and u.removed_at is null
-    limit 1 for share) there;
-  return v_there;
-end $$;
-
-CREATE FUNCTION public.hold_message(p_app_no integer, p_id bigint, p_uid text, OUT conversation bigint, OUT category text, OUT deleted boolean) RETURNS record
-    LANGUAGE plpgsql
-    AS $$
-begin
-  select m.conversation, m.category, m.deleted_at is not null
-  into hold_message.conversation, hold_message.category, deleted
-  from messages m where m.app_no = p_app_no and m.id = p_id for share;
-  if not found then
-    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
-  end if;
-  perform from inbox i
-  where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
-    and (i.kind = 'user' or i.scope is not null)
-  for share;
-  if not found then
-    perform refuse('ERR_MESSAGE_NO_ACCESS', jsonb_build_object('id', p_id));
-  end if;
-end $$;
 
 CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
@@ -787,7 +840,43 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.lock_present(p_users json) RETURNS void
+CREATE FUNCTION public.lock_mentioned_users(p_app_no integer, p_uids text[]) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_there jsonb;
+begin
+  -- Look up each user by key: a plan for any number of them could scan all users. For JSON the planner
+  -- always expects the same number of elements, so it keeps the plan.
+  select jsonb_object_agg(there.uid, there.record) into v_there
+  from (select value as uid from json_array_elements_text(array_to_json(p_uids))
+    order by value collate "C") wanted, lateral (
+    select u.uid, user_record(u) as record from users u
+    where u.app_no = p_app_no and u.uid = wanted.uid and u.removed_at is null
+    limit 1 for share) there;
+  return v_there;
+end $$;
+
+CREATE FUNCTION public.lock_message(p_app_no integer, p_id bigint, p_uid text, OUT conversation bigint, OUT category text, OUT deleted boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+  select m.conversation, m.category, m.deleted_at is not null
+  into lock_message.conversation, lock_message.category, deleted
+  from messages m where m.app_no = p_app_no and m.id = p_id for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
+  end if;
+  perform from inbox i
+  where i.app_no = p_app_no and i.conversation = lock_message.conversation and i.uid = p_uid
+    and (i.kind = 'user' or i.scope is not null)
+  for share;
+  if not found then
+    perform refuse('ERR_MESSAGE_NO_ACCESS', jsonb_build_object('id', p_id));
+  end if;
+end $$;
+
+CREATE FUNCTION public.lock_users(p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
@@ -831,7 +920,7 @@ begin
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
     if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
-      -- Whether the user takes part there decides what a device is told.
+      -- `unseen`: the user doesn't take part there, so the error must not reveal the message.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
         jsonb_build_object('id', p_message_id, 'reason', 'The message belongs to another conversation.',
@@ -839,7 +928,7 @@ begin
             where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
               and (o.kind = 'user' or o.scope is not null))));
     end if;
-    -- It was sent after the head was read: the mark goes no further than that.
+    -- If it was sent after the head was read, the mark stops at the head.
     v_seq := least(m.seq, h.last_seq);
     v_counted := least(m.counted, h.counted);
   end if;
@@ -849,7 +938,8 @@ begin
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
-    -- What was read was delivered. Each from the end of the index: of both together all would be read.
+    -- A message that was read was delivered. Two lookups at the end of the index: one for both kinds
+    -- would read all marks.
     v_marked := coalesce(greatest(
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = 'read'),
@@ -891,17 +981,21 @@ begin
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
 end $$;
 
-CREATE FUNCTION public.mark_reacted(p_app_no integer, p_id bigint) RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION public.mention_recipients(h public.conversations, p_by text, p_uids text[]) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
     AS $$
-declare
-  v_conversation bigint;
 begin
-  select conversation into v_conversation from messages
-  where app_no = p_app_no and id = p_id and not reacted;
-  if not found then return; end if;
-  perform from conversations where app_no = p_app_no and no = v_conversation for no key update;
-  update messages set reacted = true where app_no = p_app_no and id = p_id and deleted_at is null;
+  return query select mentioned from unnest(p_uids) mentioned
+  where mentioned <> p_by
+    and case h.kind when 'user' then mentioned in (h.one, h.other) else exists (
+      select from inbox i
+      where i.app_no = h.app_no and i.uid = mentioned and i.kind = 'group' and i.with_id = h.one
+        and i.scope is not null) end
+    and not exists (select from blocks b
+      where b.app_no = h.app_no and b.uid = mentioned and b.blocked_uid = p_by)
+    and not exists (select from blocks b
+      where b.app_no = h.app_no and b.uid = p_by and b.blocked_uid = mentioned)
+  order by mentioned collate "C";
 end $$;
 
 CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RETURNS text
@@ -911,55 +1005,6 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'parentId', ((m).parent_id)::text, 'quotedMessageId', ((m).quoted_id)::text, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
-
-CREATE FUNCTION public.move_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean) RETURNS public.conversations
-    LANGUAGE plpgsql
-    AS $$
-declare
-  h conversations;
-  v_shown_seq bigint;
-  v_hidden int;
-  v_now timestamptz;
-  v_xid xid8;
-begin
-  if p_kind = 'group' and p_shows then
-    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
-    where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
-    for no key update;
-    -- The views that come with this message: all with the first, else those cleared.
-    if v_shown_seq = 0 then
-      select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
-    end if;
-  end if;
-  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/history/indexing.ts).
-  v_xid := pg_current_xact_id();
-  v_now := clock_timestamp();
-  loop
-    update conversations set
-      last_seq = last_seq + 1,
-      last_at = greatest(last_at, v_now),
-      counted = counted + p_counts::int,
-      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
-      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
-      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
-        else created_second end,
-      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
-      hidden = case when p_shows then 0 else hidden end
-    where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
-    returning * into h;
-    exit when found or p_kind = 'group';
-    perform open_conversation(p_app_no, p_one, p_other);
-  end loop;
-  if p_kind = 'user' and h.last_seq = 1 then
-    -- A head that a block made: whoever removes one of the two finds heads by the inbox, and not
-    -- this one. So the users must stay until their rows are there.
-    perform from users
-    where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
-    order by uid for share;
-  end if;
-  h.hidden := coalesce(v_hidden, 0);
-  return h;
-end $$;
 
 CREATE FUNCTION public.newest_of_others(h public.conversations, p_uid text, p_after bigint, p_upto bigint) RETURNS public.messages
     LANGUAGE plpgsql
@@ -985,39 +1030,6 @@ begin
   return m;
 end $$;
 
-CREATE FUNCTION public.note_active(p_app_no integer, p_day date, p_uids text[]) RETURNS void
-    LANGUAGE sql
-    SET enable_seqscan TO 'off'
-    AS $$
-  with users as materialized (
-    select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
-  ), old as (
-    select uid, a.day from users join usage_activity a using (uid)
-    where a.app_no = p_app_no and a.day < p_day
-  ), back as (
-    update usage_activity a set day = p_day from old
-    where a.app_no = p_app_no and a.uid = old.uid
-    returning old.day as before
-  ), fresh as (
-    insert into usage_activity (app_no, uid, day)
-    select p_app_no, uid, p_day from users
-    on conflict do nothing
-    returning date '-infinity' as before
-  )
-  insert into usage_returns as r (app_no, day, before, users)
-  select p_app_no, p_day, before, count(*)
-  from (select before from back union all select before from fresh) active group by before
-  on conflict (app_no, day, before) do update set users = r.users + excluded.users
-$$;
-
-CREATE FUNCTION public.note_change() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  insert into search_changes (app_no, id) values (new.app_no, new.id) on conflict do nothing;
-  return null;
-end $$;
-
 CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
     LANGUAGE plpgsql
     AS $$
@@ -1030,8 +1042,8 @@ begin
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
     if not found or v_head.last_seq = 0 then
-      -- Whoever removes one of the two locks the heads that its inbox leads to: this one has no
-      -- inbox rows yet, so the users must stay until it has.
+      -- The removal of a user locks the heads that the user's inbox rows lead to. This head has none
+      -- yet, so lock the users until it has.
       perform from users
       where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
       order by uid for share;
@@ -1042,7 +1054,7 @@ begin
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
     for no key update;
-    -- It went while we waited for it.
+    -- Otherwise it was deleted while we waited for it.
     exit when found;
   end loop;
   return v_head;
@@ -1078,24 +1090,6 @@ begin
   return null;
 end $$;
 
-CREATE FUNCTION public.party_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  v_record jsonb;
-begin
-  if p_kind = 'group' then
-    select group_record(g) into v_record from groups g
-    where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null;
-  elsif p_id = 'app_system' then
-    v_record := system_record(p_app_no);
-  else
-    select user_record(u) into v_record from users u
-    where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null;
-  end if;
-  return v_record;
-end $$;
-
 CREATE FUNCTION public.purge_app(p_app_no integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $_$
@@ -1126,7 +1120,7 @@ CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id
     LANGUAGE plpgsql
     AS $$
 declare
-  m messages := find_referred(h, p_sender, p_id, false);
+  m messages := find_referenced_message(h, p_sender, p_id, false);
   v_receiver jsonb;
 begin
   if m.deleted_at is not null then
@@ -1136,31 +1130,56 @@ begin
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
       '{"devMessage": "You can''t quote an action message."}');
   end if;
-  v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
+  v_receiver := coalesce(entity_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then
     v_receiver := v_receiver
       || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
   end if;
   return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
-      select jsonb_object_agg(key, coalesce(party_record(h.app_no, 'user', key), value))
+      select jsonb_object_agg(key, coalesce(entity_record(h.app_no, 'user', key), value))
       from jsonb_each(m.data -> 'mentions')))
     || jsonb_build_object('entities', jsonb_build_object(
       'sender', jsonb_build_object('entityType', 'user',
-        'entity', coalesce(party_record(h.app_no, 'user', m.sender), '{}')),
+        'entity', coalesce(entity_record(h.app_no, 'user', m.sender), '{}')),
       'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
 end $$;
 
-CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_news json, OUT hopeless boolean, OUT restarted boolean) RETURNS record
+CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text[]) RETURNS void
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    AS $$
+  with users as materialized (
+    select distinct uid collate "C" as uid from unnest(p_uids) u (uid)
+  ), old as (
+    select uid, a.day from users join usage_activity a using (uid)
+    where a.app_no = p_app_no and a.day < p_day
+  ), back as (
+    update usage_activity a set day = p_day from old
+    where a.app_no = p_app_no and a.uid = old.uid
+    returning old.day as before
+  ), fresh as (
+    insert into usage_activity (app_no, uid, day)
+    select p_app_no, uid, p_day from users
+    on conflict do nothing
+    returning date '-infinity' as before
+  )
+  insert into usage_returns as r (app_no, day, before, users)
+  select p_app_no, p_day, before, count(*)
+  from (select before from back union all select before from fresh) active group by before
+  on conflict (app_no, day, before) do update set users = r.users + excluded.users
+$$;
+
+CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_batch json, OUT hopeless boolean, OUT restarted boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  v_failures int := (p_news ->> 'failures')::int;
-  v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
-  v_waiting boolean := (p_news ->> 'waiting')::boolean;
-  v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
-  v_probes int := coalesce((p_news ->> 'probes')::int, 0);
+  v_failures int := (p_batch ->> 'failures')::int;
+  v_succeeded boolean := (p_batch ->> 'succeeded')::boolean;
+  v_waiting boolean := (p_batch ->> 'waiting')::boolean;
+  v_wait double precision := (p_batch ->> 'waitSeconds')::double precision;
+  v_probes int := coalesce((p_batch ->> 'probes')::int, 0);
   v_failed boolean := exists (
-    select from json_to_recordset(p_news -> 'attempts') as a (status int)
+    select from json_to_recordset(p_batch -> 'attempts') as a (status int)
     where coalesce(a.status, 0) not between 200 and 299);
   v_waited boolean;
 begin
@@ -1168,7 +1187,7 @@ begin
   select waits_until is not null into v_waited from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
   if not found then return; end if;
-  -- The first failure of a wait comes with probes = 1; any other finds the wait here, unless it was ended.
+  -- The first failure of a wait has probes = 1. Any later one finds the wait here, unless it was ended.
   restarted := v_waiting and v_probes > 1 and not v_waited;
   if restarted then
     v_waiting := false;
@@ -1191,58 +1210,58 @@ begin
     (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
   select p_app_no, p_webhook, a.position, a.type, a.try, a.status, a.error, a.ms, a.answer,
     to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
-  from json_to_recordset(p_news -> 'attempts') as a (position bigint, type text, try int,
+  from json_to_recordset(p_batch -> 'attempts') as a (position bigint, type text, try int,
     status int, error text, ms int, answer text, at bigint);
 
-  if p_news -> 'queued' is not null then
+  if p_batch -> 'queued' is not null then
     insert into webhook_backlog (app_no, webhook_no, key, position)
     select p_app_no, p_webhook, q.key, q.position
-    from json_to_recordset(p_news -> 'queued') as q (key text, position bigint)
+    from json_to_recordset(p_batch -> 'queued') as q (key text, position bigint)
     on conflict do nothing;
     insert into webhook_parked (app_no, webhook_no, key)
     select distinct p_app_no, p_webhook, q.key
-    from json_to_recordset(p_news -> 'queued') as q (key text)
+    from json_to_recordset(p_batch -> 'queued') as q (key text)
     order by q.key
     on conflict do nothing;
   end if;
 
-  if p_news -> 'done' is not null then
+  if p_batch -> 'done' is not null then
     delete from webhook_backlog b
-    using json_to_recordset(p_news -> 'done') as d (key text, position bigint)
+    using json_to_recordset(p_batch -> 'done') as d (key text, position bigint)
     where b.app_no = p_app_no and b.webhook_no = p_webhook
       and b.key = d.key and b.position = d.position;
-    -- What was delivered after all is no dead letter any more; what was given up now is added below.
+    -- A replayed event that was delivered is no dead letter any more. New dead letters follow below.
     delete from webhook_dead_letters l
-    using json_to_recordset(p_news -> 'done') as d (position bigint)
+    using json_to_recordset(p_batch -> 'done') as d (position bigint)
     where l.app_no = p_app_no and l.webhook_no = p_webhook and l.position = d.position;
-    -- Those that have more are due again, from the first try on.
+    -- Keys with more events are due now, with their first attempt.
     update webhook_parked p set tries = 0, retry_at = now()
-    from (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    from (select distinct d.key from json_to_recordset(p_batch -> 'done') as d (key text)) done
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key;
     delete from webhook_parked p
-    using (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    using (select distinct d.key from json_to_recordset(p_batch -> 'done') as d (key text)) done
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key
       and not exists (
         select from webhook_backlog b
         where b.app_no = p_app_no and b.webhook_no = p_webhook and b.key = p.key);
   end if;
 
-  if p_news -> 'dead' is not null then
+  if p_batch -> 'dead' is not null then
     insert into webhook_dead_letters (app_no, webhook_no, position, upto, type, reason)
     select p_app_no, p_webhook, d.position, d.upto, d.type, d.reason
-    from json_to_recordset(p_news -> 'dead') as d (position bigint, upto bigint, type text, reason text)
+    from json_to_recordset(p_batch -> 'dead') as d (position bigint, upto bigint, type text, reason text)
     on conflict (app_no, webhook_no, position) do update
     set upto = excluded.upto, reason = excluded.reason, at = excluded.at;
   end if;
 
-  if p_news -> 'parked' is not null then
+  if p_batch -> 'parked' is not null then
     update webhook_parked p
     set tries = f.tries, retry_at = now() + make_interval(secs => f.seconds)
-    from json_to_recordset(p_news -> 'parked') as f (key text, tries int, seconds double precision)
+    from json_to_recordset(p_batch -> 'parked') as f (key text, tries int, seconds double precision)
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = f.key;
   end if;
 
-  -- It answers again: whoever waited is tried now.
+  -- The receiver answers again: retry all waiting keys now.
   if v_waited and not v_waiting then
     update webhook_parked set retry_at = now()
     where app_no = p_app_no and webhook_no = p_webhook and retry_at > now();
@@ -1311,7 +1330,7 @@ declare
   r reactions;
 begin
   perform pg_advisory_xact_lock(p_id);
-  m := hold_message(p_app_no, p_id, p_uid);
+  m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted then return; end if;
   delete from reactions
   where app_no = p_app_no and uid = p_uid and message_id = p_id and reaction = p_reaction
@@ -1322,15 +1341,7 @@ begin
   perform announce_reaction('message.reaction.removed', h, r);
 end $$;
 
-CREATE FUNCTION public.rename_present() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
-  return null;
-end $$;
-
-CREATE FUNCTION public.roll_up(p_app_no integer, p_limit integer) RETURNS integer
+CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1385,7 +1396,7 @@ begin
     select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)
     group by day order by day
   loop
-    perform note_active(p_app_no, v_day, v_uids);
+    perform record_activity(p_app_no, v_day, v_uids);
   end loop;
   if v_taken = p_limit then return v_taken; end if;
 
@@ -1395,7 +1406,7 @@ begin
     )
     select day, array_agg(uid) from seen group by day order by day
   loop
-    perform note_active(p_app_no, v_day, v_uids);
+    perform record_activity(p_app_no, v_day, v_uids);
   end loop;
   return v_taken;
 end $$;
@@ -1420,7 +1431,7 @@ CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- A reply never counts, nor does what moves no view.
+  -- Replies never count as unread, nor do messages that don't update the conversation.
   v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
   v_entities text;
@@ -1458,19 +1469,19 @@ begin
 
   if message_id is null then
     if p_mentions is not null then
-      v_mentions := hold_mentioned(p_app_no, p_mentions);
+      v_mentions := lock_mentioned_users(p_app_no, p_mentions);
       v_kept := with_mentions(p_data, small_records(v_mentions));
       v_shown := with_mentions(p_data, v_mentions);
     end if;
     if p_kind = 'user' then
-      h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
+      h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
-      -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
-      -- else takes this lock, so whoever has the head need not wait for it.
+      -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
+      -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
@@ -1488,7 +1499,7 @@ begin
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    -- As message_record makes it, of a message that nobody has changed yet.
+    -- The same as message_record returns for a message that nobody has changed yet.
     message := concat(
       '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
       ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
@@ -1519,7 +1530,7 @@ begin
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
         concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
-      from told_of_mention(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
+      from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
 end $$;
@@ -1542,11 +1553,11 @@ CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from big
     AS $$
 declare
   v_day date := (clock_timestamp() at time zone 'utc')::date;
-  v_places tid[];
+  v_tids tid[];
 begin
   horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 
-  -- Idle polls neither write nor use up a transaction id.
+  -- Idle polls write nothing and use no transaction id.
   taken := '{}';
   if not exists (select from outbox where id > p_after)
     and not exists (select from outbox where id = any (p_gaps))
@@ -1557,16 +1568,16 @@ begin
 
   perform lock_lease('sequencer', p_worker, p_epoch);
 
-  -- Mostly there is one place to look at, and no order to make.
+  -- Usually there is one range to read, and nothing to sort.
   if cardinality(p_gaps) = 0 and (p_old is null or p_after is null) then
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
     from (
       select id, ctid from outbox
       where id > coalesce(p_after, p_from) and id <= coalesce(p_old, 9223372036854775807)
       order by id limit p_limit
     ) found;
   else
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
     from (
       select id, ctid from (
         (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
@@ -1579,10 +1590,10 @@ begin
     ) found;
   end if;
 
-  -- By place, not by id: a tenth less work. Since the lease was locked nobody else removes rows, so
-  -- none has moved since it was found.
+  -- By ctid, not by id: 10 % less work. Only the holder of the lease deletes rows, so none of these
+  -- has moved since it was found.
   with gone as (
-    delete from outbox where ctid = any (v_places)
+    delete from outbox where ctid = any (v_tids)
     returning id, app_no, type, key, payload, to_first, to_second, at
   ), counted as (
     select app_no, count(*) as n from gone group by app_no
@@ -1603,22 +1614,6 @@ begin
       ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e') as line
   )
   select string_agg(line, '') into live from placed;
-end $$;
-
-CREATE FUNCTION public.set_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_visible boolean;
-begin
-  update inbox set blocked = p_blocked
-  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
-    and blocked <> p_blocked
-  returning visible into v_visible;
-  if v_visible then
-    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
-    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
-  end if;
 end $$;
 
 CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[], p_blocked boolean) RETURNS SETOF text
@@ -1642,7 +1637,7 @@ begin
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
     end if;
     if found then
-      perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
+      perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
     if not p_blocked and h.last_seq = 0 and not exists (select from blocks
@@ -1651,6 +1646,22 @@ begin
       delete from conversations where app_no = p_app_no and no = h.no;
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.set_view_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_visible boolean;
+begin
+  update inbox set blocked = p_blocked
+  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+    and blocked <> p_blocked
+  returning visible into v_visible;
+  if v_visible then
+    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
+  end if;
 end $$;
 
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
@@ -1668,7 +1679,7 @@ declare
   v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
   v_own int := p_counts::int;
   v_moved int;
-  -- Views that came, and those of them that are not blocked, of either side.
+  -- New views of either side: all, and those that aren't blocked.
   v_one int := 0;
   v_one_free int := 0;
   v_other int := 0;
@@ -1696,7 +1707,7 @@ begin
     own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
   from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
   where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    -- Not plainly `visible`: the index of those would be read for all views of a user.
+    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
     and coalesce(i.visible, false);
   get diagnostics v_moved = row_count;
   if v_moved < 2 then
@@ -1744,7 +1755,8 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
-  -- Both views of two users go at once, with the head: who removes one of them finds it by that view.
+  -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
+  -- head by that user's row.
   for i in
     delete from inbox where ctid = any (array(
       select ctid from inbox
@@ -1771,7 +1783,7 @@ begin
   return v_done;
 end $$;
 
-CREATE FUNCTION public.sweep_gone_message(p_app_no integer, p_id bigint, p_limit integer) RETURNS boolean
+CREATE FUNCTION public.sweep_deleted_message(p_app_no integer, p_id bigint, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1831,7 +1843,7 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id) into v_ids from gone;
-  perform forget_messages(p_app_no, v_ids);
+  perform delete_message_references(p_app_no, v_ids);
   return coalesce(cardinality(v_ids), 0);
 end $$;
 
@@ -1894,7 +1906,7 @@ begin
   return true;
 end $$;
 
-CREATE FUNCTION public.sweep_sender(p_app_no integer, p_conversation bigint, p_uid text, p_limit integer) RETURNS integer
+CREATE FUNCTION public.sweep_sender_messages(p_app_no integer, p_conversation bigint, p_uid text, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1923,29 +1935,8 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id) into v_ids from gone;
-  perform forget_messages(p_app_no, v_ids);
+  perform delete_message_references(p_app_no, v_ids);
   return coalesce(cardinality(v_ids), 0);
-end $$;
-
-CREATE FUNCTION public.sweep_traces(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_left int := p_limit;
-  v_done int;
-begin
-  delete from mentions where v_left > 0 and ctid = any (array(
-    select ctid from mentions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-  delete from thread_users where v_left > 0 and ctid = any (array(
-    select ctid from thread_users where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  v_left := v_left - v_done;
-  delete from interactions where v_left > 0 and ctid = any (array(
-    select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
-  get diagnostics v_done = row_count;
-  return p_limit - v_left + v_done;
 end $$;
 
 CREATE FUNCTION public.sweep_user(p_app_no integer, p_uid text, p_limit integer) RETURNS boolean
@@ -1963,11 +1954,11 @@ begin
     if i.kind = 'user' then
       v_left := v_left - sweep_conversation(p_app_no, i.conversation, v_left);
     else
-      v_left := v_left - sweep_sender(p_app_no, i.conversation, p_uid, v_left);
+      v_left := v_left - sweep_sender_messages(p_app_no, i.conversation, p_uid, v_left);
       if v_left > 0 then
         delete from marks
         where app_no = p_app_no and conversation = i.conversation and uid = p_uid;
-        -- What a removed group counted is counted no more.
+        -- The counts of a removed group don't matter any more.
         if exists (select from groups
           where app_no = p_app_no and guid = i.with_id and removed_at is null)
         then
@@ -1993,7 +1984,7 @@ begin
     select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
-  v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
+  v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
@@ -2010,7 +2001,7 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
 
-  -- A block makes a head where there was none, which no inbox leads to.
+  -- A block can create a head without inbox rows.
   with gone as (
     delete from blocks where v_left > 0 and ctid = any (array(
       (select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0))
@@ -2031,6 +2022,27 @@ begin
   delete from view_totals where app_no = p_app_no and uid = p_uid;
   delete from users where app_no = p_app_no and uid = p_uid and removed_at is not null;
   return true;
+end $$;
+
+CREATE FUNCTION public.sweep_user_references(p_app_no integer, p_uid text, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_left int := p_limit;
+  v_done int;
+begin
+  delete from mentions where v_left > 0 and ctid = any (array(
+    select ctid from mentions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from thread_users where v_left > 0 and ctid = any (array(
+    select ctid from thread_users where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  v_left := v_left - v_done;
+  delete from interactions where v_left > 0 and ctid = any (array(
+    select ctid from interactions where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
+  get diagnostics v_done = row_count;
+  return p_limit - v_left + v_done;
 end $$;
 
 CREATE FUNCTION public.sweep_webhook(p_app_no integer, p_webhook bigint, p_limit integer) RETURNS boolean
@@ -2095,7 +2107,7 @@ begin
       partition by app_no, conversation, uid, kind order by seq) as next_at
     from looked
   ), gone as (
-    -- Who sweeps them locks them in another order: nobody is waited for.
+    -- Sweeps lock marks in another order, so this skips locked ones instead of waiting.
     delete from marks where ctid = any (array(
       select k.ctid from marks k where k.ctid = any (array(
         select tid from followed
@@ -2103,28 +2115,11 @@ begin
           and date_trunc('day', at, 'UTC') = date_trunc('day', next_at, 'UTC')))
       for update skip locked))
   )
-  -- The last one is looked at again, beside what comes after it.
+  -- The last mark is checked again, together with the one after it.
   select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
   order by app_no, conversation, uid, kind, seq offset p_limit - 1;
   update mark_thinning set place = v_next, began_at = t.began_at;
   return v_next is not null;
-end $$;
-
-CREATE FUNCTION public.told_of_mention(h public.conversations, p_by text, p_uids text[]) RETURNS SETOF text
-    LANGUAGE plpgsql STABLE
-    AS $$
-begin
-  return query select mentioned from unnest(p_uids) mentioned
-  where mentioned <> p_by
-    and case h.kind when 'user' then mentioned in (h.one, h.other) else exists (
-      select from inbox i
-      where i.app_no = h.app_no and i.uid = mentioned and i.kind = 'group' and i.with_id = h.one
-        and i.scope is not null) end
-    and not exists (select from blocks b
-      where b.app_no = h.app_no and b.uid = mentioned and b.blocked_uid = p_by)
-    and not exists (select from blocks b
-      where b.app_no = h.app_no and b.uid = p_by and b.blocked_uid = mentioned)
-  order by mentioned collate "C";
 end $$;
 
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
@@ -2140,6 +2135,14 @@ begin
     delete from reaction_counts c
     where c.app_no = r.app_no and c.message_id = r.message_id and c.reaction = r.reaction;
   end if;
+end $$;
+
+CREATE FUNCTION public.update_presence_name() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
+  return null;
 end $$;
 
 CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
@@ -2884,11 +2887,11 @@ CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE 
 
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 
-CREATE TRIGGER messages_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.note_change();
+CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
 
 CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
 
-CREATE TRIGGER rename_present AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.rename_present();
+CREATE TRIGGER update_presence_name AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.update_presence_name();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -26,7 +26,7 @@ const placeOf = async ({ cell, no }: TestApp) => {
   return (await rows<{ position: number }>(cell.db, text))[0]?.position ?? 0
 }
 
-/** The recount, in other words than those of roll_up. */
+/** The recount, in other words than those of roll_up_usage. */
 const RECOUNT = (no: number) => `
   with log as (select type, (at at time zone 'UTC')::date as day, at, payload::jsonb as p
     from events where app_no = ${no}),
@@ -103,7 +103,7 @@ suite('distinct users', () => {
       for (let from = 0; from < count; from += 6_000) {
         await rows(
           cell.db,
-          `select note_active(${no}, '2026-01-0${day + 1}', array(
+          `select record_activity(${no}, '2026-01-0${day + 1}', array(
              select 'u' || n from generate_series(${from + every}, ${from + 6_000}, ${every}) n))`,
         )
       }

@@ -9,20 +9,20 @@ create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
 /*
- * What a name is sorted and searched by: lower case, without accents and compatibility forms, so that
- * "Ädam" stands beside "adam" and is found by it. Other scripts keep their marks.
+ * What names are sorted and searched by: lower case, without accents and compatibility forms, so that
+ * "Ädam" sorts next to "adam" and a search for either finds both. Other scripts keep their marks.
  */
 create function fold_name(name text) returns text
 language sql immutable strict parallel safe
 return lower(normalize(regexp_replace(normalize(name, nfkd), '[\u0300-\u036f]', '', 'g'), nfkc));
 
--- Functions like this one are put into the statements that use them, if they are declared no more
--- constant than what they call; a call of its own would cost more than they do.
+-- PostgreSQL inlines functions like this one if they aren't declared more constant than what they
+-- call. A call would cost more than its work.
 create function unix(p_at timestamptz) returns bigint
 language sql immutable parallel safe
 return floor(date_part('epoch', p_at at time zone 'UTC'))::bigint;
 
-/* Every send asks this: the expression is tried on texts alone that can have a link. */
+/* Every send evaluates this: only texts that can contain a link are matched with the expression. */
 create function has_link(p_data jsonb) returns boolean
 language sql immutable parallel safe
 return coalesce((strpos(p_data ->> 'text', '.') > 0 or strpos(p_data ->> 'text', '://') > 0)
@@ -31,32 +31,32 @@ return coalesce((strpos(p_data ->> 'text', '.') > 0 or strpos(p_data ->> 'text',
 create table apps (
   app_no int primary key,
   app_id text not null unique,
-  -- Only what differs from the defaults (core/settings.ts).
+  -- Only the settings that differ from the defaults (core/settings.ts).
   settings jsonb not null default '{}',
   created_at timestamptz not null default now(),
-  -- Set: the app was marked for removal, and nothing serves it until it is restored. The directory
-  -- decides, this follows (workers/apps.ts).
+  -- Set: the app is marked for removal, and nothing serves it until it is restored. The directory
+  -- decides; workers/apps.ts copies its decision.
   archived_at timestamptz
 );
 create index apps_archived on apps (app_no) where archived_at is not null;
 
 create table api_keys (
   app_no int not null references apps,
-  -- Keyed hash, for lookup; the value itself sealed, for display.
+  -- A keyed hash for lookups; the encrypted value for display.
   key_hash bytea not null,
   key_sealed bytea not null,
   name text not null,
   scope text not null check (scope in ('authOnly', 'fullAccess')),
-  -- Not now(): keys of one transaction keep their order.
+  -- Not now(): keys created in one transaction keep their order.
   created_at timestamptz not null default clock_timestamp(),
   primary key (app_no, key_hash)
 );
 
--- Jobs that must run once per cell are held by leases. A worker renews one row a second, whatever
--- number of jobs it holds; a lease is good while its worker's row has not expired by this
--- database's clock. Each change of hands raises the epoch. A job whose work must not be done twice
--- checks worker and epoch inside its own transaction (lock_lease): a process that was stopped and
--- resumed after losing its lease can do no harm. Jobs that can be repeated need no check.
+-- Leases assign jobs that must run once per cell. A worker renews one row per second, however many
+-- jobs it has; a lease is valid until its worker's row expires by this database's clock. Each new holder
+-- raises the epoch. A job whose work must not be done twice checks worker and epoch inside its own
+-- transaction (lock_lease), so a process that was stopped and resumes after losing its lease does no
+-- harm. Jobs that can be repeated need no check.
 
 create table workers (
   worker_id uuid primary key,
@@ -69,24 +69,24 @@ create table leases (
   epoch bigint not null
 );
 
--- An action inserts its event into outbox in its own transaction, last, after its locks and
--- writes. The sequencer moves committed rows to events and gives them a position: 1, 2, 3 … per
--- app, without a hole. docs/decisions/0005-sequencer.md tells why nothing is skipped.
+-- An action inserts its event into outbox in its own transaction, after its locks and writes. The
+-- sequencer moves committed rows to events and assigns positions: 1, 2, 3 … per app, without gaps.
+-- docs/decisions/0005-sequencer.md explains why it skips nothing.
 
 create table outbox (
-  -- cache 1: ids are drawn in order by all sessions.
+  -- cache 1: all sessions draw ids in one order.
   id bigint generated always as identity (cache 1) primary key,
   app_no int not null,
   type text not null,
-  -- What must stay in order among its like: the conversation, else the user or group concerned.
+  -- The order key: the conversation, otherwise the user or group. Events with the same one stay in order.
   key text not null,
   payload json not null,
-  -- Under what devices find it that come back: `user:…`, `group:…`, `*` for everyone, '' for none.
+  -- The topics under which reconnecting devices find it: `user:…`, `group:…`, `*` (everyone), '' (none).
   to_first text collate "C" not null default '',
   to_second text collate "C",
   at timestamptz not null default clock_timestamp()
 ) with (
-  -- Rows live for milliseconds: clean up by count, not by a share of a table that is empty.
+  -- Rows live for milliseconds: vacuum by row count, not by a share of an empty table.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 20000,
   autovacuum_vacuum_insert_threshold = -1
@@ -102,21 +102,21 @@ create table events (
   to_second text collate "C",
   -- When it happened.
   at timestamptz not null,
-  -- When it was given its position (UTC): the partition.
+  -- When it got its position (UTC): the partition.
   day date not null,
   primary key (app_no, position, day)
 ) partition by range (day);
 create index events_first on events (app_no, to_first, position) where to_first <> '';
 create index events_second on events (app_no, to_second, position) where to_second is not null;
 
--- The last position given in each app.
+-- The last position of each app.
 create table positions (
   app_no int primary key,
   position bigint not null
 ) with (fillfactor = 50);
 
--- What every process must forget within a second: it reads the last half minute of this log twice
--- a second. Rows older than that are of no use and go with the hourly upkeep.
+-- Credentials and settings that every process must drop from its caches within a second. Processes read
+-- the last half minute of this log twice a second; the hourly upkeep deletes older rows.
 create table revocations (
   at timestamptz not null default clock_timestamp(),
   app_no int not null,
@@ -125,8 +125,8 @@ create table revocations (
 );
 create index revocations_at on revocations (at);
 
--- Answers to writes that carried an Idempotency-Key, for 24 hours. Inserted first and completed
--- last in the write's own transaction: a twin waits on the row, then gets the answer.
+-- Answers to writes with an Idempotency-Key, kept for 24 hours. A write inserts its row first and
+-- completes it last, in its own transaction: a retry waits for the row, then gets the answer.
 create table idempotency (
   app_no int not null,
   -- Who asked: the hash of the credential, and the user it acted for ('' for the app itself).
@@ -136,13 +136,13 @@ create table idempotency (
   request_hash bytea not null,
   answer_sealed bytea,
   created_at timestamptz not null default now(),
-  -- Of a send: the message, whose answer is made from it.
+  -- For a send: the message that the answer is built from.
   message_id bigint,
   primary key (app_no, credential, uid, key)
 );
 create index idempotency_created_at on idempotency (created_at);
 
--- Users, their roles and tokens, and who is whose friend or blocks whom.
+-- Users, their roles and tokens, friends and blocks.
 
 create table roles (
   app_no int not null references apps,
@@ -151,11 +151,11 @@ create table roles (
   description text,
   metadata jsonb,
   settings jsonb,
-  -- Always there, and not counted among the roles of the app.
+  -- Always exists, and doesn't count towards the app's roles.
   built_in boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz,
-  -- Set: gone for everyone, its holders count as `default` until they are moved.
+  -- Set: removed for everyone; its users count as `default` until a sweep has moved them.
   removed_at timestamptz,
   primary key (app_no, role)
 );
@@ -175,26 +175,27 @@ create table users (
   created_at timestamptz not null default now(),
   updated_at timestamptz,
   deactivated_at timestamptz,
-  -- Set: gone for everyone, the id stays taken until all that is theirs is swept.
+  -- Set: removed for everyone; the uid stays taken until a sweep has deleted all rows of the user.
   removed_at timestamptz,
-  -- Whether a device of theirs is connected (presence). In the user's own row, since every record of
-  -- a user shows it; no index has it, so that a change touches none.
+  -- Whether a device of theirs is connected (presence). It is in the user's row because every record of
+  -- a user shows it. No index includes it, so a change updates none.
   online boolean not null default false,
   bot boolean not null default false,
   primary key (app_no, uid)
 ) with (fillfactor = 90);
--- The order of lists, apart for both states so that neither walks over the other's rows.
+-- The order of lists. One index per state, so that a list never scans rows of the other state.
 create index users_active on users (app_no, name_key, uid)
 where deactivated_at is null and removed_at is null;
 create index users_deactivated on users (app_no, name_key, uid)
 where deactivated_at is not null and removed_at is null;
 create index users_removed on users (app_no, uid) where removed_at is not null;
--- What lists are filtered by, for values that few users have.
+-- Filters of lists, for values that few users have.
 create index users_role on users (app_no, role, uid) where removed_at is null;
 create index users_created_at on users (app_no, created_at);
 create index users_updated_at on users (app_no, updated_at) where updated_at is not null;
--- Search in all but the first character: by trigrams, and for keys of one or two characters, which have none, by single
--- characters. Names that begin with a key stand together in the order of lists, where they need no search.
+-- Search in all but the first character: by trigrams, and by single characters for search keys of one
+-- or two, which have no trigrams. Names that begin with the search key are adjacent in the order of
+-- lists, so they need no search.
 create index users_search on users
 using gin (app_no, (substr(name_key, 2)) gin_trgm_ops, (string_to_array(substr(name_key, 2), null)))
 with (gin_pending_list_limit = 1024);
@@ -203,7 +204,7 @@ create index users_bots on users (app_no, uid) where bot;
 
 create table auth_tokens (
   app_no int not null,
-  -- Keyed hash, for lookup; the value itself sealed, for display.
+  -- A keyed hash for lookups; the encrypted value for display.
   token_hash bytea not null,
   token_sealed bytea not null,
   uid text collate "C" not null,
@@ -215,7 +216,7 @@ create table auth_tokens (
 );
 create index auth_tokens_user on auth_tokens (app_no, uid, created_at);
 
--- Both ways: a friendship is two rows, written together.
+-- A friendship is two rows, one per direction, written together.
 create table friends (
   app_no int not null,
   uid text collate "C" not null,
@@ -233,7 +234,7 @@ create table blocks (
 );
 create index blocks_blocked on blocks (app_no, blocked_uid, uid);
 
--- Totals of an app, spread over several rows so that writers seldom meet; a total is their sum.
+-- Totals of an app, spread over several rows so that writers rarely meet. The total is their sum.
 create table totals (
   app_no int not null,
   what text not null,
@@ -243,10 +244,10 @@ create table totals (
 ) with (fillfactor = 50);
 
 -- Groups and their members, conversations, messages and marks. docs/decisions/0010-conversations.md
--- tells why views of two are pushed and views of groups are pulled.
+-- explains why a send updates 1:1 views, while group views are computed when they are read.
 
--- Drawn under the conversation's lock: ids grow in the order of its messages. cache 1, or each
--- session would draw from a block of its own.
+-- Drawn under the head's lock, so ids grow in the order of a conversation's messages. cache 1: otherwise
+-- each session would draw from a block of its own.
 create sequence message_ids cache 1;
 create sequence conversation_nos;
 
@@ -256,11 +257,11 @@ create table groups (
   name text not null,
   name_key text collate "C" not null generated always as (fold_name(name)) stored,
   type text not null check (type in ('public', 'private', 'password')),
-  -- argon2id, of groups that are joined with a password.
+  -- argon2id; only groups with a password have one.
   password_hash text,
   icon text,
   description text,
-  -- A member with the scope `admin`, or app_system, which is no member.
+  -- A member with the scope `admin`, or app_system, which isn't a member.
   owner text collate "C" not null,
   metadata jsonb,
   tags text[] not null default '{}',
@@ -268,25 +269,25 @@ create table groups (
   created_at timestamptz not null default now(),
   updated_at timestamptz,
   updated_by text,
-  -- What lists are ordered by: the seconds that records show.
+  -- The sort keys of lists: the seconds that records show.
   created_second bigint not null generated always as (unix(created_at)) stored,
   changed_second bigint not null generated always as (unix(coalesce(updated_at, created_at))) stored,
-  -- Set: gone for everyone, the id stays taken until all that is the group's is swept.
+  -- Set: removed for everyone; the guid stays taken until a sweep has deleted all rows of the group.
   removed_at timestamptz,
   primary key (app_no, guid)
 ) with (fillfactor = 80);
 create index groups_removed on groups (app_no, guid) where removed_at is not null;
--- The orders of lists, apart by type: whoever may not see private groups never walks over them.
+-- The orders of lists, by type first: users who may not see private groups never scan them.
 create index groups_changed on groups (app_no, type, changed_second, guid)
 where removed_at is null;
 create index groups_name on groups (app_no, type, name_key, guid) where removed_at is null;
 create index groups_created on groups (app_no, type, created_second, guid)
 where removed_at is null;
 create index groups_guid on groups (app_no, type, guid) where removed_at is null;
--- What lists are filtered by, for values that few groups have.
+-- Filters of lists, for values that few groups have.
 create index groups_updated on groups (app_no, changed_second)
 where removed_at is null and updated_at is not null;
--- Each member that comes or goes writes to all indexes of its group for this one's sake.
+-- Because of this index, every member who joins or leaves updates all indexes of the group.
 create index groups_size on groups (app_no, members_count) where removed_at is null;
 create index groups_search on groups
 using gin (app_no, name_key gin_trgm_ops, (string_to_array(name_key, null)))
@@ -297,7 +298,7 @@ create table bans (
   app_no int not null,
   guid text collate "C" not null,
   uid text collate "C" not null,
-  -- What the user was before; null for somebody who was no member.
+  -- The user's scope before the ban; null if the user wasn't a member.
   scope text,
   joined_at timestamptz,
   banned_at timestamptz not null default clock_timestamp(),
@@ -306,26 +307,26 @@ create table bans (
 create index bans_list on bans (app_no, guid, banned_at, uid);
 create index bans_user on bans (app_no, uid);
 
--- The head of a conversation: what is the same for all who take part.
+-- The head of a conversation: the state that all participants share.
 create table conversations (
   app_no int not null,
   no bigint not null default nextval('conversation_nos'),
   kind text collate "C" not null check (kind in ('user', 'group')),
-  -- Of two users the one that sorts first, and the other; of a group its guid, and ''.
+  -- 1:1: the uid that sorts first, and the other one. Group: its guid, and ''.
   one text collate "C" not null,
   other text collate "C" not null,
   last_seq bigint not null default 0,
   last_at timestamptz not null default '-infinity',
-  -- The newest message that moves views; the second of its time is `updatedAt`, and never goes back.
+  -- The newest message that updates views. Its second is `updatedAt`, which never goes back.
   shown_seq bigint not null default 0,
   shown_id bigint,
   created_second bigint,
   updated_second bigint not null default 0,
-  -- How many messages counted as unread, ever.
+  -- How many messages ever counted as unread.
   counted bigint not null default 0,
-  -- Members whose view is hidden since they cleared it, while others have one.
+  -- The number of members who cleared their view and got no message since.
   hidden int not null default 0,
-  -- Messages up to here are gone for everyone, and swept while `purging`.
+  -- Messages up to this seq are purged for everyone; sweeps delete them while `purging` is set.
   purged_seq bigint not null default 0,
   purging boolean not null default false,
   primary key (app_no, no),
@@ -337,7 +338,7 @@ create table messages (
   app_no int not null,
   id bigint not null,
   conversation bigint not null,
-  -- 1, 2, 3 … in its conversation.
+  -- 1, 2, 3 … within the conversation.
   seq bigint not null,
   sender text collate "C" not null,
   category text not null,
@@ -348,10 +349,10 @@ create table messages (
   -- The message that this one replies to, and the one that it quotes.
   parent_id bigint,
   quoted_id bigint,
-  -- Decided when it is sent: whether it counts as unread, and whether it moves views.
+  -- Decided when it is sent: whether it counts as unread, and whether it updates views.
   counts boolean not null,
   shows boolean not null,
-  -- How many counting messages there are up to this one, with it.
+  -- How many counting messages there are up to this one, including it.
   counted bigint not null,
   sent_at timestamptz not null,
   updated_at timestamptz not null,
@@ -359,25 +360,25 @@ create table messages (
   edited_by text,
   deleted_at timestamptz,
   deleted_by text,
-  -- For all who take part.
+  -- Pins are visible to all participants.
   pinned_at timestamptz,
   pinned_by text,
-  -- Whether anybody ever reacted to it, or saved it: else there is nothing of that to look for.
+  -- Whether anybody ever reacted to it or saved it. If not, reads skip those tables.
   reacted boolean not null default false,
   saved boolean not null default false,
   primary key (app_no, id)
 );
 create unique index messages_seq on messages (app_no, conversation, seq);
 create index messages_sender on messages (app_no, conversation, sender, seq);
--- What a user sent, wherever.
+-- All messages of a sender.
 create index messages_from on messages (app_no, sender, id);
 create index messages_replies on messages (app_no, parent_id, seq) where parent_id is not null;
 create index messages_pinned on messages (app_no, conversation, id) where pinned_at is not null;
--- With reactions: for whoever looks for those alone. Reactions that were all taken back leave the mark.
+-- For lists of messages with reactions. The flag stays when all reactions are removed.
 create index messages_reacted on messages (app_no, conversation, seq) where reacted;
--- A conversation's messages in the order of lists over several conversations: by id.
+-- The order of lists over several conversations: by id.
 create index messages_conversation on messages (app_no, conversation, id);
--- What few messages have, in the order of lists. A plain text has none of it.
+-- Properties that few messages have, in the order of lists. Plain text messages have none of them.
 create index messages_attached on messages (app_no, id) where data ? 'attachments';
 create index messages_linked on messages (app_no, id) where has_link(data);
 create index messages_mentioning on messages (app_no, id) where data ? 'mentions';
@@ -386,14 +387,14 @@ create index messages_tagged on messages (app_no, id) where tags <> '{}';
 create index messages_changed on messages (app_no, id) where updated_at > sent_at;
 create index messages_category on messages (app_no, category, id) where category <> 'message';
 
--- Messages that are gone, while what users left at them (0008_reactions.sql) is being swept.
+-- Deleted messages whose reactions and saves are still to be swept.
 create table gone_messages (
   app_no int not null,
   id bigint not null,
   primary key (app_no, id)
 );
 
--- Counting messages that were deleted: unread counts leave them out.
+-- Deleted messages that counted: unread counts leave them out.
 create table uncounted (
   app_no int not null,
   conversation bigint not null,
@@ -401,41 +402,41 @@ create table uncounted (
   primary key (app_no, conversation, seq)
 );
 
--- The caller's own ids of messages: a second send with the same one finds the first.
+-- The callers' own message ids: a second send with the same muid finds the first.
 create table muids (
   app_no int not null,
   sender text collate "C" not null,
   muid text collate "C" not null,
-  -- One send to several receivers makes one message for each; '' for a send to one.
+  -- A send to several receivers creates one message for each; '' for a send to one receiver.
   target text collate "C" not null,
   message_id bigint,
   primary key (app_no, sender, muid, target)
 );
 
--- A user's side of a conversation. Of a group it is the membership's row too, kept when the user
--- leaves (scope is null then).
+-- The inbox row: one user's state in one conversation. In a group it is the membership too, and stays
+-- when the user leaves (scope is null then).
 create table inbox (
   app_no int not null,
   uid text collate "C" not null,
   kind text collate "C" not null,
-  -- The other user, or the group.
+  -- The counterpart: the other user, or the group.
   with_id text collate "C" not null,
   conversation bigint not null,
-  -- Read up to here, and how many counting messages that were.
+  -- The user has read up to this seq, and this many counting messages.
   read_seq bigint not null default 0,
   read_counted bigint not null default 0,
-  -- Own counting messages after read_seq that are not deleted.
+  -- The user's own counting messages after read_seq that aren't deleted.
   own_since bigint not null default 0,
-  -- What is up to here the user has cleared away.
+  -- The user has cleared all messages up to this seq.
   cleared_seq bigint not null default 0,
   tags text[] not null default '{}',
   pinned_at timestamptz,
-  -- Of two users only: whether there is a view, whether its owner blocks the other, and its times.
+  -- 1:1 only: whether there is a view, whether its user blocks the other one, and its times.
   visible boolean not null default false,
   blocked boolean not null default false,
   created_second bigint,
   updated_second bigint not null default 0,
-  -- Of groups only.
+  -- Groups only.
   scope text check (scope in ('admin', 'moderator', 'participant')),
   joined_at timestamptz,
   primary key (app_no, uid, kind, with_id)
@@ -444,14 +445,14 @@ create index inbox_direct on inbox (app_no, uid, blocked, updated_second desc, w
 where kind = 'user' and visible;
 create index inbox_memberships on inbox (app_no, uid, with_id)
 where kind = 'group' and scope is not null;
--- Members in the order of lists, apart by scope so that the few admins of many are found.
+-- Members in the order of lists, by scope first, so that a list of the few admins is cheap.
 create index inbox_members on inbox (app_no, conversation, scope, joined_at, uid)
 where scope is not null;
--- Everyone who has a row, for removals.
+-- All inbox rows of a conversation, for removals.
 create index inbox_conversation on inbox (app_no, conversation, uid);
 create index inbox_pinned on inbox (app_no, uid) where pinned_at is not null;
 
--- What the app pins for everyone: a group, or everyone's conversation with a user.
+-- Conversations that the app pins for everyone: with a group, or everyone's with a user.
 create table app_pins (
   app_no int not null,
   place int not null,
@@ -461,7 +462,7 @@ create table app_pins (
   primary key (app_no, kind, id)
 );
 
--- How many views of conversations between two a user has, and how many without those blocked.
+-- A user's number of 1:1 views: all, and those with users they don't block.
 create table view_totals (
   app_no int not null,
   uid text collate "C" not null,
@@ -470,7 +471,7 @@ create table view_totals (
   primary key (app_no, uid)
 ) with (fillfactor = 50);
 
--- Who had received or read up to which message when: a row for each step forward.
+-- How far a user had received or read at which time: one row per step.
 create table marks (
   app_no int not null,
   conversation bigint not null,
@@ -481,16 +482,16 @@ create table marks (
   primary key (app_no, conversation, uid, kind, seq)
 );
 
--- How far old marks are thinned, in the order of their key (no place: all were looked at), and when
--- that was begun. One row.
+-- How far old marks are thinned, in key order (null: all were checked), and when that pass began. One
+-- row.
 create table mark_thinning (
   place jsonb,
   began_at timestamptz not null default '-infinity'
 );
 insert into mark_thinning default values;
 
--- Replies, mentions and interactions: what messages have to do with each other and with users. All is
--- written under the lock of the conversation. docs/decisions/0011-threads.md tells why so.
+-- Threads, mentions and interactions. All of it is written under the head's lock;
+-- docs/decisions/0011-threads.md explains why.
 
 -- A message that has replies.
 create table threads (
@@ -498,9 +499,9 @@ create table threads (
   parent_id bigint not null,
   conversation bigint not null,
   parent_seq bigint not null,
-  -- Without those that were deleted.
+  -- Without deleted replies.
   replies int not null,
-  -- The newest reply, whatever became of it.
+  -- The newest reply, even if it was deleted since.
   last_id bigint not null,
   updated_second bigint not null,
   primary key (app_no, parent_id)
@@ -509,8 +510,8 @@ create index threads_order on threads (app_no, updated_second, parent_id);
 create index threads_conversation on threads (app_no, conversation, updated_second, parent_id)
 include (parent_seq);
 
--- Whose threads these are: of two users both; of a group whoever wrote the message or a reply, or
--- follows it.
+-- The users of a thread: both users of a 1:1 conversation; in a group those who wrote the message or a
+-- reply, or follow it.
 create table thread_users (
   app_no int not null,
   uid text collate "C" not null,
@@ -523,7 +524,7 @@ create table thread_users (
 );
 create index thread_users_conversation on thread_users (app_no, conversation, parent_id);
 
--- One row for each user that a message mentions. How many are unread follows from the user's mark.
+-- One row per user that a message mentions. The user's mark decides how many are unread.
 create table mentions (
   app_no int not null,
   uid text collate "C" not null,
@@ -531,15 +532,15 @@ create table mentions (
   seq bigint not null,
   message_id bigint not null,
   parent_id bigint,
-  -- Not where users mention themselves.
+  -- False if users mention themselves.
   counts boolean not null,
   primary key (app_no, uid, conversation, seq)
 );
--- What mentions a user, wherever; and whom a message mentions.
+-- All mentions of a user, and all users that a message mentions.
 create index mentions_user on mentions (app_no, uid, message_id);
 create unique index mentions_message on mentions (app_no, message_id, uid);
 
--- Which elements of an interactive message a user has used.
+-- The elements of an interactive message that a user has used.
 create table interactions (
   app_no int not null,
   message_id bigint not null,
@@ -550,10 +551,10 @@ create table interactions (
 );
 create index interactions_user on interactions (app_no, uid);
 
--- What users leave at messages: reactions, pins, saves. And the users that are bots.
--- docs/decisions/0012-reactions.md tells why counts have rows of their own.
+-- Reactions and saves. docs/decisions/0012-reactions.md explains why reaction counts have rows of their
+-- own.
 
--- Drawn while the line of those who react to the message is held: ids grow in their order.
+-- Drawn under the advisory lock of the message's reactions, so ids grow in their order.
 create sequence reaction_ids;
 
 create table reactions (
@@ -568,18 +569,18 @@ create table reactions (
 create unique index reactions_message on reactions (app_no, message_id, id);
 create index reactions_value on reactions (app_no, message_id, reaction, id);
 
--- How many users reacted with what; no row stands for none.
+-- The number of users per reaction. No row means none.
 create table reaction_counts (
   app_no int not null,
   message_id bigint not null,
   reaction text collate "C" not null,
   count int not null,
-  -- The reaction that came first: the order in which values are shown.
+  -- The first reaction with this value: reactions are shown in this order.
   first_id bigint not null,
   primary key (app_no, message_id, reaction)
 ) with (fillfactor = 50);
 
--- A list of its own for each user.
+-- Each user has their own list.
 create table saves (
   app_no int not null,
   uid text collate "C" not null,
@@ -589,10 +590,10 @@ create table saves (
 );
 create index saves_message on saves (app_no, message_id);
 
--- What lists and searches of messages are found by. docs/decisions/0014-message-lists.md tells why.
+-- The search index. docs/decisions/0014-message-lists.md explains it.
 
--- The index of texts, made by a worker (areas/history/indexing.ts) for stretches of an app's
--- messages: ids above after_id, up to upto_id. What is newer than the last one is walked over.
+-- A worker (areas/history/indexing.ts) indexes ranges of an app's messages: ids above after_id up to
+-- upto_id. Searches scan messages that are newer than the last range.
 create table search_segments (
   app_no int not null,
   upto_id bigint not null,
@@ -601,31 +602,31 @@ create table search_segments (
   primary key (app_no, upto_id)
 );
 
--- Which messages of a stretch hold these three characters, or end with these one or two. What is
--- found is looked at again: a list may hold messages that no longer do, or are gone.
+-- The messages of a range that contain these three characters, or end with these one or two. Searches
+-- check every hit: the message may have changed or been deleted since.
 create table search_grams (
   app_no int not null,
   gram text collate "C" not null,
   upto_id bigint not null,
-  -- Distances between ids, from after_id on.
+  -- The distances between ids, starting at after_id.
   ids bytea not null,
   primary key (app_no, gram, upto_id)
 );
 
--- Messages that say something else than when they were indexed, or will be: found by any search.
+-- Messages that changed since they were indexed, or before: every search checks them.
 create table search_changes (
   app_no int not null,
   id bigint not null,
   primary key (app_no, id)
 );
 
--- Webhooks read the event log by a cursor each. docs/decisions/0013-webhooks.md tells how nothing
--- gets lost and the order of each key is kept.
+-- Each webhook reads the event log from its own position. docs/decisions/0013-webhooks.md explains why
+-- no event is lost and events with the same order key stay in order.
 
 create table webhooks (
   app_no int not null references apps,
   no bigint generated always as identity,
-  -- Which lease it belongs to: webhooks/<shard>.
+  -- The lease that serves it: webhooks/<shard>.
   shard int not null generated always as ((no % 64)::int) stored,
   id text not null,
   name text not null,
@@ -636,15 +637,15 @@ create table webhooks (
   enabled boolean not null,
   retry_on_failure boolean not null,
   triggers text[] not null default '{}',
-  -- The types of events that pull them: whoever reads the log goes by what they are then.
+  -- The event types of these triggers, in force when an event is read from the log.
   types text[] not null default '{}',
-  -- For each of them: what the log held when it was asked for is not sent, wherever the cursor stands.
+  -- For each type: events up to this position are older than the subscription, and never sent.
   since bigint[] not null default '{}',
   secret_sealed bytea not null,
-  -- The secret before this one, which signs beside it until then.
+  -- The previous secret, which also signs until this time.
   old_secret_sealed bytea,
   old_secret_until timestamptz,
-  -- Its rows in other tables go with the sweeps, and then this one.
+  -- Sweeps delete its rows in other tables, then this one.
   removed boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -655,36 +656,36 @@ create unique index webhooks_id on webhooks (app_no, id) where not removed;
 create index webhooks_shard on webhooks (shard) where enabled and not removed;
 create index webhooks_removed on webhooks (app_no, no) where removed;
 
--- How far a webhook has come: every event up to the position was delivered, stands in the backlog
--- or among the dead letters, or is of a type that it did not ask for.
+-- A webhook's progress: every event up to the position was delivered, is in the backlog or among the
+-- dead letters, or has a type that the webhook doesn't subscribe to.
 create table webhook_progress (
   app_no int not null,
   webhook_no bigint not null,
   position bigint not null,
-  -- Keys that failed one after the other, without a success between them.
+  -- Order keys that failed in a row, without a success between them.
   failures int not null default 0,
   failing_since timestamptz,
   failed_at timestamptz,
-  -- After too many failures the whole webhook waits, and is probed now and then.
+  -- After too many failures the whole webhook waits, and is probed from time to time.
   probes int not null default 0,
   waits_until timestamptz,
   primary key (app_no, webhook_no)
 ) with (fillfactor = 50);
 create index webhook_progress_waiting on webhook_progress (app_no) where waits_until is not null;
 
--- Keys whose events wait: a delivery failed, or a replay was asked for.
+-- Order keys whose events wait, after a failed delivery or for a replay.
 create table webhook_parked (
   app_no int not null,
   webhook_no bigint not null,
   key text not null,
-  -- Failed tries of the first of its events.
+  -- Failed attempts for the first of its events.
   tries int not null default 0,
   retry_at timestamptz not null default now(),
   primary key (app_no, webhook_no, key)
 );
 create index webhook_parked_due on webhook_parked (app_no, webhook_no, retry_at);
 
--- Their events. A key has a row in webhook_parked as long as it has one here.
+-- The events of these order keys. An order key with a row here has one in webhook_parked.
 create table webhook_backlog (
   app_no int not null,
   webhook_no bigint not null,
@@ -693,7 +694,7 @@ create table webhook_backlog (
   primary key (app_no, webhook_no, key, position)
 );
 
--- Events that were given up; a range of them where the log no longer holds what they were.
+-- Dead letters. One row covers a range of events if the log no longer has them.
 create table webhook_dead_letters (
   app_no int not null,
   webhook_no bigint not null,
@@ -708,7 +709,7 @@ create index webhook_dead_letters_at on webhook_dead_letters (at);
 
 create sequence webhook_delivery_ids;
 
--- Every try. Partitioned by day: a day is dropped as a whole.
+-- Every attempt. Partitioned by day, so that a whole day can be dropped.
 create table webhook_deliveries (
   app_no int not null,
   webhook_no bigint not null,
@@ -716,7 +717,7 @@ create table webhook_deliveries (
   position bigint not null,
   type text not null,
   try int not null,
-  -- Of the answer; null: there was none, and `error` says why.
+  -- The status of the answer. Null: there was none, and `error` says why.
   status int,
   error text,
   duration_ms int not null,
@@ -728,42 +729,41 @@ create table webhook_deliveries (
 create index webhook_deliveries_failed on webhook_deliveries (app_no, webhook_no, id)
 where coalesce(status, 0) not between 200 and 299;
 
--- Who is online: whoever has a device at some gateway process. docs/decisions/0016-presence.md tells why
--- this stands here. Rows change when users come and go, never by heartbeat: of what lives, only
--- gateways renew, one row each.
--- `users.online` is true for exactly those users that have a row in presence, and changes with one
--- event in the same transaction.
+-- Presence: a user is online while a device is connected to some gateway process.
+-- docs/decisions/0016-presence.md explains why this is in PostgreSQL. Rows change when users connect and
+-- disconnect; only gateways send heartbeats, one row each. `users.online` is true for exactly the users
+-- with a row in presence, and changes with one event in the same transaction.
 
 create table gateways (
-  -- A process at one cell. One that was taken for dead goes on under a new id.
+  -- A gateway process at one cell. One that was declared dead continues under a new id.
   gateway uuid primary key,
   seen_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null,
-  -- Set: nobody may come by it any more, and those who did are being let go.
+  -- Set: no user can connect through it any more, and its users are being disconnected.
   ended boolean not null default false
 ) with (fillfactor = 50);
 
 create table presence (
   app_no int not null,
   uid text collate "C" not null,
-  -- As the user's: lists of who is online are a range of one index.
+  -- Copied from the user, so that a list of online users is a range of one index.
   name_key text collate "C" not null,
-  -- Where the user has devices: at least one.
+  -- The gateways of the user's devices: at least one.
   gateways uuid[] not null,
   primary key (app_no, uid)
 ) with (fillfactor = 80);
 create index presence_order on presence (app_no, name_key, uid);
 
--- What an app uses: counts that a worker adds up from the event log, and counts that processes add
--- themselves. docs/decisions/0017-usage.md tells why so. Nothing here is read from messages.
+-- Usage: counts that a worker adds up from the event log, and counts that processes add themselves.
+-- docs/decisions/0017-usage.md explains why. Nothing here is read from messages.
 
--- How far the log of each app was added up.
+-- How far each app's log has been added up.
 create table usage_progress (
   app_no int primary key,
   position bigint not null
 ) with (fillfactor = 50);
 
--- How often something happened on a day (UTC): types of events, kinds of messages, calls by operation and status.
+-- Counts per day (UTC): event types, kinds of messages, calls by operation and status.
 create table usage_days (
   app_no int not null,
   day date not null,
@@ -772,7 +772,7 @@ create table usage_days (
   primary key (app_no, day, what)
 ) with (fillfactor = 70);
 
--- The same of some types of events in steps of five minutes, for some days.
+-- The same for some event types in steps of five minutes, kept for some days.
 create table usage_steps (
   app_no int not null,
   at timestamptz not null,
@@ -782,7 +782,7 @@ create table usage_steps (
 ) with (fillfactor = 70);
 create index usage_steps_at on usage_steps (at);
 
--- Users that were online at the same time: the most of the day, by a look each minute.
+-- The day's maximum of users online at the same time, sampled every minute.
 create table usage_peaks (
   app_no int not null,
   day date not null,
@@ -799,8 +799,9 @@ create table usage_activity (
 ) with (fillfactor = 80);
 
 /*
- * How many users were active on a day, by the day before on which they were active. Of any days from a to b,
- * the users of whom `before` is earlier than a are those who were not active in them before: each counts once.
+ * How many users were active on a day, by the previous day on which they were active. For days a to b:
+ * a row whose `before` is earlier than a counts users with their first activity in that range, so the
+ * sum counts each user once.
  */
 create table usage_returns (
   app_no int not null,
@@ -818,12 +819,12 @@ create table usage_seen (
   primary key (app_no, day, uid)
 );
 
--- Who was a member of a group when it was removed. A device that was away then is told of it when it
--- comes back, and of what was said there before. Rows are kept as long as the log (workers/upkeep.ts).
+-- Members of a group at the time of its removal. A device that was offline then is notified when it
+-- reconnects, and gets the messages sent before. Rows are kept as long as the log (workers/upkeep.ts).
 create table former_members (
   app_no int not null,
   uid text collate "C" not null,
-  -- Of the group: unlike its guid, no other gets it again.
+  -- The group's conversation: unlike its guid, it is never assigned again.
   conversation bigint not null,
   guid text collate "C" not null,
   at timestamptz not null default now(),

@@ -9,21 +9,21 @@ insert into regions values ('us'), ('eu'), ('in');
 create table cells (
   cell_id text primary key check (cell_id ~ '^[a-z0-9-]{1,40}$'),
   region text not null references regions,
-  -- Connection address, sealed with LOQUAT_SECRET: it holds a password.
+  -- The connection address, encrypted with LOQUAT_SECRET because it contains a password.
   url_sealed bytea not null,
-  -- false: its apps are served, new ones go elsewhere.
+  -- false: its apps are served, but new apps are placed elsewhere.
   accepts_apps boolean not null default true,
   created_at timestamptz not null default now()
 );
 
 create table apps (
-  -- Given once, the same everywhere: an app keeps it when it moves to another cell.
+  -- Assigned once and the same everywhere: an app keeps it when it moves to another cell.
   app_no int generated always as identity primary key,
   app_id text not null unique,
   name text not null,
   cell_id text not null references cells,
-  -- 'creating' until its rows stand in the cell; 'archived': marked for removal; 'purging': past the
-  -- grace, its rows are being removed. Only active apps are served.
+  -- 'creating' until its rows exist in the cell; 'archived': marked for removal; 'purging': the grace
+  -- period is over and its rows are being deleted. Only active apps are served.
   state text not null default 'creating'
     check (state in ('creating', 'active', 'archived', 'purging')),
   created_at timestamptz not null default now(),
@@ -31,25 +31,25 @@ create table apps (
   purge_at timestamptz
 );
 create index apps_cell on apps (cell_id);
--- What the worker of a cell has to look after.
+-- The apps that a cell's worker has to look after.
 create index apps_resting on apps (cell_id, app_no) where state <> 'active';
 
--- Operators: the people (and their programs) who manage apps. Nothing of it is needed to serve an app.
+-- Operators: the people, and their programs, who manage apps. Serving an app needs none of this.
 
 create table operators (
   operator_no int generated always as identity primary key,
   email text not null unique check (email = lower(email)),
   name text not null,
   password_hash text not null,
-  -- The secret of one-time codes, sealed; the second one is shown, but not yet confirmed by a code.
+  -- The encrypted secrets of one-time codes: the active one, and one that isn't confirmed yet.
   totp_sealed bytea,
   totp_pending_sealed bytea,
-  -- The last half minute whose code was used: a code works once.
+  -- The last half minute whose code was used: each code works once.
   totp_step bigint not null default 0,
   created_at timestamptz not null default now()
 );
 
--- Each works once, in place of a code. Keyed hashes.
+-- Each works once, instead of a code. Keyed hashes.
 create table recovery_codes (
   operator_no int not null references operators,
   code_hash bytea not null,
@@ -57,31 +57,31 @@ create table recovery_codes (
 );
 
 create table operator_sessions (
-  -- Keyed hash of the cookie's value.
+  -- A keyed hash of the cookie's value.
   token_hash bytea primary key,
   session_id uuid not null unique default gen_random_uuid(),
   operator_no int not null references operators,
   address text not null,
   user_agent text not null,
   created_at timestamptz not null default now(),
-  -- Moves once a minute at most.
+  -- Updated once a minute at most.
   seen_at timestamptz not null default now(),
   expires_at timestamptz not null
 );
 create index operator_sessions_operator on operator_sessions (operator_no, created_at);
 
--- Key and secret, for programs.
+-- Credentials for programs: a key and a secret.
 create table operator_keys (
   key text primary key,
   operator_no int not null references operators,
-  -- Keyed hash: the secret has 256 random bits, nothing slower is needed.
+  -- A keyed hash. The secret has 256 random bits, so nothing slower is needed.
   secret_hash bytea not null,
   name text not null,
   created_at timestamptz not null default clock_timestamp()
 );
 create index operator_keys_operator on operator_keys (operator_no);
 
--- Tries to sign in or up, by account and by address, counted before the password is looked at.
+-- Attempts to sign in or up, by account and by address, counted before the password is checked.
 create table attempts (
   subject text primary key,
   count int not null,
@@ -89,7 +89,7 @@ create table attempts (
 );
 create index attempts_since on attempts (since);
 
--- As in the cells: answers to writes that carried an Idempotency-Key, for 24 hours.
+-- As in the cells: answers to writes with an Idempotency-Key, kept for 24 hours.
 create table idempotency (
   operator_no int not null references operators,
   key text not null,
@@ -99,7 +99,7 @@ create table idempotency (
   primary key (operator_no, key)
 );
 
--- Who may manage an app; its owner is one of them.
+-- The operators who manage an app, including its owner.
 create table collaborators (
   app_no int not null references apps on delete cascade,
   operator_no int not null references operators,
@@ -110,7 +110,7 @@ create table collaborators (
 create unique index collaborators_owner on collaborators (app_no) where role = 'owner';
 create index collaborators_operator on collaborators (operator_no, app_no);
 
--- For people without an account; whoever shows the token is let in.
+-- For people without an account. Whoever has the token can accept the invitation.
 create table invitations (
   app_no int not null references apps on delete cascade,
   email text not null check (email = lower(email)),
@@ -121,11 +121,11 @@ create table invitations (
   primary key (app_no, email)
 );
 
--- Who did what. No reference to operators or apps: it outlives both.
+-- The audit log. It references neither operators nor apps, because it outlives both.
 create table audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
-  -- None: the service itself, or a command on its machine.
+  -- Null: the service itself, or a command on its machine.
   operator_no int,
   email text,
   -- session, key, command or service.
@@ -146,11 +146,11 @@ create index audit_app_action on audit (app_no, action, id);
 create index audit_operator on audit (operator_no, id);
 create index audit_operator_action on audit (operator_no, action, id);
 
--- What came of an entry that was written before the act, in another database. None: not known.
+-- The outcome of an entry that was written before its action, in another database. No row: unknown.
 create table audit_outcomes (
   id bigint primary key references audit,
   status int not null
 );
 
--- Entries are added and never changed (db/directory/functions/audit.sql).
+-- Entries are only ever added (db/directory/functions/audit.sql).
 revoke update, delete, truncate on audit, audit_outcomes from current_user, public;

@@ -7,7 +7,7 @@ const SAMPLE_MS = 60_000
 /** Events counted per transaction. */
 const BATCH = 1_000
 
-/** Rolls up the usage of apps. No event is counted twice, even by two workers: see roll_up. */
+/** Rolls up the usage of apps. No event is counted twice, even by two workers: see roll_up_usage. */
 export async function runUsage({ cell, signal }: JobContext): Promise<void> {
   for (let sampledAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
     for (const { app_no: appNo } of await listLagging.many(cell.db, {})) {

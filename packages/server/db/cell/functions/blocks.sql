@@ -1,8 +1,11 @@
 -- Blocks between two users.
 -- Lock order: users by uid, conversations in the order of their keys, blocks, inbox, view_totals, totals.
 
-/* Tells a conversation between two that one blocks the other, or no longer does. Its head is locked. */
-create or replace function set_blocked(p_app_no int, p_uid text, p_with text, p_blocked boolean) returns void
+/*
+ * Stores in a user's inbox row whether they block the other user of a 1:1 conversation. The head is
+ * locked.
+ */
+create or replace function set_view_blocked(p_app_no int, p_uid text, p_with text, p_blocked boolean) returns void
 language plpgsql as $$
 declare
   v_visible boolean;
@@ -18,9 +21,9 @@ begin
 end $$;
 
 /*
- * Blocks others, or no longer does, in the order of their conversations' keys; returns those for
- * whom that is new. The heads are locked, so that no message is sent meanwhile; one that a block made
- * goes with the last block between the two.
+ * Blocks or unblocks other users, in the order of their conversations' keys, and returns the users
+ * whose state changed. It locks the heads, so that nobody sends a message in between. A head that
+ * exists only because of a block is deleted with the last block between the two users.
  */
 create or replace function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
 returns setof text
@@ -43,7 +46,7 @@ begin
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
     end if;
     if found then
-      perform set_blocked(p_app_no, p_uid, v_other, p_blocked);
+      perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
     if not p_blocked and h.last_seq = 0 and not exists (select from blocks
@@ -54,7 +57,7 @@ begin
   end loop;
 end $$;
 
-/* Blocks act between two: neither reaches the other. */
+/* Refuses if either user of a 1:1 conversation blocks the other. */
 create or replace function check_blocks(p_app_no int, p_uid text, h conversations) returns void
 language plpgsql as $$
 declare

@@ -27,7 +27,7 @@ begin
   return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
 end $$;
 
-/* Clears the views of all who take part in a conversation whose head is locked. */
+/* Clears the views of all participants of a conversation whose head is locked. */
 create or replace function clear_views(p_app_no int, p_conversation bigint) returns void
 language plpgsql as $$
 declare

@@ -1,8 +1,8 @@
 -- The outbox and the log of events. Lock order: lease, outbox rows, positions by app_no.
 
 /*
- * The transaction gets its id before its rows draw theirs: whoever sees that a row id is taken
- * knows that its transaction can be waited for (sequence_events relies on it).
+ * Assigns the transaction its id before its rows get theirs. So if a row id has been assigned,
+ * sequence_events can wait for the transaction that it belongs to.
  */
 create or replace function outbox_assign_xid() returns trigger
 language plpgsql as $$
@@ -12,14 +12,14 @@ begin
 end $$;
 
 /*
- * One step of the sequencer, one call: a stopped process holds no lock. Takes at most p_limit
- * committed rows in id order from three places: ids above p_from up to p_old (left by whoever
- * sequenced before), the ids p_gaps, and ids above p_after. So rows taken before, which a long
- * snapshot may keep in the index, are not visited again.
+ * One step of the sequencer in one call, so that a process that stops in between holds no lock. It
+ * takes at most p_limit committed rows in id order: ids above p_from up to p_old (left by the
+ * previous sequencer), the ids p_gaps, and ids above p_after. It never visits rows that it took
+ * before, which a long snapshot may keep in the index.
  *
- * Every transaction with an id below `horizon` had ended before the rows were looked for. `live`
- * is what is published of them: `app_no {event}`, each ended by a character that no JSON can hold.
- * Locks: lease, outbox rows, positions by app_no.
+ * Every transaction with an id below `horizon` had ended before the function looked for rows.
+ * `live` is the text to publish: `app_no {event}` for each event, terminated by a character that
+ * JSON can't contain.
  */
 create or replace function sequence_events(
   p_worker uuid, p_epoch bigint,
@@ -27,17 +27,17 @@ create or replace function sequence_events(
   out taken bigint[], out horizon bigint, out live text
 )
 language plpgsql
--- A table that is nearly always empty looks cheap to scan whole, and is not while a backup runs.
+-- The table is nearly always empty, so a full scan looks cheap. While a backup runs, it isn't.
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
   v_day date := (clock_timestamp() at time zone 'utc')::date;
-  v_places tid[];
+  v_tids tid[];
 begin
   horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
 
-  -- Idle polls neither write nor use up a transaction id.
+  -- Idle polls write nothing and use no transaction id.
   taken := '{}';
   if not exists (select from outbox where id > p_after)
     and not exists (select from outbox where id = any (p_gaps))
@@ -48,16 +48,16 @@ begin
 
   perform lock_lease('sequencer', p_worker, p_epoch);
 
-  -- Mostly there is one place to look at, and no order to make.
+  -- Usually there is one range to read, and nothing to sort.
   if cardinality(p_gaps) = 0 and (p_old is null or p_after is null) then
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
     from (
       select id, ctid from outbox
       where id > coalesce(p_after, p_from) and id <= coalesce(p_old, 9223372036854775807)
       order by id limit p_limit
     ) found;
   else
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_places
+    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
     from (
       select id, ctid from (
         (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
@@ -70,10 +70,10 @@ begin
     ) found;
   end if;
 
-  -- By place, not by id: a tenth less work. Since the lease was locked nobody else removes rows, so
-  -- none has moved since it was found.
+  -- By ctid, not by id: 10 % less work. Only the holder of the lease deletes rows, so none of these
+  -- has moved since it was found.
   with gone as (
-    delete from outbox where ctid = any (v_places)
+    delete from outbox where ctid = any (v_tids)
     returning id, app_no, type, key, payload, to_first, to_second, at
   ), counted as (
     select app_no, count(*) as n from gone group by app_no

@@ -1,9 +1,9 @@
 -- Leases fence off workers that have lost their job. Lock order: the lease comes before everything else.
 
 /*
- * Holds the lease until the transaction ends, or raises LQ001. The lock comes first: a takeover
+ * Locks the lease until the transaction ends, or raises LQ001. The lock comes first: a takeover
  * waits for this transaction, and two transactions of one holder run one after the other. The
- * expiry is read after it, in a fresh snapshot.
+ * expiry is read afterwards, in a fresh snapshot.
  */
 create or replace function lock_lease(p_job text, p_worker uuid, p_epoch bigint) returns void
 language plpgsql as $$

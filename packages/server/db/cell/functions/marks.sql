@@ -2,9 +2,10 @@
 -- Lock order: the user's inbox row alone. The head is read after that lock, and not locked.
 
 /*
- * The newest message in a part of a conversation that somebody else sent. Of two the others are known.
- * Of a group 1,000 messages are looked at: whoever wrote as many without a mark would pay for all of
- * them at each; its next mark past somebody else's tells of those before, too.
+ * Finds the newest message between two seqs that somebody else sent. In a 1:1 conversation the
+ * other senders are known. In a group it looks at 1,000 messages at most: otherwise a member who
+ * writes many messages in a row would pay for all of them with each mark. The next mark past
+ * another member's message covers the earlier ones too.
  */
 create or replace function newest_of_others(h conversations, p_uid text, p_after bigint, p_upto bigint)
 returns messages
@@ -31,18 +32,19 @@ begin
 end $$;
 
 /*
- * Moves a user's mark. The inbox row is locked first, the head is read after it: a send of the
- * user's own waits for the row, so it is counted either by us or by itself.
+ * Moves a user's mark. It locks the inbox row first and then reads the head: a message that the
+ * user sends meanwhile waits for the row, so it is counted exactly once, here or by its send.
  *
- * What others are told of it is a receipt: a row in `marks` at the newest message of somebody else,
- * if that is past the row before. Between two of whom one blocks the other there is none.
+ * Other users learn about it by a receipt: a row in `marks` at the newest message that somebody
+ * else sent, if it is past the previous row. There is no receipt between two users if one blocks
+ * the other.
  */
 create or replace function mark_conversation(
   p_app_no int, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint,
   out receipt boolean, out moved boolean, out conversation bigint, out at timestamptz,
-  -- Of a receipt the message that it stands at, else the one that the mark was moved to.
+  -- The message of the receipt if there is one, otherwise the one that the mark moved to.
   out message_id bigint, out sender text,
-  -- Of a receipt in a group, who sent the newest of the messages that it covers.
+  -- For a receipt in a group: the senders of the newest messages that it covers.
   out senders text[]
 )
 language plpgsql as $$
@@ -76,7 +78,7 @@ begin
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
     if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
-      -- Whether the user takes part there decides what a device is told.
+      -- `unseen`: the user doesn't take part there, so the error must not reveal the message.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
         jsonb_build_object('id', p_message_id, 'reason', 'The message belongs to another conversation.',
@@ -84,7 +86,7 @@ begin
             where o.app_no = p_app_no and o.conversation = m.conversation and o.uid = p_uid
               and (o.kind = 'user' or o.scope is not null))));
     end if;
-    -- It was sent after the head was read: the mark goes no further than that.
+    -- If it was sent after the head was read, the mark stops at the head.
     v_seq := least(m.seq, h.last_seq);
     v_counted := least(m.counted, h.counted);
   end if;
@@ -94,7 +96,8 @@ begin
   if p_what = 'unread' then
     if v_seq >= i.read_seq then return; end if;
   else
-    -- What was read was delivered. Each from the end of the index: of both together all would be read.
+    -- A message that was read was delivered. Two lookups at the end of the index: one for both kinds
+    -- would read all marks.
     v_marked := coalesce(greatest(
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = 'read'),
@@ -137,9 +140,9 @@ begin
 end $$;
 
 /*
- * Looks at the next p_limit marks in the order of their key: of those that a user made in a
- * conversation on a day more than 90 days ago the last stays. Returns whether there are more to look
- * at; then it begins anew, a day after it last did.
+ * Checks the next p_limit marks in key order. Of the marks that a user made in a conversation on
+ * one day, more than 90 days ago, it keeps the last. Returns whether there are more marks to check.
+ * After the last one it starts over, once a day.
  */
 create or replace function thin_marks(p_limit int) returns boolean
 language plpgsql as $$
@@ -164,7 +167,7 @@ begin
       partition by app_no, conversation, uid, kind order by seq) as next_at
     from looked
   ), gone as (
-    -- Who sweeps them locks them in another order: nobody is waited for.
+    -- Sweeps lock marks in another order, so this skips locked ones instead of waiting.
     delete from marks where ctid = any (array(
       select k.ctid from marks k where k.ctid = any (array(
         select tid from followed
@@ -172,7 +175,7 @@ begin
           and date_trunc('day', at, 'UTC') = date_trunc('day', next_at, 'UTC')))
       for update skip locked))
   )
-  -- The last one is looked at again, beside what comes after it.
+  -- The last mark is checked again, together with the one after it.
   select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
   order by app_no, conversation, uid, kind, seq offset p_limit - 1;
   update mark_thinning set place = v_next, began_at = t.began_at;

@@ -2,8 +2,8 @@
 -- Lock order: the caller has locked the group's head; then inbox by uid, groups, totals.
 
 /*
- * Makes a user a member of a group whose head is locked. The mark is set before the message that
- * tells of it; what was sent while the user was away does not count.
+ * Adds a user to a group whose head is locked. The read mark is set before the message about it is
+ * sent; messages sent before the user joined don't count as unread.
  */
 create or replace function add_member(p_app_no int, p_guid text, p_uid text, p_scope text) returns inbox
 language plpgsql as $$
@@ -47,7 +47,10 @@ begin
   return i;
 end $$;
 
-/* A member's view came or went with the member: it is counted with the app's, or with the hidden. */
+/*
+ * Counts a joining or leaving member's view: with the app's views, or with the hidden ones of the
+ * group.
+ */
 create or replace function count_member(h conversations, i inbox, p_change int) returns void
 language plpgsql as $$
 begin
@@ -59,8 +62,8 @@ begin
 end $$;
 
 /*
- * Adds the message that tells of a change of a membership, with all concerned as they are after it.
- * The group's head is locked.
+ * Adds the message about a change of a membership, with the records of all users and the group as
+ * they are after it. The group's head is locked.
  */
 create or replace function append_member_action(
   p_app_no int, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean

@@ -1,18 +1,19 @@
 -- Mentions of users in messages.
--- Lock order: hold_mentioned locks users by uid, before the head; the others run under the head's lock.
+-- Lock order: lock_mentioned_users locks users by uid, before the head; the others run under the head's lock.
 
 /*
- * The records of those among these users who are there, by uid; null for none. They stay until the
- * transaction ends, so that a removal finds what is written of them: called before the head is locked.
+ * Returns the records of those of these users who exist, by uid, or null if none does. It locks
+ * them until the transaction ends, so that a removal finds every mention of them. Call it before
+ * the head is locked.
  */
-create or replace function hold_mentioned(p_app_no int, p_uids text[]) returns jsonb
--- Not in SQL: such functions are planned anew with each call.
+create or replace function lock_mentioned_users(p_app_no int, p_uids text[]) returns jsonb
+-- Not in SQL: PostgreSQL would plan it again with each call.
 language plpgsql as $$
 declare
   v_there jsonb;
 begin
-  -- Each by its key: a plan for any number of them could read all users. Of JSON the same number is
-  -- always expected, so that the plan is kept.
+  -- Look up each user by key: a plan for any number of them could scan all users. For JSON the planner
+  -- always expects the same number of elements, so it keeps the plan.
   select jsonb_object_agg(there.uid, there.record) into v_there
   from (select value as uid from json_array_elements_text(array_to_json(p_uids))
     order by value collate "C") wanted, lateral (
@@ -22,7 +23,7 @@ begin
   return v_there;
 end $$;
 
-/* Tells users that a message mentions them, and returns those for whom that is new. */
+/* Stores that a message mentions users, and returns the users whom it didn't mention before. */
 create or replace function add_mentions(p_app_no int, p_id bigint, p_uids text[]) returns setof text
 language plpgsql as $$
 begin
@@ -35,10 +36,10 @@ begin
 end $$;
 
 /*
- * Those among mentioned users who are told of it: who can read the message, whose conversation is
- * locked, and stands in no block with the user who mentions them.
+ * Returns the mentioned users who are notified: those who can read the message and have no block,
+ * in either direction, with the user who mentions them. The message's head is locked.
  */
-create or replace function told_of_mention(h conversations, p_by text, p_uids text[]) returns setof text
+create or replace function mention_recipients(h conversations, p_by text, p_uids text[]) returns setof text
 language plpgsql stable as $$
 begin
   return query select mentioned from unnest(p_uids) mentioned

@@ -2,9 +2,9 @@
 -- Lock order: the caller has locked the head; then messages, inbox, threads (send.sql has the whole order).
 
 /*
- * Changes what a message of a conversation whose head is locked says. p_mentions are records of those
- * whom it mentions now, or null where they are as they were; returns those who are told of that: the
- * message did not mention them before, and they did not write it.
+ * Changes the content of a message whose head is locked. p_mentions are the records of the users it
+ * mentions now, or null if they didn't change. Returns the users to notify: the message didn't
+ * mention them before, and they didn't write it.
  */
 create or replace function edit_message(
   p_app_no int, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb
@@ -21,19 +21,19 @@ begin
     edited_at = clock_timestamp(), edited_by = p_by, updated_at = clock_timestamp()
   where app_no = p_app_no and id = p_id
   returning * into m;
-  -- Among those as they were may be users who are gone.
+  -- The unchanged mentions may include users who no longer exist.
   if p_mentions is null then return; end if;
   delete from mentions
   where app_no = p_app_no and message_id = p_id and uid <> all (v_uids);
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
-  return query select told
-  from told_of_mention(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) told
-  where told <> m.sender;
+  return query select recipient
+  from mention_recipients(h, p_by, array(select add_mentions(p_app_no, p_id, v_uids))) recipient
+  where recipient <> m.sender;
 end $$;
 
 /*
- * A message of a conversation whose head is locked is deleted. One that counted is left out of the
- * unread counts from now on. Returns null if it is not there any more.
+ * Deletes a message of a conversation whose head is locked. A message that counted as unread no
+ * longer does. Returns null if the message doesn't exist any more.
  */
 create or replace function delete_message(p_app_no int, p_id bigint, p_by text, p_permanent boolean)
 returns messages
@@ -60,7 +60,7 @@ begin
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
   end if;
   if p_permanent then
-    perform forget_messages(p_app_no, array[p_id]);
+    perform delete_message_references(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
@@ -77,8 +77,8 @@ begin
   return m;
 end $$;
 
-/* What belongs to messages that are gone. */
-create or replace function forget_messages(p_app_no int, p_ids bigint[]) returns void
+/* Deletes the mentions, interactions and threads of messages that were deleted. */
+create or replace function delete_message_references(p_app_no int, p_ids bigint[]) returns void
 language plpgsql as $$
 begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
@@ -87,8 +87,9 @@ begin
 end $$;
 
 /*
- * The newest place in a conversation whose message has at most this id, or was sent in this second
- * at the latest. Both grow with seq, and the message itself may be gone: found by halving.
+ * Returns the seq of the newest message of a conversation with at most this id, or sent in this
+ * second at the latest. Ids and times grow with seq, and the message itself may have been deleted:
+ * so this is a binary search.
  */
 create or replace function seq_upto(p_app_no int, p_conversation bigint, p_id bigint, p_second bigint)
 returns bigint

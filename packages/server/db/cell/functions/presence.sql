@@ -1,14 +1,14 @@
 -- Who is online. Lock order: the gateway, users by app_no and uid, presence, outbox.
 
-create or replace function rename_present() returns trigger
+create or replace function update_presence_name() returns trigger
 language plpgsql as $$
 begin
   update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
   return null;
 end $$;
 
-/* The order in which users are locked everywhere. */
-create or replace function lock_present(p_users json) returns void
+/* Locks users in the order that all transactions use. */
+create or replace function lock_users(p_users json) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
@@ -26,8 +26,8 @@ return concat('{"user":', user_json(u), ',"status":"', case when u.online then '
   ',"connection":' || p_connection::text, '}')::json;
 
 /*
- * Users, each `{"app_no", "uid", "connection"}`, have a device at this gateway. Said twice it does no
- * harm; users that are gone are left out.
+ * Stores that users, each `{"app_no", "uid", "connection"}`, have a device at this gateway.
+ * Repeating it does no harm; it skips users who no longer exist.
  */
 create or replace function connect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
@@ -38,7 +38,7 @@ begin
   if not found then
     raise exception 'gateway % has ended', p_gateway using errcode = 'LQ003';
   end if;
-  perform lock_present(p_users);
+  perform lock_users(p_users);
   with came as (
     insert into presence as p (app_no, uid, name_key, gateways)
     select u.app_no, u.uid, u.name_key, array[p_gateway]
@@ -60,15 +60,15 @@ begin
 end $$;
 
 /*
- * Users, each `{"app_no", "uid", "connection", "idle"}`, have no device at this gateway any more, since so
- * many seconds. Who has none elsewhere is offline.
+ * Stores that users, each `{"app_no", "uid", "connection", "idle"}`, have had no device at this
+ * gateway for `idle` seconds. Users without a device at another gateway go offline.
  */
 create or replace function disconnect_users(p_gateway uuid, p_users json) returns void
 language plpgsql
 set enable_seqscan = off
 as $$
 begin
-  perform lock_present(p_users);
+  perform lock_users(p_users);
   with gone as (
     delete from presence p
     using json_to_recordset(p_users)
@@ -90,8 +90,9 @@ begin
 end $$;
 
 /*
- * Lets go of up to p_limit users of a gateway that has ended, after a place in the order of the key: all calls
- * together walk once over those who are online. Returns the place to go on from, or nothing after the last.
+ * Disconnects up to p_limit users of a gateway that has ended, in key order after p_after_app and
+ * p_after_uid: all calls together scan the online users once. Returns the key to continue after, or
+ * null after the last user.
  */
 create or replace function release_gateway(
   p_gateway uuid, p_after_app int, p_after_uid text, p_limit int, out app_no int, out uid text

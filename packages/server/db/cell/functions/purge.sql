@@ -1,9 +1,9 @@
 -- Removal of all rows of an app. Lock order: none that matters, since nothing serves the app any more.
 
 /*
- * Removes at most so many rows of an app from each of its tables, and tells whether all are gone. The
- * tables are those that have an app_no, whatever migration made them; `apps`, which others refer to,
- * comes last. Rows of partitions can share a ctid: the app is asked for twice.
+ * Deletes at most p_limit rows of an app from each of its tables, and returns whether none are
+ * left. The tables are all those with a column `app_no`; `apps`, which others reference, comes
+ * last. Rows of two partitions can have the same ctid, so the statement checks the app twice.
  */
 create or replace function purge_app(p_app_no int, p_limit int) returns boolean language plpgsql as $$
 declare

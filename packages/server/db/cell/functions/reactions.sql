@@ -2,21 +2,24 @@
 -- Lock order: the advisory lock of the message's reactions, the head (for the first reaction alone), the
 -- message, the user's inbox row, reactions, reaction_counts, outbox.
 
-/* Keeps a message from being deleted, and a user from being thrown out, until the transaction ends. */
-create or replace function hold_message(
+/*
+ * Locks a message and the user's inbox row until the transaction ends: nobody can delete the
+ * message or remove the user from the group meanwhile.
+ */
+create or replace function lock_message(
   p_app_no int, p_id bigint, p_uid text,
   out conversation bigint, out category text, out deleted boolean
 )
 language plpgsql as $$
 begin
   select m.conversation, m.category, m.deleted_at is not null
-  into hold_message.conversation, hold_message.category, deleted
+  into lock_message.conversation, lock_message.category, deleted
   from messages m where m.app_no = p_app_no and m.id = p_id for share;
   if not found then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
   end if;
   perform from inbox i
-  where i.app_no = p_app_no and i.conversation = hold_message.conversation and i.uid = p_uid
+  where i.app_no = p_app_no and i.conversation = lock_message.conversation and i.uid = p_uid
     and (i.kind = 'user' or i.scope is not null)
   for share;
   if not found then
@@ -24,7 +27,7 @@ begin
   end if;
 end $$;
 
-/* Tells of a reaction that came or went. */
+/* Announces that a reaction was added or removed. */
 create or replace function announce_reaction(p_type text, h conversations, r reactions) returns void
 language sql as $$
   insert into outbox (app_no, type, key, to_first, to_second, payload)
@@ -43,10 +46,10 @@ language sql as $$
 $$;
 
 /*
- * The first reaction marks its message, under the lock of the conversation as every change of a
- * message: sweeps rely on that.
+ * Flags a message with its first reaction. Every change of a message needs its head's lock; sweeps
+ * rely on that.
  */
-create or replace function mark_reacted(p_app_no int, p_id bigint) returns void
+create or replace function flag_reacted(p_app_no int, p_id bigint) returns void
 language plpgsql as $$
 declare
   v_conversation bigint;
@@ -59,9 +62,10 @@ begin
 end $$;
 
 /*
- * Adds a user's reaction to a message that can have p_most different ones; one that is there stays.
- * All who react to one message stand in line: if they waited for its row, each change would wake up
- * all of them. Nobody else takes this lock, so whoever has the head need not wait for it.
+ * Adds a user's reaction to a message, which can have p_most different ones. Repeating it does
+ * nothing. Users who react to one message queue for an advisory lock: if they waited for its row,
+ * each change would wake all of them. Nothing else takes this lock, so a transaction that has the
+ * head never waits for it.
  */
 create or replace function add_reaction(
   p_app_no int, p_id bigint, p_uid text, p_reaction text, p_most int
@@ -73,8 +77,8 @@ declare
   r reactions;
 begin
   perform pg_advisory_xact_lock(p_id);
-  perform mark_reacted(p_app_no, p_id);
-  m := hold_message(p_app_no, p_id, p_uid);
+  perform flag_reacted(p_app_no, p_id);
+  m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED', jsonb_build_object('devMessage',
       case when m.deleted then 'The message was deleted.'
@@ -102,7 +106,7 @@ begin
   perform announce_reaction('message.reaction.added', h, r);
 end $$;
 
-/* One user less has reacted so. */
+/* Counts one user less for a reaction. */
 create or replace function uncount_reaction(r reactions) returns void
 language plpgsql as $$
 declare
@@ -117,7 +121,7 @@ begin
   end if;
 end $$;
 
-/* Takes a user's reaction back, if there is one. */
+/* Removes a user's reaction, if there is one. */
 create or replace function remove_reaction(p_app_no int, p_id bigint, p_uid text, p_reaction text) returns void
 language plpgsql as $$
 declare
@@ -126,7 +130,7 @@ declare
   r reactions;
 begin
   perform pg_advisory_xact_lock(p_id);
-  m := hold_message(p_app_no, p_id, p_uid);
+  m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted then return; end if;
   delete from reactions
   where app_no = p_app_no and uid = p_uid and message_id = p_id and reaction = p_reaction

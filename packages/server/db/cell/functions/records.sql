@@ -93,7 +93,7 @@ return jsonb_strip_nulls(jsonb_build_object(
   || jsonb_build_object('data', m.data);
 
 /* A user or group as a message shows it; nothing of those that are gone. */
-create or replace function party_record(p_app_no int, p_kind text, p_id text) returns jsonb
+create or replace function entity_record(p_app_no int, p_kind text, p_id text) returns jsonb
 language plpgsql stable as $$
 declare
   v_record jsonb;

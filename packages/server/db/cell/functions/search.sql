@@ -1,13 +1,13 @@
 -- What searches compare, and how changed messages reach the search index. Locks: none but search_changes.
 
-/* Text in one form, whatever its case and accents. Most is plain ASCII, where lower() does. */
+/* Folds case and accents. Most text is plain ASCII, for which lower() is enough. */
 create or replace function fold_text(p_text text) returns text
 language sql immutable strict parallel safe
 return case when octet_length(p_text) = length(p_text) then lower(p_text) else fold_name(p_text) end;
 
 /*
- * Text without the markers of mentions; names of those whom it mentioned when it was written, names and
- * types of files. Whatever else a caller has put into `attachments` is no fault.
+ * Returns a message's text without mention markers, followed by the names of the mentioned users at
+ * the time of writing, and the names and types of its files. It accepts anything in `attachments`.
  */
 create or replace function text_with_names(p_data jsonb) returns text
 language sql immutable parallel safe as $$
@@ -18,14 +18,14 @@ language sql immutable parallel safe as $$
      from jsonb_path_query(p_data, '$.attachments[*]') a))
 $$;
 
-/* What searches look at. Most is plain text. */
+/* Returns what searches compare. Most messages are plain text. */
 create or replace function searched_text(p_data jsonb) returns text
 language sql immutable parallel safe
 return case
   when p_data ? 'attachments' or p_data ? 'mentions' or strpos(p_data ->> 'text', '<@') > 0
   then text_with_names(p_data) else p_data ->> 'text' end;
 
-/* An attachment is what its mimeType says, else what its message is. */
+/* The kind of each attachment: by its mimeType, otherwise by the type of its message. */
 create or replace function attachment_kinds(p_type text, p_data jsonb) returns text[]
 language sql immutable parallel safe as $$
   select array_agg(case when kind in ('image', 'video', 'audio') then kind else 'file' end)
@@ -35,7 +35,10 @@ language sql immutable parallel safe as $$
   ) attachments
 $$;
 
-/* The id of the newest message of a conversation that was sent in this second at the latest, or 0. */
+/*
+ * Returns the id of the newest message of a conversation that was sent in this second at the
+ * latest, or 0.
+ */
 create or replace function id_upto(p_app_no int, p_conversation bigint, p_second bigint) returns bigint
 language sql stable
 return coalesce((select id from messages
@@ -43,7 +46,7 @@ return coalesce((select id from messages
     and seq <= seq_upto(p_app_no, p_conversation, null, p_second)
   order by seq desc limit 1), 0);
 
-create or replace function note_change() returns trigger
+create or replace function add_search_change() returns trigger
 language plpgsql as $$
 begin
   insert into search_changes (app_no, id) values (new.app_no, new.id) on conflict do nothing;

@@ -13,7 +13,7 @@
 -- A message changes only under the lock of its head. Sweeps and set_blocks lock several heads, in an order
 -- of their own: PostgreSQL may end one of them as a deadlock, and the caller runs it again.
 
-/* Makes the head of two users' conversation where there is none, and locks it. */
+/* Finds or creates the head of a 1:1 conversation, and locks it. */
 create or replace function open_conversation(p_app_no int, p_uid text, p_with text) returns conversations
 language plpgsql as $$
 declare
@@ -25,8 +25,8 @@ begin
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
     if not found or v_head.last_seq = 0 then
-      -- Whoever removes one of the two locks the heads that its inbox leads to: this one has no
-      -- inbox rows yet, so the users must stay until it has.
+      -- The removal of a user locks the heads that the user's inbox rows lead to. This head has none
+      -- yet, so lock the users until it has.
       perform from users
       where app_no = p_app_no and uid in (v_one, v_other) and removed_at is null
       order by uid for share;
@@ -37,15 +37,15 @@ begin
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other
     for no key update;
-    -- It went while we waited for it.
+    -- Otherwise it was deleted while we waited for it.
     exit when found;
   end loop;
   return v_head;
 end $$;
 
 /*
- * Makes one side of a conversation between two visible, or writes its first row. Returns how many
- * views came by it: all, and those not blocked.
+ * Makes one user's view of a 1:1 conversation visible, or inserts its inbox row. Returns how many
+ * views this adds: all, and unblocked ones.
  */
 create or replace function open_view(
   h conversations, p_uid text, p_with text, p_own int, p_shows boolean,
@@ -72,12 +72,12 @@ begin
 end $$;
 
 /*
- * Moves a head on to its next message, which locks it: one statement for both. The id is drawn in
- * the order of the conversation, since an update that had to wait computes its values again. Returns
- * the head as it is then, of two users made where there is none; null if a group has none. `hidden`
- * is how many views come with the message.
+ * Advances a head to its next message, which also locks it: one statement does both. It draws the
+ * message id in the order of the conversation, because an update that had to wait computes its
+ * values again. Returns the new head; a 1:1 conversation gets one if it has none, a group without
+ * one returns null. `hidden` is the number of views that the message brings back.
  */
-create or replace function move_head(
+create or replace function advance_head(
   p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean
 ) returns conversations
 language plpgsql as $$
@@ -92,12 +92,13 @@ begin
     select shown_seq, hidden into v_shown_seq, v_hidden from conversations
     where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
     for no key update;
-    -- The views that come with this message: all with the first, else those cleared.
+    -- The first message brings all members a view, a later one those who cleared theirs.
     if v_shown_seq = 0 then
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
-  -- Before the id is drawn: who sees a higher one knows whom to wait for (areas/history/indexing.ts).
+  -- Before the message id is drawn, so that indexing can wait for this transaction
+  -- (areas/history/indexing.ts).
   v_xid := pg_current_xact_id();
   v_now := clock_timestamp();
   loop
@@ -117,8 +118,8 @@ begin
     perform open_conversation(p_app_no, p_one, p_other);
   end loop;
   if p_kind = 'user' and h.last_seq = 1 then
-    -- A head that a block made: whoever removes one of the two finds heads by the inbox, and not
-    -- this one. So the users must stay until their rows are there.
+    -- The head may come from a block, without inbox rows. The removal of a user finds heads by inbox
+    -- rows, so lock the users until these exist.
     perform from users
     where app_no = p_app_no and uid in (p_one, p_other) and removed_at is null
     order by uid for share;
@@ -128,8 +129,8 @@ begin
 end $$;
 
 /*
- * Stores the message that a head was moved on to, and moves the views. Nothing is written per member
- * of a group.
+ * Stores the message that a head was advanced to, and updates the views. It writes nothing per
+ * member of a group.
  */
 create or replace function store_message(
   h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
@@ -140,7 +141,7 @@ declare
   v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
   v_own int := p_counts::int;
   v_moved int;
-  -- Views that came, and those of them that are not blocked, of either side.
+  -- New views of either side: all, and those that aren't blocked.
   v_one int := 0;
   v_one_free int := 0;
   v_other int := 0;
@@ -168,7 +169,7 @@ begin
     own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
   from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
   where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    -- Not plainly `visible`: the index of those would be read for all views of a user.
+    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
     and coalesce(i.visible, false);
   get diagnostics v_moved = row_count;
   if v_moved < 2 then
@@ -188,8 +189,8 @@ begin
 end $$;
 
 /*
- * One send, one call. A retry (by Idempotency-Key or muid) waits here for its twin, and gets the id
- * of the message that was sent; `message` is null then.
+ * Sends a message in one call. A retry, found by its Idempotency-Key or muid, waits here for the
+ * first request and gets the id of its message; `message` is null then.
  */
 create or replace function send_message(
   p_app_no int, p_kind text, p_sender text, p_receiver text,
@@ -203,7 +204,7 @@ language plpgsql as $$
 declare
   h conversations;
   v_actor text := case when p_sender = 'app_system' then '' else p_sender end;
-  -- A reply never counts, nor does what moves no view.
+  -- Replies never count as unread, nor do messages that don't update the conversation.
   v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
   v_entities text;
@@ -241,19 +242,19 @@ begin
 
   if message_id is null then
     if p_mentions is not null then
-      v_mentions := hold_mentioned(p_app_no, p_mentions);
+      v_mentions := lock_mentioned_users(p_app_no, p_mentions);
       v_kept := with_mentions(p_data, small_records(v_mentions));
       v_shown := with_mentions(p_data, v_mentions);
     end if;
     if p_kind = 'user' then
-      h := move_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
+      h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
       v_entities := check_direct(p_app_no, p_sender, p_receiver);
     else
-      -- Many who wait for one row all wake up whenever it changes; here they stand in line. Nobody
-      -- else takes this lock, so whoever has the head need not wait for it.
+      -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
+      -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := move_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
@@ -271,7 +272,7 @@ begin
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    -- As message_record makes it, of a message that nobody has changed yet.
+    -- The same as message_record returns for a message that nobody has changed yet.
     message := concat(
       '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
       ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
@@ -302,12 +303,15 @@ begin
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
         concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
-      from told_of_mention(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
+      from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
 end $$;
 
-/* The records of both, as JSON, if the sender may write to the receiver. Blocks do not bind the app. */
+/*
+ * Returns the records of sender and receiver as JSON if the sender may write to the receiver.
+ * Blocks don't apply to the app.
+ */
 create or replace function check_direct(p_app_no int, p_sender text, p_receiver text) returns text
 language plpgsql as $$
 declare
@@ -355,7 +359,10 @@ begin
     '},"entityType":"user"}}');
 end $$;
 
-/* The records of both, as JSON, if the sender may write to the group: members, and the app. */
+/*
+ * Returns the records of sender and group as JSON if the sender may write to the group: members,
+ * and the app.
+ */
 create or replace function check_group(p_app_no int, p_sender text, p_guid text) returns text
 language plpgsql as $$
 declare
@@ -386,7 +393,7 @@ begin
     v_group, ',"entityType":"group"}}');
 end $$;
 
-/* The sender's record as it was found; the app has no row. */
+/* Returns the sender's record as it was found; the app has no row. */
 create or replace function sender_json(p_app_no int, p_uid text, p_found text) returns text
 language plpgsql stable as $$
 begin
@@ -397,7 +404,7 @@ begin
   return p_found;
 end $$;
 
-/* Adds a message that tells what somebody did, and returns its record. It has no event of its own. */
+/* Adds an action message, and returns its record. It has no event of its own. */
 create or replace function append_action(
   p_app_no int, p_conversation bigint, p_sender text, p_type text, p_data jsonb, p_moves boolean
 ) returns jsonb
@@ -407,7 +414,7 @@ declare
   v_id bigint;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  h := move_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
   v_id := store_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);

@@ -2,7 +2,10 @@
 -- Lock order: conversations by number, then as in send.sql. A sweep locks several heads: if PostgreSQL ends
 -- it as a deadlock, the worker runs it again.
 
-/* Moves at most p_limit holders of a removed role to `default`; the role goes when none is left. */
+/*
+ * Moves at most p_limit users of a removed role to `default`, and deletes the role when none are
+ * left.
+ */
 create or replace function sweep_role(p_app_no int, p_role text, p_limit int) returns boolean
 language plpgsql as $$
 declare
@@ -19,7 +22,7 @@ begin
   return true;
 end $$;
 
-/* Removes at most p_limit messages of a conversation up to p_seq, and returns how many. */
+/* Deletes at most p_limit messages of a conversation up to p_seq, and returns how many. */
 create or replace function sweep_messages(p_app_no int, p_conversation bigint, p_seq bigint, p_limit int)
 returns int
 language plpgsql as $$
@@ -40,12 +43,12 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id) into v_ids from gone;
-  perform forget_messages(p_app_no, v_ids);
+  perform delete_message_references(p_app_no, v_ids);
   return coalesce(cardinality(v_ids), 0);
 end $$;
 
-/* The same for the messages of one sender in a group: those that counted are left out from now on. */
-create or replace function sweep_sender(p_app_no int, p_conversation bigint, p_uid text, p_limit int)
+/* The same for one sender's messages in a group. Those that counted as unread no longer do. */
+create or replace function sweep_sender_messages(p_app_no int, p_conversation bigint, p_uid text, p_limit int)
 returns int
 language plpgsql as $$
 declare
@@ -74,13 +77,13 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id) into v_ids from gone;
-  perform forget_messages(p_app_no, v_ids);
+  perform delete_message_references(p_app_no, v_ids);
   return coalesce(cardinality(v_ids), 0);
 end $$;
 
 /*
- * Removes at most about p_limit rows of a conversation whose head is locked, the head last, and
- * returns how many; fewer than p_limit: it is gone.
+ * Deletes at most about p_limit rows of a conversation whose head is locked, the head last. Returns
+ * how many; fewer than p_limit means that nothing is left.
  */
 create or replace function sweep_conversation(p_app_no int, p_conversation bigint, p_limit int) returns int
 language plpgsql as $$
@@ -110,7 +113,8 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
-  -- Both views of two users go at once, with the head: who removes one of them finds it by that view.
+  -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
+  -- head by that user's row.
   for i in
     delete from inbox where ctid = any (array(
       select ctid from inbox
@@ -137,7 +141,7 @@ begin
   return v_done;
 end $$;
 
-/* Removes at most p_limit rows of a removed group, the group last. Returns whether it is gone. */
+/* Deletes at most p_limit rows of a removed group, the group last. Returns whether it is gone. */
 create or replace function sweep_group(p_app_no int, p_guid text, p_limit int) returns boolean
 language plpgsql as $$
 declare
@@ -158,7 +162,7 @@ begin
   return true;
 end $$;
 
-/* Removes at most p_limit messages that were purged from a conversation. */
+/* Deletes at most p_limit messages that were purged from a conversation. */
 create or replace function sweep_purged(p_app_no int, p_conversation bigint, p_limit int) returns boolean
 language plpgsql as $$
 declare
@@ -178,8 +182,9 @@ begin
 end $$;
 
 /*
- * Removes at most about p_limit rows of a removed user: its conversations with others, what it wrote
- * in groups, memberships, reactions and saves, tokens and relations; the user last. Returns whether it is gone.
+ * Deletes at most about p_limit rows of a removed user: their 1:1 conversations, their messages in
+ * groups, memberships, reactions and saves, tokens and relations; the user last. Returns whether
+ * the user is gone.
  */
 create or replace function sweep_user(p_app_no int, p_uid text, p_limit int) returns boolean
 language plpgsql as $$
@@ -195,11 +200,11 @@ begin
     if i.kind = 'user' then
       v_left := v_left - sweep_conversation(p_app_no, i.conversation, v_left);
     else
-      v_left := v_left - sweep_sender(p_app_no, i.conversation, p_uid, v_left);
+      v_left := v_left - sweep_sender_messages(p_app_no, i.conversation, p_uid, v_left);
       if v_left > 0 then
         delete from marks
         where app_no = p_app_no and conversation = i.conversation and uid = p_uid;
-        -- What a removed group counted is counted no more.
+        -- The counts of a removed group don't matter any more.
         if exists (select from groups
           where app_no = p_app_no and guid = i.with_id and removed_at is null)
         then
@@ -225,7 +230,7 @@ begin
     select ctid from auth_tokens where app_no = p_app_no and uid = p_uid limit v_left));
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
-  v_left := v_left - sweep_traces(p_app_no, p_uid, v_left);
+  v_left := v_left - sweep_user_references(p_app_no, p_uid, v_left);
   delete from former_members where ctid = any (array(
     select ctid from former_members where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0)));
   get diagnostics v_done = row_count;
@@ -242,7 +247,7 @@ begin
   get diagnostics v_done = row_count;
   v_left := v_left - v_done;
 
-  -- A block makes a head where there was none, which no inbox leads to.
+  -- A block can create a head without inbox rows.
   with gone as (
     delete from blocks where v_left > 0 and ctid = any (array(
       (select ctid from blocks where app_no = p_app_no and uid = p_uid limit greatest(v_left, 0))
@@ -265,8 +270,8 @@ begin
   return true;
 end $$;
 
-/* Removes at most p_limit rows of what a removed user left at others' messages. */
-create or replace function sweep_traces(p_app_no int, p_uid text, p_limit int) returns int
+/* Deletes at most p_limit rows that connect a removed user with other users' messages. */
+create or replace function sweep_user_references(p_app_no int, p_uid text, p_limit int) returns int
 language plpgsql as $$
 declare
   v_left int := p_limit;
@@ -286,7 +291,7 @@ begin
   return p_limit - v_left + v_done;
 end $$;
 
-/* Removes at most p_limit reactions and saves of a removed user, and returns how many. */
+/* Deletes at most p_limit reactions and saves of a removed user, and returns how many. */
 create or replace function sweep_reactions(p_app_no int, p_uid text, p_limit int) returns int
 language plpgsql as $$
 declare
@@ -309,8 +314,10 @@ begin
   return v_done + v_part;
 end $$;
 
-/* Removes at most p_limit rows of what users left at a message that is gone; returns whether all is. */
-create or replace function sweep_gone_message(p_app_no int, p_id bigint, p_limit int) returns boolean
+/*
+ * Deletes at most p_limit reactions and saves of a deleted message. Returns whether none are left.
+ */
+create or replace function sweep_deleted_message(p_app_no int, p_id bigint, p_limit int) returns boolean
 language plpgsql as $$
 declare
   v_done int;

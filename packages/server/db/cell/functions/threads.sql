@@ -1,10 +1,10 @@
 -- Replies and quotes. Lock order: the caller has locked the head; then threads, thread_users by uid.
 
 /*
- * A message that another one of the same conversation refers to, as far as its sender can see it.
- * The head is locked.
+ * Finds the message that another one of the same conversation replies to or quotes, if its sender
+ * can see it. The head is locked.
  */
-create or replace function find_referred(h conversations, p_sender text, p_id bigint, p_reply boolean)
+create or replace function find_referenced_message(h conversations, p_sender text, p_id bigint, p_reply boolean)
 returns messages
 language plpgsql as $$
 declare
@@ -12,7 +12,7 @@ declare
 begin
   select * into m from messages where app_no = h.app_no and id = p_id;
   if found and m.conversation <> h.no then
-    -- Whether the sender takes part there decides what a device is told.
+    -- `unseen`: the sender doesn't take part there, so the error must not reveal the message.
     perform refuse(case when p_reply then 'ERR_WRONG_MESSAGE_THREAD' else 'ERR_BAD_REQUEST' end,
       jsonb_build_object('reason', 'The quoted message belongs to another conversation.', 'id', p_id,
         'unseen', not exists (select from inbox i
@@ -30,12 +30,12 @@ begin
   return m;
 end $$;
 
-/* Counts a reply that was stored, and notes who has to do with its thread now. */
+/* Counts a stored reply, and adds its sender and the thread's author to the users of the thread. */
 create or replace function add_reply(h conversations, p_sender text, p_parent bigint, p_id bigint)
 returns void
 language plpgsql as $$
 declare
-  m messages := find_referred(h, p_sender, p_parent, true);
+  m messages := find_referenced_message(h, p_sender, p_parent, true);
 begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
   if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
@@ -44,7 +44,7 @@ begin
   values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
   on conflict (app_no, parent_id) do update set
     replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
-  -- Of two users the other one too, who may have written nothing.
+  -- In a 1:1 conversation the other user too, even without a message in the thread.
   insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
   select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)
   from (values (p_sender, true), (m.sender, true),
@@ -57,11 +57,11 @@ begin
   where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
 end $$;
 
-/* A quoted message as the one that quotes it shows it (core/message-record.ts does the same). */
+/* Returns a quoted message as the message that quotes it shows it. */
 create or replace function quote_message(h conversations, p_sender text, p_id bigint) returns jsonb
 language plpgsql as $$
 declare
-  m messages := find_referred(h, p_sender, p_id, false);
+  m messages := find_referenced_message(h, p_sender, p_id, false);
   v_receiver jsonb;
 begin
   if m.deleted_at is not null then
@@ -71,16 +71,16 @@ begin
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
       '{"devMessage": "You can''t quote an action message."}');
   end if;
-  v_receiver := coalesce(party_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
+  v_receiver := coalesce(entity_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then
     v_receiver := v_receiver
       || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
   end if;
   return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
-      select jsonb_object_agg(key, coalesce(party_record(h.app_no, 'user', key), value))
+      select jsonb_object_agg(key, coalesce(entity_record(h.app_no, 'user', key), value))
       from jsonb_each(m.data -> 'mentions')))
     || jsonb_build_object('entities', jsonb_build_object(
       'sender', jsonb_build_object('entityType', 'user',
-        'entity', coalesce(party_record(h.app_no, 'user', m.sender), '{}')),
+        'entity', coalesce(entity_record(h.app_no, 'user', m.sender), '{}')),
       'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
 end $$;

@@ -2,8 +2,8 @@
 -- Lock order: view_totals by uid, then totals. Both come after every other row except the outbox.
 
 /*
- * Writers spread over 16 rows: they seldom wait for each other. One transaction keeps to one row, or
- * two that change a total several times would wait in a circle.
+ * Spreads writers over 16 rows, so that they rarely wait for each other. A transaction always uses
+ * the same row: otherwise two transactions that change a total several times could deadlock.
  */
 create or replace function add_total(p_app_no int, p_what text, p_change bigint) returns void
 language plpgsql as $$
@@ -14,7 +14,9 @@ begin
   on conflict (app_no, what, shard) do update set total = t.total + excluded.total;
 end $$;
 
-/* Views of conversations between two came or went, or their owner blocked or released the other. */
+/*
+ * Changes a user's counts of 1:1 views: all visible ones, and those of users that they don't block.
+ */
 create or replace function add_views(p_app_no int, p_uid text, p_visible int, p_unblocked int) returns void
 language sql as $$
   insert into view_totals as t (app_no, uid, visible, unblocked)
@@ -23,7 +25,7 @@ language sql as $$
   set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
 $$;
 
-/* The same for the app: once in a transaction, after all users. */
+/* The same for the app. Call it once in a transaction, after all users. */
 create or replace function add_app_views(p_app_no int, p_visible bigint, p_unblocked bigint) returns void
 language plpgsql as $$
 begin

@@ -4,8 +4,11 @@ create or replace function utc_day(p_at timestamptz) returns date
 language sql immutable parallel safe
 return (p_at at time zone 'UTC')::date;
 
-/* Days must come in order: the app's row of usage_progress is locked, and roll_up sees to it. */
-create or replace function note_active(p_app_no int, p_day date, p_uids text[]) returns void
+/*
+ * Records that users were active on a day. Days must come in order: roll_up_usage locks the app's
+ * row of usage_progress and takes care of it.
+ */
+create or replace function record_activity(p_app_no int, p_day date, p_uids text[]) returns void
 language sql
 set enable_seqscan = off
 as $$
@@ -31,14 +34,14 @@ as $$
 $$;
 
 /*
- * Adds up at most p_limit events of an app, and how far it came, in one transaction: a worker that dies
- * or repeats itself adds nothing twice. Returns how many there were.
+ * Adds up at most p_limit events of an app and moves its position in one transaction, so that a
+ * worker that dies or repeats itself counts nothing twice. Returns the number of events.
  *
- * An event is counted on the day when it happened; who was active, on the day when it got its position, since days
- * must come in order for each user. Tokens are looked at when the log has been read to its end, and a minute late: no event of an earlier
- * day can follow then.
+ * An event counts on the day when it happened. A user's activity counts on the day when the event
+ * got its position, since days must come in order for each user. Used tokens count once the log has
+ * been read to its end, and a minute late, when no event of an earlier day can follow.
  */
-create or replace function roll_up(p_app_no int, p_limit int) returns int
+create or replace function roll_up_usage(p_app_no int, p_limit int) returns int
 language plpgsql as $$
 declare
   v_settled date := utc_day(clock_timestamp() - interval '1 minute');
@@ -92,7 +95,7 @@ begin
     select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)
     group by day order by day
   loop
-    perform note_active(p_app_no, v_day, v_uids);
+    perform record_activity(p_app_no, v_day, v_uids);
   end loop;
   if v_taken = p_limit then return v_taken; end if;
 
@@ -102,7 +105,7 @@ begin
     )
     select day, array_agg(uid) from seen group by day order by day
   loop
-    perform note_active(p_app_no, v_day, v_uids);
+    perform record_activity(p_app_no, v_day, v_uids);
   end loop;
   return v_taken;
 end $$;

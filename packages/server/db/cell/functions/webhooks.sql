@@ -2,33 +2,33 @@
 -- Lock order: lease, webhooks, webhook_progress, webhook_parked, outbox.
 
 /*
- * Notes what came of some deliveries, and moves the cursor, all or nothing. `p_news`:
+ * Records the outcome of deliveries and moves the webhook's position, all or nothing. `p_batch`:
  *   attempts  [{position, type, try, status, error, ms, answer, at}]
  *   queued    [{key, position}]         events that have to wait
- *   parked    [{key, tries, seconds}]   keys that failed: when to try again
- *   done      [{key, position}]         of the backlog: delivered or given up
+ *   parked    [{key, tries, seconds}]   keys that failed: when to retry them
+ *   done      [{key, position}]         events of the backlog that were delivered or given up
  *   dead      [{position, upto, type, reason}]
- *   succeeded whether any did; failures: in a row since then
+ *   succeeded whether any attempt did; failures: how many failed in a row since then
  *   waiting   whether the whole webhook waits; probes: how often it was probed; waitSeconds: how
- *             long from now on, where that changed
- * `hopeless`: a call failed, as all did for five days, with no day and night between them without one, so the
- * webhook is to be disabled. A cursor that moves, or a quiet week after a failure, says nothing of the receiver.
- * `restarted`: the owner mended it while it was probed, and what the probe told is void.
+ *             long from now, if that changed
+ * `hopeless`: disable the webhook. A call failed, all calls failed for five days, and there was a call
+ * at least every two days. A position that moves, or a quiet week after a failure, proves nothing.
+ * `restarted`: the webhook was edited while it was probed, so the outcome of the probe is void.
  */
 create or replace function record_deliveries(
   p_job text, p_worker uuid, p_epoch bigint,
-  p_app_no int, p_webhook bigint, p_position bigint, p_news json,
+  p_app_no int, p_webhook bigint, p_position bigint, p_batch json,
   out hopeless boolean, out restarted boolean
 )
 language plpgsql as $$
 declare
-  v_failures int := (p_news ->> 'failures')::int;
-  v_succeeded boolean := (p_news ->> 'succeeded')::boolean;
-  v_waiting boolean := (p_news ->> 'waiting')::boolean;
-  v_wait double precision := (p_news ->> 'waitSeconds')::double precision;
-  v_probes int := coalesce((p_news ->> 'probes')::int, 0);
+  v_failures int := (p_batch ->> 'failures')::int;
+  v_succeeded boolean := (p_batch ->> 'succeeded')::boolean;
+  v_waiting boolean := (p_batch ->> 'waiting')::boolean;
+  v_wait double precision := (p_batch ->> 'waitSeconds')::double precision;
+  v_probes int := coalesce((p_batch ->> 'probes')::int, 0);
   v_failed boolean := exists (
-    select from json_to_recordset(p_news -> 'attempts') as a (status int)
+    select from json_to_recordset(p_batch -> 'attempts') as a (status int)
     where coalesce(a.status, 0) not between 200 and 299);
   v_waited boolean;
 begin
@@ -36,7 +36,7 @@ begin
   select waits_until is not null into v_waited from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
   if not found then return; end if;
-  -- The first failure of a wait comes with probes = 1; any other finds the wait here, unless it was ended.
+  -- The first failure of a wait has probes = 1. Any later one finds the wait here, unless it was ended.
   restarted := v_waiting and v_probes > 1 and not v_waited;
   if restarted then
     v_waiting := false;
@@ -59,65 +59,67 @@ begin
     (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
   select p_app_no, p_webhook, a.position, a.type, a.try, a.status, a.error, a.ms, a.answer,
     to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
-  from json_to_recordset(p_news -> 'attempts') as a (position bigint, type text, try int,
+  from json_to_recordset(p_batch -> 'attempts') as a (position bigint, type text, try int,
     status int, error text, ms int, answer text, at bigint);
 
-  if p_news -> 'queued' is not null then
+  if p_batch -> 'queued' is not null then
     insert into webhook_backlog (app_no, webhook_no, key, position)
     select p_app_no, p_webhook, q.key, q.position
-    from json_to_recordset(p_news -> 'queued') as q (key text, position bigint)
+    from json_to_recordset(p_batch -> 'queued') as q (key text, position bigint)
     on conflict do nothing;
     insert into webhook_parked (app_no, webhook_no, key)
     select distinct p_app_no, p_webhook, q.key
-    from json_to_recordset(p_news -> 'queued') as q (key text)
+    from json_to_recordset(p_batch -> 'queued') as q (key text)
     order by q.key
     on conflict do nothing;
   end if;
 
-  if p_news -> 'done' is not null then
+  if p_batch -> 'done' is not null then
     delete from webhook_backlog b
-    using json_to_recordset(p_news -> 'done') as d (key text, position bigint)
+    using json_to_recordset(p_batch -> 'done') as d (key text, position bigint)
     where b.app_no = p_app_no and b.webhook_no = p_webhook
       and b.key = d.key and b.position = d.position;
-    -- What was delivered after all is no dead letter any more; what was given up now is added below.
+    -- A replayed event that was delivered is no dead letter any more. New dead letters follow below.
     delete from webhook_dead_letters l
-    using json_to_recordset(p_news -> 'done') as d (position bigint)
+    using json_to_recordset(p_batch -> 'done') as d (position bigint)
     where l.app_no = p_app_no and l.webhook_no = p_webhook and l.position = d.position;
-    -- Those that have more are due again, from the first try on.
+    -- Keys with more events are due now, with their first attempt.
     update webhook_parked p set tries = 0, retry_at = now()
-    from (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    from (select distinct d.key from json_to_recordset(p_batch -> 'done') as d (key text)) done
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key;
     delete from webhook_parked p
-    using (select distinct d.key from json_to_recordset(p_news -> 'done') as d (key text)) done
+    using (select distinct d.key from json_to_recordset(p_batch -> 'done') as d (key text)) done
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = done.key
       and not exists (
         select from webhook_backlog b
         where b.app_no = p_app_no and b.webhook_no = p_webhook and b.key = p.key);
   end if;
 
-  if p_news -> 'dead' is not null then
+  if p_batch -> 'dead' is not null then
     insert into webhook_dead_letters (app_no, webhook_no, position, upto, type, reason)
     select p_app_no, p_webhook, d.position, d.upto, d.type, d.reason
-    from json_to_recordset(p_news -> 'dead') as d (position bigint, upto bigint, type text, reason text)
+    from json_to_recordset(p_batch -> 'dead') as d (position bigint, upto bigint, type text, reason text)
     on conflict (app_no, webhook_no, position) do update
     set upto = excluded.upto, reason = excluded.reason, at = excluded.at;
   end if;
 
-  if p_news -> 'parked' is not null then
+  if p_batch -> 'parked' is not null then
     update webhook_parked p
     set tries = f.tries, retry_at = now() + make_interval(secs => f.seconds)
-    from json_to_recordset(p_news -> 'parked') as f (key text, tries int, seconds double precision)
+    from json_to_recordset(p_batch -> 'parked') as f (key text, tries int, seconds double precision)
     where p.app_no = p_app_no and p.webhook_no = p_webhook and p.key = f.key;
   end if;
 
-  -- It answers again: whoever waited is tried now.
+  -- The receiver answers again: retry all waiting keys now.
   if v_waited and not v_waiting then
     update webhook_parked set retry_at = now()
     where app_no = p_app_no and webhook_no = p_webhook and retry_at > now();
   end if;
 end $$;
 
-/* Removes the rest of a removed webhook, at most so many rows; whether all is gone. */
+/*
+ * Deletes at most p_limit rows of each table of a removed webhook. Returns whether none are left.
+ */
 create or replace function sweep_webhook(p_app_no int, p_webhook bigint, p_limit int) returns boolean
 language plpgsql as $$
 declare

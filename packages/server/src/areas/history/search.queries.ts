@@ -73,7 +73,7 @@ export const listUnindexed = query<
 
 /**
  * The id of the :nth message after another. Every transaction that drew a lower id has ended once
- * none below `horizon` is running, because it got its own id first (move_head).
+ * none below `horizon` is running, because it got its own id first (advance_head).
  */
 export const findNth = query<
   { appNo: number; after: number; nth: number },

@@ -42,7 +42,7 @@ export const removeMessageRow = query<
 /** The records of the existing users among these; they stay until the transaction ends. */
 export const holdMentioned = query<{ appNo: number; uids: string[] }, { records: Json | null }>(
   'messages.holdMentioned',
-  'select hold_mentioned(:appNo, :uids::text[]) as records',
+  'select lock_mentioned_users(:appNo, :uids::text[]) as records',
 )
 
 /** Returns the users to notify of a new mention. */

@@ -64,4 +64,4 @@ export const listGoneMessages = query<{ limit: number }, { app_no: number; id: n
 export const sweepGoneMessage = query<
   { appNo: number; id: number; limit: number },
   { gone: boolean }
->('reactions.sweepGoneMessage', 'select sweep_gone_message(:appNo, :id, :limit) as gone')
+>('reactions.sweepGoneMessage', 'select sweep_deleted_message(:appNo, :id, :limit) as gone')

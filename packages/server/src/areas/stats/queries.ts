@@ -84,7 +84,7 @@ export const listLagging = query<Record<string, never>, { app_no: number }>(
 
 export const rollUp = query<{ appNo: number; limit: number }, { events: number }>(
   'stats.rollUp',
-  'select roll_up(:appNo, :limit) as events',
+  'select roll_up_usage(:appNo, :limit) as events',
 )
 
 /** For all apps of the cell: reads all online users once. */

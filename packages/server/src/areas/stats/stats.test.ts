@@ -109,7 +109,7 @@ suite('getStats', () => {
         const names = some.map((uid) => `'${uid}'`).join(',')
         await rows(
           cell.db,
-          `select note_active(${no}, date '2024-01-01' + ${day}, array[${names}]::text[])`,
+          `select record_activity(${no}, date '2024-01-01' + ${day}, array[${names}]::text[])`,
         )
       }
     }
@@ -198,7 +198,10 @@ suite('getDailyStats', () => {
       ['2024-01-01', 'ann,bob'],
       ['2024-01-03', 'bob,cat,dan'],
     ]) {
-      await rows(cell.db, `select note_active(${no}, '${day}', string_to_array('${uids}', ','))`)
+      await rows(
+        cell.db,
+        `select record_activity(${no}, '${day}', string_to_array('${uids}', ','))`,
+      )
     }
     await rows(
       cell.db,
