@@ -1,12 +1,22 @@
-/** A new version beside the old one, under load, across a migration: nobody notices. */
+/** A new version replaces the old one under load, with changed tables and functions, and no request fails. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verify } from '../src/verify/verify.ts'
+import { queryAt } from './databases.ts'
+import { functionFaults } from './functions.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { Running, type Serving, startServing } from './loquat.ts'
 import { until } from './until.ts'
@@ -29,30 +39,68 @@ const MIGRATIONS = [
   'create table later (app_no int not null, id bigint not null, primary key (app_no, id))',
 ]
 
-/** A checkout of the next version: this one, and some migrations more. */
-function nextVersion(): { bin: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'loquat-next-'))
-  for (const part of ['packages/protocol', 'packages/server']) {
-    cpSync(join(ROOT, part), join(folder, part), {
-      recursive: true,
-      filter: (path) => !/\/(node_modules|test|bench)$/.test(path),
-    })
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const server = join(folder, 'packages/server')
-  for (const [nth, statement] of MIGRATIONS.entries()) {
-    writeFileSync(join(server, `migrations/cell/999${nth}_later-${nth}.sql`), `${statement};`)
-  }
-  const remove = () => rmSync(folder, { recursive: true })
-  return { bin: join(server, 'bin/loquat.js'), remove }
-}
+/** Counts the sends that the changed body of `send_message` has seen. */
+const COUNTER = 'create sequence later_sends'
 
-function start(bin: string, args: string[], env: Record<string, string>): Running {
-  const child = spawn(process.execPath, [bin, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  return new Running(child)
+/** A checkout of the next version: this one, until it is edited. */
+class Checkout {
+  readonly server: string
+  readonly #folder = mkdtempSync(join(tmpdir(), 'loquat-next-'))
+
+  constructor() {
+    for (const part of ['packages/protocol', 'packages/server']) {
+      cpSync(join(ROOT, part), join(this.#folder, part), {
+        recursive: true,
+        filter: (path) => !/\/(node_modules|test|bench)$/.test(path),
+      })
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'))
+    this.server = join(this.#folder, 'packages/server')
+  }
+
+  addMigrations(statements: string[]): void {
+    for (const [nth, statement] of statements.entries()) {
+      writeFileSync(
+        join(this.server, `migrations/cell/999${nth}_later-${nth}.sql`),
+        `${statement};`,
+      )
+    }
+  }
+
+  /** Replaces something that the file must have. */
+  edit(file: string, from: string | RegExp, to: string): void {
+    const path = join(this.server, file)
+    const before = readFileSync(path, 'utf8')
+    const text = before.replaceAll(from, to)
+    assert.notEqual(text, before, `${from} is not in ${file}`)
+    writeFileSync(path, text)
+  }
+
+  /** The file of the server that calls a function. */
+  callerOf(name: string): string {
+    const files = globSync('src/**/*.ts', { cwd: this.server })
+    const calls = (file: string) =>
+      readFileSync(join(this.server, file), 'utf8').includes(`from ${name}(`)
+    return files.find((file) => !file.endsWith('.test.ts') && calls(file)) ?? ''
+  }
+
+  async migrate(env: Record<string, string>): Promise<string> {
+    const { code, stderr, stdout } = await this.start(['migrate'], env).ended
+    assert.equal(code, 0, stderr)
+    return stdout
+  }
+
+  start(args: string[], env: Record<string, string>): Running {
+    const child = spawn(process.execPath, [join(this.server, 'bin/loquat.js'), ...args], {
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    return new Running(child)
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true })
+  }
 }
 
 /** Callers behind a balancer that sends each request to the next of the processes that it knows. */
@@ -126,31 +174,58 @@ class Load {
 suite('an upgrade under load', () => {
   const server = useServer()
 
-  test('no request fails, before, while and after the tables change', async (t) => {
-    const next = nextVersion()
-    t.after(next.remove)
+  test('no request fails while tables and functions change', async (t) => {
+    const next = new Checkout()
+    t.after(() => next.remove())
     const app = await server.newApp()
-    for (let nth = 0; nth < CALLERS; nth++) {
-      await app.client.users.create({ uid: `user-${nth}`, name: 'Amira' })
-    }
+    const uids = Array.from({ length: CALLERS }, (_, nth) => `user-${nth}`)
+    await app.users(...uids)
     await app.client.groups.create({ guid: 'all', name: 'All', type: 'public', owner: 'user-0' })
-    const participants = Array.from({ length: CALLERS - 1 }, (_, nth) => `user-${nth + 1}`)
-    await app.call('POST', '/v3/groups/all/members', { body: { participants } })
+    await app.call('POST', '/v3/groups/all/members', { body: { participants: uids.slice(1) } })
+    const cellUrl = server.deps.directory.cells()[0]?.url ?? ''
+    const counted = async () =>
+      Number((await queryAt(cellUrl, 'select last_value from later_sends')).rows[0].last_value)
 
     // A machine that has no time must not be taken for a table that is locked for long.
     const env = { ...server.env, LOQUAT_LOG_LEVEL: 'info', LOQUAT_DB_TIMEOUT_MS: '30000' }
     const old: Serving = await startServing('api,worker', env)
     t.after(() => old.end('SIGKILL'))
     const load = new Load(app, [old.apiPort])
+    t.after(() => load.end())
     const running = load.run()
     await load.more()
 
-    const { code, stderr, stdout } = await start(next.bin, ['migrate'], env).ended
-    assert.equal(code, 0, stderr)
-    assert.match(stdout, /9990_later-0, .*9995_later-5/)
+    // New tables and columns, and another body of send_message, while the old version runs alone.
+    next.addMigrations([...MIGRATIONS, COUNTER])
+    const body = /(function send_message\([\s\S]*?\nbegin\n)/
+    next.edit(
+      'db/cell/functions/send.sql',
+      new RegExp(body, 'g'),
+      "$1  perform nextval('later_sends');\n",
+    )
+    assert.match(
+      await next.migrate(env),
+      /9990_later-0, .*9996_later-6; applied functions of send$/m,
+    )
+    const before = await counted()
+    await load.more()
+    assert.ok((await counted()) > before, 'sessions that were open call the new body')
+
+    // Another signature, which has another name. The old version still calls the old one.
+    next.edit(next.callerOf('send_message'), 'from send_message(', 'from send_later(1, ')
+    next.edit(
+      'db/cell/functions/send.sql',
+      'function send_message(',
+      'function send_later(p_later int,',
+    )
+    next.edit('db/cell/functions/send.sql', 'send_message.', 'send_later.')
+    const retired = '"retired": [{ "name": "send_message", "dropIn": "0.0.1" }]'
+    next.edit('db/cell/functions.json', '"retired": []', retired)
+    assert.match(await next.migrate(env), /: applied functions of send$/m)
+    assert.deepEqual(await functionFaults(cellUrl, 'cell', next.server), [])
     await load.more()
 
-    const young = start(next.bin, ['serve', '--roles', 'api,worker'], env)
+    const young = next.start(['serve', '--roles', 'api,worker'], env)
     t.after(() => young.end('SIGKILL'))
     const { apiPort } = await young.logged('ready', ({ msg }) => msg === 'ready')
     load.add(Number(apiPort))
@@ -160,6 +235,15 @@ suite('an upgrade under load', () => {
     load.remove(old.apiPort)
     const { code: end } = await old.end('SIGTERM')
     assert.equal(end, 0)
+    await load.more()
+
+    // The version after that drops what nobody calls any more.
+    next.edit('package.json', '"version": "0.0.0"', '"version": "0.0.1"')
+    await next.migrate(env)
+    assert.equal(
+      (await queryAt(cellUrl, `select to_regproc('send_message')`)).rows[0].to_regproc,
+      null,
+    )
     await load.more()
 
     load.end()

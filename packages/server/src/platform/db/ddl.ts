@@ -4,18 +4,19 @@ import { UserError } from '../errors.ts'
 import { sqlState } from './db.ts'
 
 /**
- * While a change of a table waits for its lock, every later request for that table waits behind it.
- * So it waits this long at most, then lets the requests pass and tries again. Below PostgreSQL's
- * `deadlock_timeout` (1 s): of a change and a request that wait for each other, the change gives up.
+ * While a schema change waits for a lock, all later requests for that table queue behind it. So it waits
+ * this long at most, lets the requests pass, and tries again. Three such waits are shorter than
+ * PostgreSQL's `deadlock_timeout` (1 s): if the change and a request wait for each other, the change
+ * gives up first.
  */
-const LOCK_TIMEOUT_MS = 500
+const LOCK_TIMEOUT_MS = 300
 const PAUSE_MS = 1_000
 const PATIENCE_MS = 5 * 60_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
-/** Changes the schema in one transaction, as often as it takes to get its locks without stopping traffic. */
+/** Changes the schema in one transaction. It retries until it gets its locks without stopping traffic. */
 export async function changeSchema<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   return await retryLocks(async () => {
     await client.query('begin')
@@ -31,7 +32,7 @@ export async function changeSchema<T>(client: pg.Client, work: () => Promise<T>)
   })
 }
 
-/** Runs SQL of a file, whose name goes before the message if it fails. */
+/** Runs SQL from a file. Errors begin with the file's name. */
 export async function runFile(client: pg.Client, file: string, sql: string): Promise<void> {
   try {
     await client.query(sql)
@@ -40,7 +41,7 @@ export async function runFile(client: pg.Client, file: string, sql: string): Pro
   }
 }
 
-/** Runs `work` again while it fails because others hold a lock that it needs. */
+/** Repeats `work` while it fails because another transaction has a lock that it needs. */
 export async function retryLocks<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
@@ -51,7 +52,7 @@ export async function retryLocks<T>(work: () => Promise<T>): Promise<T> {
       if (state !== LOCK_NOT_AVAILABLE && state !== DEADLOCK) throw error
       if (Date.now() > deadline) {
         throw new UserError(
-          'A long transaction holds a table that has to change. Find it in pg_stat_activity, then run this again.',
+          'A long transaction locks a table that has to change. Find it in pg_stat_activity, end it, and run loquat migrate again.',
         )
       }
     }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { changeSchema, runFile } from './ddl.ts'
 import type { Schema } from './query.ts'
 
-/** `db/<schema>/functions.json`. */
+/** The content of `db/<schema>/functions.json`. */
 interface FunctionList {
   /** The names of the files in `functions/`, in the order in which they are applied. */
   files: string[]
-  /** Functions that no file has any more, with the version whose `loquat migrate` drops them. */
+  /** Functions that were removed from their file, each with the version whose `loquat migrate` drops it. */
   retired: { name: string; dropIn: string }[]
 }
 
@@ -18,33 +19,40 @@ interface FunctionFile {
   checksum: string
 }
 
-const SERVER = new URL('../../../', import.meta.url)
-const readText = (path: string) => readFileSync(new URL(path, SERVER), 'utf8')
+export function functionList(root: string, schema: Schema): FunctionList {
+  return JSON.parse(readFileSync(join(root, 'db', schema, 'functions.json'), 'utf8'))
+}
 
-export function functionList(schema: Schema): FunctionList {
-  return JSON.parse(readText(`db/${schema}/functions.json`))
+/** The function files of a database, in the order in which they are applied. */
+export function functionFiles(root: string, schema: Schema): FunctionFile[] {
+  return functionList(root, schema).files.map((name) => {
+    const sql = readFileSync(join(root, 'db', schema, 'functions', `${name}.sql`), 'utf8')
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
 }
 
 /**
- * Applies the files of functions that changed since they were last applied here, all in one
- * transaction, and drops retired functions. Returns the names of those files.
+ * Applies the function files that changed since the last time, in one transaction, and drops retired
+ * functions. Returns the names of these files.
  *
- * Open sessions call the new body from their next call on. They keep their prepared statements, since
- * `create or replace` refuses to change what a function takes or returns.
+ * Open sessions use a new body from their next call on. Their prepared statements stay valid, because
+ * `create or replace` can't change the parameters or the return type of a function.
  */
-export async function applyFunctions(client: pg.Client, schema: Schema): Promise<string[]> {
-  const { files, retired } = functionList(schema)
+export async function applyFunctions(
+  client: pg.Client,
+  root: string,
+  schema: Schema,
+): Promise<string[]> {
+  const files = functionFiles(root, schema)
   await client.query(`create table if not exists function_files (
     name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
   const applied = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from function_files',
   )
   const checksums = new Map(applied.rows.map(({ name, checksum }) => [name, checksum]))
-  const changed = files
-    .map((name) => readFile(schema, name))
-    .filter(({ name, checksum }) => checksums.get(name) !== checksum)
-  const gone = [...checksums.keys()].filter((name) => !files.includes(name))
-  const drops = retired.filter(({ dropIn }) => isReached(dropIn))
+  const changed = files.filter(({ name, checksum }) => checksums.get(name) !== checksum)
+  const gone = [...checksums.keys()].filter((known) => !files.some(({ name }) => name === known))
+  const drops = functionList(root, schema).retired.filter(({ dropIn }) => isReached(root, dropIn))
   if (changed.length + gone.length + drops.length === 0) return []
   await changeSchema(client, async () => {
     for (const file of changed) await apply(client, file)
@@ -53,11 +61,6 @@ export async function applyFunctions(client: pg.Client, schema: Schema): Promise
     await refuseOverloads(client)
   })
   return changed.map(({ name }) => name)
-}
-
-function readFile(schema: Schema, name: string): FunctionFile {
-  const sql = readText(`db/${schema}/functions/${name}.sql`)
-  return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: FunctionFile): Promise<void> {
@@ -70,8 +73,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: FunctionFile): 
 }
 
 /**
- * `create or replace` with other parameters leaves the old function in place and adds a second one;
- * calls that fit both then fail. So a changed signature needs a new name.
+ * With other parameters, `create or replace` keeps the old function and adds a second one; calls that
+ * match both then fail. So a changed signature needs a new name.
  */
 async function refuseOverloads(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
@@ -82,10 +85,12 @@ async function refuseOverloads(client: pg.Client): Promise<void> {
     group by 1 having count(*) > 1 order by 1`)
   if (rows.length === 0) return
   const names = rows.map(({ name }) => name).join(', ')
-  throw new Error(`Two functions of one name: ${names}. A changed signature needs a new name.`)
+  throw new Error(
+    `Two functions with the same name: ${names}. A changed signature needs a new name.`,
+  )
 }
 
-function isReached(version: string): boolean {
-  const { version: own } = JSON.parse(readText('package.json')) as { version: string }
+function isReached(root: string, version: string): boolean {
+  const { version: own } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return own.localeCompare(version, 'en', { numeric: true }) >= 0
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { applyFunctions } from './functions.ts'
 import { runMigrations } from './migrations.ts'
@@ -7,7 +9,7 @@ import type { Schema } from './query.ts'
 export interface Migrated {
   /** Names of the migrations that ran. */
   migrations: string[]
-  /** Names of the files of functions that were applied. */
+  /** Names of the function files that were applied. */
   functions: string[]
 }
 
@@ -15,13 +17,16 @@ export interface Migrated {
 const LOCK = 7_241_869_360
 const POLL_MS = 200
 
+/** The folder that has `migrations/`, `db/` and the version in `package.json`. */
+export const SERVER = fileURLToPath(new URL('../../..', import.meta.url))
+
 /** Brings a database up to date: the migrations that it lacks, then the functions that changed. */
-export async function migrate(url: string, schema: Schema): Promise<Migrated> {
+export async function migrate(url: string, schema: Schema, root = SERVER): Promise<Migrated> {
   return await alone(url, async () => {
     const client = await connect(url)
     try {
-      const migrations = await runMigrations(client, schema)
-      const functions = await applyFunctions(client, schema)
+      const migrations = await runMigrations(client, join(root, 'migrations', schema))
+      const functions = await applyFunctions(client, root, schema)
       return { migrations, functions }
     } finally {
       await client.end()
@@ -30,16 +35,18 @@ export async function migrate(url: string, schema: Schema): Promise<Migrated> {
 }
 
 /**
- * Runs `work` while no other process migrates this database. The lock belongs to a transaction, since
- * a pooler may give each transaction another session. It is polled for: an index that is being built
- * concurrently waits for every statement under way, and one that waits for us would be among them.
+ * Runs `work` while no other process migrates this database. The lock belongs to a transaction, because
+ * a pooler may use another session for each transaction. It is polled: `create index concurrently` waits
+ * for all running statements, so a statement that waits for our lock would deadlock with it.
  */
 async function alone<T>(url: string, work: () => Promise<T>): Promise<T> {
   const client = await connect(url)
   try {
     await client.query('begin; set local idle_in_transaction_session_timeout = 0')
     const locked = async () => {
-      const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as locked', [LOCK])
+      // Without parameters: a statement with parameters would keep its snapshot, and building an index
+      // concurrently waits for all snapshots.
+      const { rows } = await client.query(`select pg_try_advisory_xact_lock(${LOCK}) as locked`)
       return rows[0].locked
     }
     while (!(await locked())) await sleep(POLL_MS)

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { UserError } from '../errors.ts'
 import { changeSchema, retryLocks, runFile } from './ddl.ts'
-import type { Schema } from './query.ts'
 
 /**
  * The first line of a migration that must run outside a transaction, such as one that builds an index
@@ -19,12 +17,12 @@ interface Migration {
 }
 
 /** Runs the migrations that this database lacks, in the order of their names, and returns those names. */
-export async function runMigrations(client: pg.Client, schema: Schema): Promise<string[]> {
+export async function runMigrations(client: pg.Client, folder: string): Promise<string[]> {
   await client.query(`create table if not exists migrations (
     name text primary key, ran_at timestamptz not null default now())`)
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const ran = rows.map(({ name }) => name)
-  const all = readMigrations(schema)
+  const all = readMigrations(folder)
   checkHistory(
     ran,
     all.map(({ name }) => name),
@@ -34,8 +32,7 @@ export async function runMigrations(client: pg.Client, schema: Schema): Promise<
   return pending.map(({ name }) => name)
 }
 
-function readMigrations(schema: Schema): Migration[] {
-  const folder = fileURLToPath(new URL(`../../../migrations/${schema}`, import.meta.url))
+function readMigrations(folder: string): Migration[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
@@ -45,14 +42,14 @@ function readMigrations(schema: Schema): Migration[] {
     }))
 }
 
-/** A database has run the first of our migrations, and no others. */
+/** Fails unless the migrations that a database has run are the first ones of this version. */
 function checkHistory(ran: string[], known: string[]): void {
   const strange = ran.find((name, nth) => name !== known[nth])
   if (strange === undefined) return
   throw new UserError(
     known.includes(strange)
       ? `The database has run ${strange}, but not the migrations before it. Name new migrations so that they come last.`
-      : `The database has run the migration ${strange}, which this version does not have. Use the version that made it, or a newer one.`,
+      : `The database has run the migration ${strange}, which this version doesn't have. Use the version that added it, or a newer one.`,
   )
 }
 

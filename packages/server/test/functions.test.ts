@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { functionList } from '../src/platform/db/functions.ts'
+import { SERVER } from '../src/platform/db/migrate.ts'
+import { cloneDatabase, dropDatabase, queryAt } from './databases.ts'
+import { fixedFunctions, functionFaults } from './functions.ts'
+
+for (const schema of ['cell', 'directory'] as const) {
+  suite(`the functions of the ${schema}`, async () => {
+    const url = await cloneDatabase(schema)
+    after(() => dropDatabase(url))
+
+    test('are those of the files, each as its file says', async () => {
+      assert.deepEqual(await functionFaults(url, schema), [])
+    })
+
+    test('are in files that are all applied', () => {
+      const files = globSync(join(SERVER, 'db', schema, 'functions', '*'))
+      assert.deepEqual(
+        functionList(SERVER, schema).files.toSorted(),
+        files.map((file) => basename(file, '.sql')).sort(),
+      )
+    })
+
+    test('are immutable if a migration has them', async () => {
+      const sql = `select proname from pg_proc where proname = any ($1) and provolatile = 'i'`
+      const fixed = fixedFunctions(SERVER, schema).sort()
+      const { rows } = await queryAt(url, `${sql} order by 1`, [fixed])
+      assert.deepEqual(
+        rows.map(({ proname }) => proname),
+        fixed,
+      )
+    })
+  })
+}
+
+test('a function that differs from its file, is missing or is in no file is found', async (t) => {
+  const url = await cloneDatabase('cell')
+  t.after(() => dropDatabase(url))
+  await queryAt(
+    url,
+    `create or replace function refuse(p_code text, p_values jsonb default '{}') returns void
+      language plpgsql as 'begin return; end';
+    drop function purge_app;
+    drop trigger add_search_change on messages;
+    create function stray() returns int language sql as 'select 1'`,
+  )
+  assert.deepEqual((await functionFaults(url, 'cell')).sort(), [
+    'purge_app is not as its file says',
+    'refuse is not as its file says',
+    'stray is in the database and in no file',
+    'trigger add_search_change is not as its file says',
+  ])
+})
