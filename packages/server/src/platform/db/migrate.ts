@@ -63,6 +63,8 @@ async function connect(url: string): Promise<pg.Client> {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   })
+  // A lost connection fails the next statement, which says more.
+  client.on('error', () => {})
   await client.connect()
   return client
 }
