@@ -570,13 +570,13 @@ export const errors = {
   ERR_TOTP_ALREADY_ON: {
     status: 409,
     retry: false,
-    message: 'One-time codes are already on.',
-    when: 'Management: turn one-time codes off before you set them up again.',
+    message: 'Two-factor authentication is already on.',
+    when: 'Management: turn two-factor authentication off before you set it up again.',
   },
   ERR_TOTP_OFF: {
     status: 409,
     retry: false,
-    message: 'One-time codes are off.',
+    message: 'Two-factor authentication is off.',
     when: 'Management: there is nothing to turn off or renew.',
   },
   ERR_SESSION_NOT_FOUND: {

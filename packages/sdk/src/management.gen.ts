@@ -685,17 +685,17 @@ export class TotpMethods {
     this.#transport = transport
   }
 
-  /** Set up one-time codes. */
+  /** Set up two-factor authentication. */
   async start(body: StartTotpBody, options?: CallOptions): Promise<StartTotpAnswer> {
     return this.#transport.data({ method: 'POST', path: '/totp', body }, options)
   }
 
-  /** Turn one-time codes off. */
+  /** Turn off two-factor authentication. */
   async delete(body: DeleteTotpBody, options?: CallOptions): Promise<Acknowledged> {
     return this.#transport.data({ method: 'DELETE', path: '/totp', body }, options)
   }
 
-  /** Turn one-time codes on. */
+  /** Turn on two-factor authentication. */
   async confirm(body: ConfirmTotpBody, options?: CallOptions): Promise<ConfirmTotpAnswer> {
     return this.#transport.data({ method: 'POST', path: '/totp/confirm', body }, options)
   }

@@ -144,7 +144,7 @@ suite('invitations', () => {
   })
 })
 
-suite('one-time codes', () => {
+suite('two-factor authentication', () => {
   async function withCodes() {
     const rui = await newOperator(server)
     const { secret, url } = await rui.client.totp.start({ password: rui.password })

@@ -71,7 +71,7 @@ export async function deleteTotp(deps: Deps, request: FastifyRequest, password: 
     if (!removed) throw fail('ERR_TOTP_OFF')
     await removeRecoveryCodes.run(tx, { operatorNo: operator.no })
     await recordAudit(tx, operator, { action: 'deleteTotp' })
-    return { success: true as const, message: 'One-time codes turned off.' }
+    return { success: true as const, message: 'Two-factor authentication turned off.' }
   })
 }
 

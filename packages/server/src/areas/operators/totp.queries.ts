@@ -1,6 +1,6 @@
 import { directoryQuery } from '../../platform/db/query.ts'
 
-/** No row if one-time codes are already on. */
+/** No row if two-factor authentication is already on. */
 export const startTotpSecret = directoryQuery<
   { operatorNo: number; sealed: Buffer },
   { started: true }
@@ -23,7 +23,7 @@ export const confirmTotpSecret = directoryQuery<
    returning true as confirmed`,
 )
 
-/** No row if one-time codes are off. */
+/** No row if two-factor authentication is off. */
 export const removeTotpSecret = directoryQuery<{ operatorNo: number }, { removed: true }>(
   'totp.remove',
   `update operators set totp_sealed = null, totp_pending_sealed = null
@@ -31,7 +31,7 @@ export const removeTotpSecret = directoryQuery<{ operatorNo: number }, { removed
    returning true as removed`,
 )
 
-/** Locks the account while its recovery codes are replaced; no row without one-time codes. */
+/** Locks the account while its recovery codes are replaced; no row without two-factor authentication. */
 export const lockTotp = directoryQuery<{ operatorNo: number }, { locked: true }>(
   'totp.lock',
   `select true as locked from operators

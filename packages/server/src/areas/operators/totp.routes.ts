@@ -37,7 +37,7 @@ export const totpRoutes =
         schema: {
           operationId: 'startTotp',
           tags,
-          summary: 'Set up one-time codes',
+          summary: 'Set up two-factor authentication',
           description: 'Returns a new secret. Nothing changes until you confirm it with a code.',
           body: Shown,
           response: { 200: Data(Started) },
@@ -53,7 +53,7 @@ export const totpRoutes =
         schema: {
           operationId: 'confirmTotp',
           tags,
-          summary: 'Turn one-time codes on',
+          summary: 'Turn on two-factor authentication',
           description: 'Confirms the new secret with a code. All your other sessions end.',
           body: Type.Object({
             code: Type.String({ maxLength: 20, description: 'One-time code.' }),
@@ -87,7 +87,7 @@ export const totpRoutes =
         schema: {
           operationId: 'deleteTotp',
           tags,
-          summary: 'Turn one-time codes off',
+          summary: 'Turn off two-factor authentication',
           body: Shown,
           response: { 200: Acknowledged },
         },
