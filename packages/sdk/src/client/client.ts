@@ -96,7 +96,9 @@ export class LoquatClient {
     this.api = new Operations(new Transport(target, patient, renew))
     const reading = new Operations(new Transport(target, { ...options, maxRetries: 1 }, renew))
     this.#store = new Store(this.uid, new Reader(reading))
-    this.#outbox = new Outbox(this.api.messages, (room, message) => this.#store.note(room, message))
+    this.#outbox = new Outbox(this.api.messages, (room, message) =>
+      this.#store.showOwn(room, message),
+    )
     this.#typing = new Typing((typing) => this.#store.set({ typing }))
     this.#presence = new Presence(this.api, this.uid, (presence) => this.#store.set({ presence }))
     this.#connection = new Connection({

@@ -9,7 +9,7 @@ const isShared = (error: unknown) =>
   (error instanceof LoquatError && error.code === 'CLIENT_ERR_TOKEN_NOT_RENEWED')
 
 /** Shows one of the user's messages while it is being sent, and its outcome. */
-type Note = (room: string, message: ChatMessage) => void
+type ShowMessage = (room: string, message: ChatMessage) => void
 
 /**
  * Sends messages. Those of a room go out one after another. All attempts for a message use the same `muid` and idempotency
@@ -17,17 +17,17 @@ type Note = (room: string, message: ChatMessage) => void
  */
 export class Outbox {
   readonly #messages: Pick<MessagesMethods, 'send'>
-  readonly #note: Note
+  readonly #show: ShowMessage
   /** The last queued message of each room. Resolves to its error if that error affects the messages behind it. */
   readonly #last = new Map<string, Promise<unknown>>()
 
-  constructor(messages: Pick<MessagesMethods, 'send'>, note: Note) {
+  constructor(messages: Pick<MessagesMethods, 'send'>, show: ShowMessage) {
     this.#messages = messages
-    this.#note = note
+    this.#show = show
   }
 
   send(room: string, message: ChatMessage): Promise<Message> {
-    this.#note(room, message)
+    this.#show(room, message)
     const sent = (this.#last.get(room) ?? Promise.resolve()).then((failure) =>
       this.#post(room, message, failure),
     )
@@ -51,11 +51,11 @@ export class Outbox {
     try {
       if (failure) throw failure
       const sent = (await this.#messages.send(body, { idempotencyKey: muid })) as Message
-      this.#note(room, sent)
+      this.#show(room, sent)
       return sent
     } catch (error) {
       const known = error instanceof LoquatError && { error }
-      this.#note(room, { ...message, pending: 'failed', ...known })
+      this.#show(room, { ...message, pending: 'failed', ...known })
       throw error
     }
   }

@@ -103,7 +103,7 @@ export class Store {
   }
 
   /** Shows one of the user's own messages while it is being sent, and its outcome. */
-  note(key: string, message: ChatMessage): void {
+  showOwn(key: string, message: ChatMessage): void {
     const { muid = '', pending } = message
     if (pending && !this.#gapsAtStart.has(muid)) this.#gapsAtStart.set(muid, this.#gaps)
     this.#holder.change(key, ({ messages }) => {

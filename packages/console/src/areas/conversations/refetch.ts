@@ -1,7 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
  * Returns a function that refetches the visible queries below a key: immediately, then at most once per `ms`, and once more
@@ -11,17 +11,17 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 export function useRefetch(queryKey: QueryKey, ms: number): () => void {
   const queries = useQueryClient()
   const latest = useRef(queryKey)
-  const state = useRef<'idle' | 'reading' | 'again' | 'gone'>('idle')
+  const state = useRef<'idle' | 'fetching' | 'again' | 'unmounted'>('idle')
   useEffect(() => {
     latest.current = queryKey
   })
   useEffect(() => {
     state.current = 'idle'
     return () => {
-      state.current = 'gone'
+      state.current = 'unmounted'
     }
   }, [])
-  const read = async () => {
+  const refetch = async () => {
     const filters = { queryKey: latest.current }
     const underWay = queries.isFetching(filters) > 0
     await queries.invalidateQueries(filters, { cancelRefetch: false })
@@ -29,12 +29,12 @@ export function useRefetch(queryKey: QueryKey, ms: number): () => void {
     if (underWay) await queries.invalidateQueries(filters, { cancelRefetch: false })
   }
   const run = async () => {
-    if (state.current === 'reading') state.current = 'again'
+    if (state.current === 'fetching') state.current = 'again'
     if (state.current !== 'idle') return
-    state.current = 'reading'
-    await Promise.all([read(), pause(ms)])
+    state.current = 'fetching'
+    await Promise.all([refetch(), delay(ms)])
     const after = state.current as string
-    if (after === 'gone') return
+    if (after === 'unmounted') return
     state.current = 'idle'
     if (after === 'again') void run()
   }
