@@ -144,7 +144,7 @@ suite('invitations', () => {
   })
 })
 
-suite('two-factor authentication', () => {
+suite('one-time codes', () => {
   async function withCodes() {
     const rui = await newOperator(server)
     const { secret, url } = await rui.client.totp.start({ password: rui.password })
