@@ -82,7 +82,9 @@ export function toFilter(
     columns: sql`${new Sql([GROUP_COLUMNS], [])}, g.changed_second as changed, ${
       viewer === undefined ? sql`null as scope, null as joined_at` : sql`m.scope, m.joined_at`
     }`,
-    join: sql`join groups g on g.app_no = ${appNo} and g.guid = sort_id ${membership(scope)}`,
+    join: sql`join groups g on g.app_no = ${appNo} and g.guid = sort_id`,
+    beside: membership(scope),
+    whole: sql`g.*`,
   }
 }
 

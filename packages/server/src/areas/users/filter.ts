@@ -77,6 +77,7 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
     looked: columnsOf(others.flatMap(({ column }) => column ?? [])),
     columns: new Sql([USER_COLUMNS], []),
     join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
+    whole: sql`*`,
     ...{ appNo, states, among, search },
     searchAlone: search !== undefined && others.length === 0,
     few: query.uids !== undefined,

@@ -32,6 +32,10 @@ export interface Keyset {
   /** The columns of a record, and how `page`, which has the ids, is joined to their table. */
   columns: Sql
   join: Sql
+  /** A further join, for both. */
+  beside?: Sql
+  /** Whole rows of `ranges`, if these are of the records' table: a page is then read without a second lookup. */
+  whole?: Sql
 }
 
 /** What every row of a list has besides its record. */
@@ -114,8 +118,8 @@ export const found = (list: Keyset, after?: PageKey): Sql =>
   )
 
 /** The records of the rows in `page`. */
-const recordsOf = ({ columns, join }: Keyset): Sql =>
-  sql`select sort_key, sort_key::text as key_text, sort_id, ${columns} from page ${join}`
+const recordsOf = ({ columns, join, beside = sql`` }: Keyset): Sql =>
+  sql`select sort_key, sort_key::text as key_text, sort_id, ${columns} from page ${join} ${beside}`
 
 /** The same in order, each with the summary; the summary alone if there are none. */
 export const summarized = (list: Keyset, summary: Sql): Sql =>
@@ -134,8 +138,10 @@ export const listNext = <R extends QueryResultRow>(
   runSql<R & Keyed>(
     db,
     `${list.name}.list`,
-    sql`with page as materialized (${inOrder(list, after, limit, condition && { condition })})
-      ${recordsOf(list)} order by ${byKey(list)}`,
+    sql`with page as materialized (
+        ${inOrder(list, after, limit, { looked: list.whole, ...(condition && { condition }) })}
+      )
+      ${recordsOf(list.whole ? { ...list, join: list.row ?? sql`` } : list)} order by ${byKey(list)}`,
   )
 
 export interface Walked<R> {
