@@ -6,7 +6,11 @@ import * as views from '../src/areas/conversations/views.queries.ts'
 import { conditionsOf } from '../src/areas/history/filter.ts'
 import * as history from '../src/areas/history/queries.ts'
 import type { MessageFilters } from '../src/areas/history/schema.ts'
-import { streamsOfApp, streamsOfTalks, talksOf } from '../src/areas/history/streams.ts'
+import {
+  conversationsOf,
+  streamsOfApp,
+  streamsOfConversations,
+} from '../src/areas/history/streams.ts'
 import { walk } from '../src/areas/history/walk.ts'
 import * as pins from '../src/areas/pins/queries.ts'
 import * as reactions from '../src/areas/reactions/queries.ts'
@@ -122,7 +126,7 @@ const capturedWalk = (query: Partial<MessageFilters>, ofUser: boolean) =>
     const asked = { limit: LIMIT, ...query }
     const reader = ofUser ? uid : ''
     const streams = ofUser
-      ? streamsOfTalks(app.no, talksOf(app.no, uid, asked), asked)
+      ? streamsOfConversations(app.no, conversationsOf(app.no, uid, asked), asked)
       : streamsOfApp(app.no, '', asked)
     const conditions = conditionsOf(app.no, reader, asked)
     const range = { after: 0, before: Number.MAX_SAFE_INTEGER, down: true, limit: LIMIT }

@@ -13,8 +13,8 @@ interface Named {
 function appOfHost(given: string, serviceHost: string, service: string): Named | undefined {
   const host = given.toLowerCase().replace(/:\d+$/, '')
   if (!host.endsWith(`.${serviceHost}`)) return undefined
-  const [appId = '', place = '', ...more] = host.slice(0, -serviceHost.length - 1).split('.')
-  const [, kind, region] = /^([a-z]+)-([a-z]+)$/.exec(place) ?? []
+  const [appId = '', label = '', ...more] = host.slice(0, -serviceHost.length - 1).split('.')
+  const [, kind, region] = /^([a-z]+)-([a-z]+)$/.exec(label) ?? []
   return kind === service && appId && more.length === 0 ? { appId, region } : undefined
 }
 

@@ -18,7 +18,7 @@ import { mayUse, type Operator, type Role, roleIsTooSmall, sectionOfTag } from '
 import { beginAudit, endAudit } from './operator-audit.ts'
 import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
-import { toldTo } from './redact.ts'
+import { redactError } from './redact.ts'
 
 /** Who may call an operation, and how calls are counted. Every route declares it. */
 export interface Access {
@@ -111,7 +111,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   })
 
   app.setErrorHandler(async (error, { actor, params }) => {
-    throw await toldTo(actor, error, params as { guid?: string })
+    throw await redactError(actor, error, params as { guid?: string })
   })
 }
 

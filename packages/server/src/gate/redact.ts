@@ -15,7 +15,7 @@ const OF_GROUPS: readonly string[] = [
  * The error that the actor may see. The app knows its own data and gets the reason. For a user with
  * an auth token, messages and private groups that they aren't part of look as if they didn't exist.
  */
-export async function toldTo(
+export async function redactError(
   actor: Actor | undefined,
   error: unknown,
   { guid }: { guid?: string | undefined },

@@ -2,7 +2,7 @@ import { type ClientFrame, groupTopic, userTopic } from '@loquat/protocol'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
-import { toldTo } from '../gate/redact.ts'
+import { redactError } from '../gate/redact.ts'
 import { badRequest, fail } from '../platform/http/fail.ts'
 import type { AppHub } from './hub.ts'
 import { checkMaySend } from './queries.ts'
@@ -34,7 +34,7 @@ export async function executeFrame(
   try {
     await execute(deps, device, frame)
   } catch (error) {
-    throw await toldTo(actorOf(device), error, { guid: guidOf(frame) })
+    throw await redactError(actorOf(device), error, { guid: guidOf(frame) })
   }
 }
 

@@ -2,7 +2,7 @@ import { type ClientFrame, clientFrames } from '@loquat/protocol'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { badRequest } from '../platform/http/fail.ts'
-import { findUnfit } from '../platform/http/unfit.ts'
+import { findUnstorable } from '../platform/http/unstorable.ts'
 
 const none = Type.Object({})
 const checks = Object.fromEntries(
@@ -33,8 +33,9 @@ export function readFrame(text: string): ReceivedFrame | undefined {
 /** Throws unless the frame's id and body match the protocol. */
 export function checkFrame({ type, body, badId }: ReceivedFrame): void {
   if (badId) throw badRequest({ id: [`id must be a string of at most ${MAX_ID} characters`] })
-  const unfit = findUnfit(body, 'body')
-  if (unfit) throw badRequest({ [unfit.field]: [`${unfit.field} ${unfit.text}`] })
+  const unstorable = findUnstorable(body, 'body')
+  if (unstorable)
+    throw badRequest({ [unstorable.field]: [`${unstorable.field} ${unstorable.text}`] })
   if (!checks[type]?.Check(body)) {
     throw badRequest({ body: [`body is not valid for a frame of type ${type}`] })
   }

@@ -57,9 +57,9 @@ export interface PlacedApp {
  */
 export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<PlacedApp> {
   const { directory, secrets } = deps
-  const place = await findCellForApp.maybeOne(directory.db, { region })
-  if (!place) throw new NoCell(`No cell in the region ${region} accepts new apps.`)
-  const cell = await directory.findCell(place.cell_id)
+  const chosen = await findCellForApp.maybeOne(directory.db, { region })
+  if (!chosen) throw new NoCell(`No cell in the region ${region} accepts new apps.`)
+  const cell = await directory.findCell(chosen.cell_id)
   if (!cell)
     throw new NotServed(`This installation doesn't serve the region ${region}. See LOQUAT_REGIONS.`)
   const appId = randomBytes(8).toString('hex')

@@ -49,11 +49,11 @@ export const countManagedApps = directoryQuery<
 )
 
 /** The last of the first `count` apps. */
-export const placeOfManagedApp = directoryQuery<
+export const findManagedAppStart = directoryQuery<
   { operatorNo: number; searchKey: string | null; skip: number },
   { app_no: number }
 >(
-  'apps.placeOfManaged',
+  'apps.findManagedStart',
   `select app_no from collaborators c join apps a using (app_no)
    where c.operator_no = :operatorNo and a.state in ('active', 'archived') and ${MATCHES}
    order by c.app_no desc offset :skip limit 1`,

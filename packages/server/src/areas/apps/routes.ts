@@ -6,10 +6,10 @@ import { type PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
 import { createApp, deleteApp, restoreApp, toManagedApp, updateApp } from './manage.actions.ts'
 import {
   countManagedApps,
+  findManagedAppStart,
   getManagedApp,
   listManagedApps,
   type ManagedAppRow,
-  placeOfManagedApp,
 } from './manage.queries.ts'
 import {
   AppChanges,
@@ -69,7 +69,7 @@ export const appRoutes =
           keyOf: ({ app_no }: ManagedAppRow): PageKey => [app_no],
           async startOf(count: number): Promise<PageKey | undefined> {
             const skip = count - 1
-            const row = await placeOfManagedApp.maybeOne(deps.directory.db, { ...own, skip })
+            const row = await findManagedAppStart.maybeOne(deps.directory.db, { ...own, skip })
             return row && [row.app_no]
           },
           async count() {

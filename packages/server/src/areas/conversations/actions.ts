@@ -9,8 +9,8 @@ import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import {
   clearView,
-  findStanding,
-  lockView,
+  findMembership,
+  lockViewHead,
   type Marked,
   type MarkKind,
   markConversation,
@@ -23,24 +23,24 @@ import {
 const SWEEP_AT_ONCE = 1_000
 
 /** A conversation of the actor: 1:1 or group. */
-export interface Place {
+export interface ViewKey {
   /** The owner of the view. */
   uid: string
   kind: ConversationKind
   withId: string
 }
 
-export const idOf = ({ uid, kind, withId }: Place) =>
+export const idOf = ({ uid, kind, withId }: ViewKey) =>
   kind === 'group' ? `group_${withId}` : directId(uid, withId)
 
 /** What events say about a view: a printed id alone doesn't say whose view it is. */
-export const whichOf = (place: Place) => ({
-  ...{ uid: place.uid, conversationId: idOf(place) },
-  ...{ receiverType: place.kind, receiver: place.withId },
+export const viewPayload = (viewKey: ViewKey) => ({
+  ...{ uid: viewKey.uid, conversationId: idOf(viewKey) },
+  ...{ receiverType: viewKey.kind, receiver: viewKey.withId },
 })
 
 /** Fails if there is no such user or group; a deactivated user keeps their conversations. */
-export async function checkCounterpart(actor: Actor, { kind, withId }: Place): Promise<void> {
+export async function checkCounterpart(actor: Actor, { kind, withId }: ViewKey): Promise<void> {
   const { no: appNo, cell } = actor.app
   const uids = kind === 'user' ? [withId] : []
   const guids = kind === 'group' ? [withId] : []
@@ -63,32 +63,32 @@ const DONE: Record<MarkKind, string> = {
 type Mark = (
   deps: Deps,
   actor: Actor,
-  place: Place,
+  viewKey: ViewKey,
   messageId: string | number | undefined,
 ) => ReturnType<typeof mark>
 
-export const markConversationDelivered: Mark = (deps, actor, place, messageId) =>
-  mark(deps, actor, place, 'delivered', messageId)
+export const markConversationDelivered: Mark = (deps, actor, viewKey, messageId) =>
+  mark(deps, actor, viewKey, 'delivered', messageId)
 
-export const markConversationRead: Mark = (deps, actor, place, messageId) =>
-  mark(deps, actor, place, 'read', messageId)
+export const markConversationRead: Mark = (deps, actor, viewKey, messageId) =>
+  mark(deps, actor, viewKey, 'read', messageId)
 
-export const markConversationUnread: Mark = (deps, actor, place, messageId) =>
-  mark(deps, actor, place, 'unread', messageId)
+export const markConversationUnread: Mark = (deps, actor, viewKey, messageId) =>
+  mark(deps, actor, viewKey, 'unread', messageId)
 
 /** Moves the owner's mark. Succeeds without an event if nothing changes. */
 export function mark(
   deps: Deps,
   actor: Actor,
-  place: Place,
+  viewKey: ViewKey,
   what: MarkKind,
   messageId: string | number | undefined,
 ) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const id = messageId === undefined ? null : Number(messageId)
-    const marked = await markConversation.one(tx, { appNo, ...place, what, messageId: id })
-    await announceMark(tx, appNo, place, what, marked)
+    const marked = await markConversation.one(tx, { appNo, ...viewKey, what, messageId: id })
+    await announceMark(tx, appNo, viewKey, what, marked)
     return { success: true as const, message: DONE[what] }
   })
 }
@@ -96,13 +96,13 @@ export function mark(
 async function announceMark(
   tx: Tx,
   appNo: number,
-  place: Place,
+  viewKey: ViewKey,
   what: MarkKind,
   { receipt, conversation, message_id, sender, at, marked_by, senders }: Marked,
 ): Promise<void> {
   if (!marked_by) return
   const payload = {
-    ...whichOf(place),
+    ...viewPayload(viewKey),
     user: marked_by,
     messageId: String(message_id ?? ''),
     ...(sender !== null && { messageSender: sender }),
@@ -117,12 +117,12 @@ async function announceMark(
 }
 
 /** Sets the owner's tags of a view. */
-export function updateConversation(deps: Deps, actor: Actor, place: Place, tags: string[]) {
+export function updateConversation(deps: Deps, actor: Actor, viewKey: ViewKey, tags: string[]) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const view = await updateTags.maybeOne(tx, { appNo, ...place, tags })
+    const view = await updateTags.maybeOne(tx, { appNo, ...viewKey, tags })
     if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-    const payload = { ...whichOf(place), tags }
+    const payload = { ...viewPayload(viewKey), tags }
     const key = `conversation:${view.conversation}`
     await announce(tx, { appNo, type: 'conversation.tags.updated', key, payload })
     return null
@@ -130,22 +130,22 @@ export function updateConversation(deps: Deps, actor: Actor, place: Place, tags:
 }
 
 /** Locks the head of a view, then reads the owner's state in the conversation. */
-export async function enterView(tx: Tx, appNo: number, place: Place) {
-  const head = await lockView.maybeOne(tx, { appNo, ...place })
-  const standing = head && (await findStanding.maybeOne(tx, { appNo, ...place }))
-  if (!standing) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-  return { no: head.no, scope: standing.scope }
+export async function lockView(tx: Tx, appNo: number, viewKey: ViewKey) {
+  const head = await lockViewHead.maybeOne(tx, { appNo, ...viewKey })
+  const membership = head && (await findMembership.maybeOne(tx, { appNo, ...viewKey }))
+  if (!membership) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
+  return { no: head.no, scope: membership.scope }
 }
 
 /** Clears a view and its tags; with `forAll` the messages are deleted for both users. */
-export function resetConversation(deps: Deps, actor: Actor, place: Place, forAll: boolean) {
+export function resetConversation(deps: Deps, actor: Actor, viewKey: ViewKey, forAll: boolean) {
   const appNo = actor.app.no
-  const { uid, kind, withId } = place
+  const { uid, kind, withId } = viewKey
   if (forAll && kind === 'group') {
     throw badRequest({ deleteMessagesPermanently: ['only 1:1 conversations support this'] })
   }
   return write(deps, actor, async (tx) => {
-    const { no: conversation } = await enterView(tx, appNo, place)
+    const { no: conversation } = await lockView(tx, appNo, viewKey)
     const { cleared } = await clearView.one(tx, { appNo, conversation, uid })
     if (!cleared) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
     if (forAll) {
@@ -153,7 +153,7 @@ export function resetConversation(deps: Deps, actor: Actor, place: Place, forAll
       await purgeConversation.run(tx, { appNo, conversation })
       await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
     }
-    const payload = { ...whichOf(place), forAll }
+    const payload = { ...viewPayload(viewKey), forAll }
     const key = `conversation:${conversation}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
     return { success: true as const, message: `Conversation cleared for ${uid}.` }

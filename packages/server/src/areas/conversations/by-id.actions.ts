@@ -6,7 +6,7 @@ import { write } from '../../gate/write.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
-import { enterView, idOf, type Place, whichOf } from './actions.ts'
+import { idOf, lockView, type ViewKey, viewPayload } from './actions.ts'
 import { refuseClearForAll } from './policy.ts'
 import { clearViews, findHeads } from './queries.ts'
 import { findView } from './views.queries.ts'
@@ -15,11 +15,11 @@ import { findView } from './views.queries.ts'
  * The actor's conversation with a printed id. Two ids can print alike (`a_user_b` with `c`, `a`
  * with `b_user_c`): the actor's own conversation is meant.
  */
-export async function findByPrintedId(db: Executor, actor: Actor, id: string): Promise<Place> {
+export async function findByPrintedId(db: Executor, actor: Actor, id: string): Promise<ViewKey> {
   const appNo = actor.app.no
   const uid = actor.uid ?? ''
-  for (const place of topicsOf(uid, id)) {
-    if (await findView.maybeOne(db, { appNo, ...place })) return place
+  for (const viewKey of topicsOf(uid, id)) {
+    if (await findView.maybeOne(db, { appNo, ...viewKey })) return viewKey
   }
   const pairs = splitsOf(id)
   const ones = pairs.map(([one]) => one)
@@ -31,26 +31,29 @@ export async function findByPrintedId(db: Executor, actor: Actor, id: string): P
   throw fail('ERR_CONVERSATION_NOT_FOUND', { id })
 }
 
-function topicsOf(uid: string, id: string): Place[] {
-  const places: Place[] = splitsOf(id)
+function topicsOf(uid: string, id: string): ViewKey[] {
+  const viewKeys: ViewKey[] = splitsOf(id)
     .filter((pair) => pair.includes(uid))
     .map(([one, other]) => ({ uid, kind: 'user', withId: one === uid ? other : one }))
   if (id.startsWith('group_'))
-    places.push({ uid, kind: 'group', withId: id.slice('group_'.length) })
-  return places
+    viewKeys.push({ uid, kind: 'group', withId: id.slice('group_'.length) })
+  return viewKeys
 }
 
 /** Clears the views of both users, or of all group members, which only an admin may do. */
 export function deleteConversation(deps: Deps, actor: Actor, id: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const place = await findByPrintedId(tx, actor, id)
-    const head = await enterView(tx, appNo, place)
-    refuseIf(refuseClearForAll(place.kind, head.scope))
+    const viewKey = await findByPrintedId(tx, actor, id)
+    const head = await lockView(tx, appNo, viewKey)
+    refuseIf(refuseClearForAll(viewKey.kind, head.scope))
     await clearViews.run(tx, { appNo, conversation: head.no })
-    const payload = { ...whichOf(place), forAll: true }
+    const payload = { ...viewPayload(viewKey), forAll: true }
     const key = `conversation:${head.no}`
     await announce(tx, { appNo, type: 'conversation.cleared', key, payload })
-    return { success: true as const, message: `Conversation ${idOf(place)} cleared for everyone.` }
+    return {
+      success: true as const,
+      message: `Conversation ${idOf(viewKey)} cleared for everyone.`,
+    }
   })
 }

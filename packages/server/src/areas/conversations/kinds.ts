@@ -2,7 +2,7 @@ import type { Actor } from '../../core/actor.ts'
 import type { ConversationKind } from '../../core/ids.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { UidParams } from '../users/schema.ts'
-import { checkCounterpart, type Place } from './actions.ts'
+import { checkCounterpart, type ViewKey } from './actions.ts'
 import { GuidParams } from './schema.ts'
 
 /** Operations on a view belong to its owner. */
@@ -34,13 +34,13 @@ export const kinds = [
 ]
 
 /** The actor's conversation; the header is required, so there is an acting user. */
-export async function placeOf(
+export async function viewKeyOf(
   actor: Actor,
   kind: ConversationKind,
   params: object,
-): Promise<Place> {
+): Promise<ViewKey> {
   const [withId = ''] = Object.values(params)
-  const place = { uid: actor.uid ?? '', kind, withId }
-  await checkCounterpart(actor, place)
-  return place
+  const viewKey = { uid: actor.uid ?? '', kind, withId }
+  await checkCounterpart(actor, viewKey)
+  return viewKey
 }

@@ -7,17 +7,17 @@ import {
   countFilteredViews,
   countViews,
   type Filters,
-  findPlace,
-  findPlaceOfAll,
-  findPlaceOfAllFiltered,
+  findAnyFilteredStart,
+  findAnyStart,
+  findViewStart,
   listAllFilteredViews,
   listAllViews,
   listFilteredViews,
   listOwners,
   listViews,
   TOP,
-  type ViewPlace,
   type ViewRow,
+  type ViewSortKey,
 } from './views.queries.ts'
 
 /** Which views a list contains. */
@@ -32,7 +32,7 @@ export interface ViewFilter extends Filters {
   filtered: boolean
 }
 
-const startOf = ({ second, withId, kind }: ViewPlace) => ({ second, withId, afterKind: kind })
+const startOf = ({ second, withId, kind }: ViewSortKey) => ({ second, withId, afterKind: kind })
 
 /** A user's next views after a sort key; with the total if that is cheap. */
 export const listOwn = (
@@ -47,19 +47,19 @@ export const listOwn = (
     : listViews.many(db, { ...filter, ...startOf(after), uid, limit })
 
 /** The sort key of the last of a user's first `count` views. */
-export async function placeOfOwn(db: Db, filter: ViewFilter, uid: string, count: number) {
+export async function findStartOfOwn(db: Db, filter: ViewFilter, uid: string, count: number) {
   const query = { ...filter, ...startOf(TOP), uid }
   const row = filter.filtered
     ? await listFilteredViews.maybeOne(db, { ...query, offset: count - 1, limit: 1 })
-    : await findPlace.maybeOne(db, { ...query, limit: count })
-  return row && toPlace(row)
+    : await findViewStart.maybeOne(db, { ...query, limit: count })
+  return row && toSortKey(row)
 }
 
-export const toPlace = ({
+export const toSortKey = ({
   updated_second,
   with_id,
   kind,
-}: Pick<ViewRow, 'updated_second' | 'with_id' | 'kind'>): ViewPlace => ({
+}: Pick<ViewRow, 'updated_second' | 'with_id' | 'kind'>): ViewSortKey => ({
   second: updated_second,
   withId: with_id,
   kind,
@@ -83,10 +83,10 @@ const MOST = 512
 const ENOUGH = 4_096
 
 /** A sort key in the app's list: the owner, and the sort key in the owner's list. */
-export interface OwnedPlace extends ViewPlace {
+export interface OwnedSortKey extends ViewSortKey {
   uid: string
 }
-const BEGINNING: OwnedPlace = { ...TOP, uid: '' }
+const BEGINNING: OwnedSortKey = { ...TOP, uid: '' }
 
 /** Sorts after this uid and before every other: '!' is lower than all characters of uids. */
 const past = (uid: string) => ({ ...TOP, uid: `${uid}!` })
@@ -98,9 +98,9 @@ const past = (uid: string) => ({ ...TOP, uid: `${uid}!` })
 export async function listAll(
   db: Db,
   filter: ViewFilter & { unique: boolean },
-  after: OwnedPlace = BEGINNING,
+  after: OwnedSortKey = BEGINNING,
   limit = 1,
-): Promise<{ rows: ViewRow[]; stoppedAt?: OwnedPlace }> {
+): Promise<{ rows: ViewRow[]; stoppedAt?: OwnedSortKey }> {
   const rows: ViewRow[] = []
   const list = filter.filtered ? listAllFilteredViews : listAllViews
   for await (const { from, owners, walked } of walk(db, filter.appNo, after)) {
@@ -113,7 +113,7 @@ export async function listAll(
 }
 
 /** Steps over the owners of views, more at a time the longer it takes. */
-async function* walk(db: Db, appNo: number, from: OwnedPlace) {
+async function* walk(db: Db, appNo: number, from: OwnedSortKey) {
   let walked = 0
   for (let owners = FEWEST; ; owners = Math.min(owners * 2, MOST)) {
     yield { from, owners, walked }
@@ -128,19 +128,19 @@ async function* walk(db: Db, appNo: number, from: OwnedPlace) {
  * The sort key of the last of the app's first `count` views. Counting stops where a page would:
  * beyond that, every page number would show the same views.
  */
-export async function placeOfAll(
+export async function findStartOfAll(
   db: Db,
   filter: ViewFilter & { unique: boolean },
   count: number,
-): Promise<OwnedPlace | undefined> {
-  const find = filter.filtered ? findPlaceOfAllFiltered : findPlaceOfAll
+): Promise<OwnedSortKey | undefined> {
+  const find = filter.filtered ? findAnyFilteredStart : findAnyStart
   let left = count
   for await (const { from, owners, walked } of walk(db, filter.appNo, BEGINNING)) {
     if (filter.filtered && walked >= ENOUGH) throw badRequest({ page: [TOO_FAR] })
     const walking = { ...filter, ...startOf(from), fromUid: from.uid, owners }
     const last = await find.maybeOne(db, { ...walking, limit: left })
     left -= last?.passed ?? 0
-    if (last && left === 0) return { ...toPlace(last), uid: last.uid }
+    if (last && left === 0) return { ...toSortKey(last), uid: last.uid }
   }
   return undefined
 }

@@ -6,17 +6,17 @@ import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   countAll,
   countOwn,
+  findStartOfAll,
+  findStartOfOwn,
   listAll,
   listOwn,
-  type OwnedPlace,
-  placeOfAll,
-  placeOfOwn,
-  toPlace,
+  type OwnedSortKey,
+  toSortKey,
   type ViewFilter,
 } from './list.ts'
 import { toConversations } from './record.ts'
 import type { ConversationListQuery } from './schema.ts'
-import type { ViewPlace, ViewRow } from './views.queries.ts'
+import type { ViewRow, ViewSortKey } from './views.queries.ts'
 
 /**
  * A page of the acting user's conversations; without one, of all users' lists, one after the other.
@@ -90,39 +90,39 @@ type Cell = Actor['app']['cell']
 
 const ofUser = (db: Cell['db'], filter: ViewFilter, uid: string): Paging<ViewRow> => ({
   async read(after, limit) {
-    const rows = await listOwn(db, filter, uid, after && placeOf(after), limit)
+    const rows = await listOwn(db, filter, uid, after && sortKeyOf(after), limit)
     const total = rows[0]?.total ?? undefined
     return { rows, ...(total !== undefined && { count: async () => ({ total, capped: false }) }) }
   },
-  keyOf: (row) => keyOf(toPlace(row)),
+  keyOf: (row) => keyOf(toSortKey(row)),
   async startOf(count) {
-    const place = await placeOfOwn(db, filter, uid, count)
-    return place && keyOf(place)
+    const sortKey = await findStartOfOwn(db, filter, uid, count)
+    return sortKey && keyOf(sortKey)
   },
   count: () => countOwn(db, filter, uid),
 })
 
 const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }): Paging<ViewRow> => ({
   async read(after, limit) {
-    const { rows, stoppedAt } = await listAll(db, filter, after && ownedPlaceOf(after), limit)
+    const { rows, stoppedAt } = await listAll(db, filter, after && toOwnedSortKey(after), limit)
     return { rows, stoppedAt: stoppedAt && ownedKeyOf(stoppedAt) }
   },
-  keyOf: (row) => ownedKeyOf({ ...toPlace(row), uid: row.uid }),
+  keyOf: (row) => ownedKeyOf({ ...toSortKey(row), uid: row.uid }),
   async startOf(count) {
-    const place = await placeOfAll(db, filter, count)
-    return place && ownedKeyOf(place)
+    const sortKey = await findStartOfAll(db, filter, count)
+    return sortKey && ownedKeyOf(sortKey)
   },
   count: () => countAll(db, filter),
 })
 
-const keyOf = ({ second, withId, kind }: ViewPlace): PageKey => [second, withId, kind]
+const keyOf = ({ second, withId, kind }: ViewSortKey): PageKey => [second, withId, kind]
 
-const placeOf = ([second, withId, kind]: PageKey): ViewPlace => ({
+const sortKeyOf = ([second, withId, kind]: PageKey): ViewSortKey => ({
   second: Number(second),
   withId: String(withId),
   kind: String(kind),
 })
 
-const ownedKeyOf = (place: OwnedPlace): PageKey => [...keyOf(place), place.uid]
+const ownedKeyOf = (sortKey: OwnedSortKey): PageKey => [...keyOf(sortKey), sortKey.uid]
 
-const ownedPlaceOf = (key: PageKey): OwnedPlace => ({ ...placeOf(key), uid: String(key[3]) })
+const toOwnedSortKey = (key: PageKey): OwnedSortKey => ({ ...sortKeyOf(key), uid: String(key[3]) })

@@ -9,7 +9,7 @@ import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
 import { lockSettings } from '../settings/queries.ts'
 import { lockUsers } from '../users/queries.ts'
-import { type Place, whichOf } from './actions.ts'
+import { type ViewKey, viewPayload } from './actions.ts'
 import {
   findPin,
   holdPinned,
@@ -25,25 +25,25 @@ import type { Pin, PinRecord } from './schema.ts'
 const MOST = 5
 
 /** Pins a view for its owner. */
-export const pinConversation = (deps: Deps, actor: Actor, place: Place) =>
-  setPinned(deps, actor, place, true)
+export const pinConversation = (deps: Deps, actor: Actor, viewKey: ViewKey) =>
+  setPinned(deps, actor, viewKey, true)
 
-export const unpinConversation = (deps: Deps, actor: Actor, place: Place) =>
-  setPinned(deps, actor, place, false)
+export const unpinConversation = (deps: Deps, actor: Actor, viewKey: ViewKey) =>
+  setPinned(deps, actor, viewKey, false)
 
 /** Succeeds without an event if nothing changes. */
-function setPinned(deps: Deps, actor: Actor, place: Place, pinned: boolean) {
+function setPinned(deps: Deps, actor: Actor, viewKey: ViewKey, pinned: boolean) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     // A second pin by the same user waits here, so both are counted.
-    await lockUsers.run(tx, { appNo, uids: [place.uid] })
-    const pin = await findPin.maybeOne(tx, { appNo, ...place })
+    await lockUsers.run(tx, { appNo, uids: [viewKey.uid] })
+    const pin = await findPin.maybeOne(tx, { appNo, ...viewKey })
     if (!pin) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
     refuseIf(refusePin(pin))
     if (pinned && pin.others >= MOST) throw fail('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
-    const changed = await updatePin.maybeOne(tx, { appNo, ...place, pinned })
+    const changed = await updatePin.maybeOne(tx, { appNo, ...viewKey, pinned })
     if (changed) {
-      const payload = { ...whichOf(place), pinned }
+      const payload = { ...viewPayload(viewKey), pinned }
       const key = `conversation:${changed.conversation}`
       await announce(tx, { appNo, type: 'conversation.pinned', key, payload })
     }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { kinds, ofOwner, placeOf } from './kinds.ts'
+import { kinds, ofOwner, viewKeyOf } from './kinds.ts'
 import {
   pinConversation,
   setPinnedConversations,
@@ -92,9 +92,9 @@ export const pinRoutes =
             response: { 200: Data(ConversationRecord) },
           },
           async handler({ actor, params }) {
-            const place = await placeOf(actor, kind, params as object)
-            await action(deps, actor, place)
-            return { data: await readConversation(actor, place.uid, kind, place.withId) }
+            const viewKey = await viewKeyOf(actor, kind, params as object)
+            await action(deps, actor, viewKey)
+            return { data: await readConversation(actor, viewKey.uid, kind, viewKey.withId) }
           },
         })
       }

@@ -53,7 +53,7 @@ export const findHeads = query<
 )
 
 /** The head of an existing view, locked. */
-export const lockView = query<
+export const lockViewHead = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
   { no: number }
 >(
@@ -66,11 +66,11 @@ export const lockView = query<
 )
 
 /** A user's state in a conversation; read after locking, which may have waited. */
-export const findStanding = query<
+export const findMembership = query<
   { appNo: number; uid: string; kind: ConversationKind; withId: string },
   { scope: string | null }
 >(
-  'conversations.findStanding',
+  'conversations.findMembership',
   `select i.scope from inbox i
    where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
      and (i.kind = 'user' or i.scope is not null and exists (

@@ -12,7 +12,7 @@ import {
   resetConversation,
   updateConversation,
 } from './actions.ts'
-import { kinds, ofOwner, placeOf } from './kinds.ts'
+import { kinds, ofOwner, viewKeyOf } from './kinds.ts'
 import { pageOfConversations } from './page.ts'
 import { refusePurge } from './policy.ts'
 import { readConversation } from './record.ts'
@@ -66,7 +66,7 @@ export const conversationRoutes =
           },
         },
         async ({ actor, params }) => {
-          const { uid, withId } = await placeOf(actor, kind, params)
+          const { uid, withId } = await viewKeyOf(actor, kind, params)
           return { data: await readConversation(actor, uid, kind, withId) }
         },
       )
@@ -85,9 +85,9 @@ export const conversationRoutes =
           },
         },
         async ({ actor, params, body }) => {
-          const place = await placeOf(actor, kind, params)
-          if (body.tags) await updateConversation(deps, actor, place, body.tags)
-          return { data: await readConversation(actor, place.uid, kind, place.withId) }
+          const viewKey = await viewKeyOf(actor, kind, params)
+          if (body.tags) await updateConversation(deps, actor, viewKey, body.tags)
+          return { data: await readConversation(actor, viewKey.uid, kind, viewKey.withId) }
         },
       )
 
@@ -105,15 +105,15 @@ export const conversationRoutes =
           },
         },
         async ({ actor, params, body }) => {
-          const place = await placeOf(actor, kind, params)
-          if (body?.conversationWith && body.conversationWith !== place.withId) {
+          const viewKey = await viewKeyOf(actor, kind, params)
+          if (body?.conversationWith && body.conversationWith !== viewKey.withId) {
             throw badRequest({
               conversationWith: ['conversationWith must be the user in the path'],
             })
           }
           const forAll = body?.deleteMessagesPermanently ?? false
           if (forAll) refuseIf(refusePurge(actor))
-          return { data: await resetConversation(deps, actor, place, forAll) }
+          return { data: await resetConversation(deps, actor, viewKey, forAll) }
         },
       )
 
@@ -139,8 +139,8 @@ export const conversationRoutes =
             },
           },
           async ({ actor, params, body }) => {
-            const place = await placeOf(actor, kind, params)
-            return { data: await action(deps, actor, place, body?.messageId) }
+            const viewKey = await viewKeyOf(actor, kind, params)
+            return { data: await action(deps, actor, viewKey, body?.messageId) }
           },
         )
       }
@@ -159,8 +159,8 @@ export const conversationRoutes =
           },
         },
         async ({ actor, params, body }) => {
-          const place = await placeOf(actor, kind, params)
-          return { data: await markConversationUnread(deps, actor, place, body.messageId) }
+          const viewKey = await viewKeyOf(actor, kind, params)
+          return { data: await markConversationUnread(deps, actor, viewKey, body.messageId) }
         },
       )
     }

@@ -43,13 +43,13 @@ export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null
 }
 
 /** Newest first, then by id and kind. */
-export interface ViewPlace {
+export interface ViewSortKey {
   second: number
   withId: string
   kind: string
 }
 /** Sorts before all others. */
-export const TOP: ViewPlace = { second: Number.MAX_SAFE_INTEGER, withId: '', kind: '' }
+export const TOP: ViewSortKey = { second: Number.MAX_SAFE_INTEGER, withId: '', kind: '' }
 
 const ORDER = 'updated_second desc, with_id, kind'
 
@@ -273,11 +273,11 @@ export const listViews = query<
 )
 
 /** The sort key of the last of the first :limit views, if there are that many. */
-export const findPlace = query<
+export const findViewStart = query<
   Kinds & Start & { appNo: number; uid: string; limit: number },
   { updated_second: number; with_id: string; kind: ConversationKind }
 >(
-  'conversations.findPlace',
+  'conversations.findViewStart',
   `select updated_second, with_id, kind from (${viewsNext({ begin: OWN })}) v
    order by ${ORDER} offset :limit - 1`,
 )
@@ -406,7 +406,7 @@ export const listOwners = query<
 )
 
 /** Only sort keys: that of the last of the next :limit views, and how many there are. */
-const placeOfLast = (views: string) => `
+const lastOf = (views: string) => `
   with ${OWNERS}, page as (
     select v.uid, v.updated_second, v.with_id, v.kind
     from owners cross join lateral (${views}) v
@@ -416,7 +416,7 @@ const placeOfLast = (views: string) => `
   select page.*, (select count(*) from page)::int as passed from page
   order by uid desc, updated_second, with_id desc, kind desc limit 1`
 
-interface LastPlace {
+interface LastSortKey {
   uid: string
   updated_second: number
   with_id: string
@@ -424,13 +424,13 @@ interface LastPlace {
   passed: number
 }
 
-export const findPlaceOfAll = query<Kinds & Start & Walk & { limit: number }, LastPlace>(
-  'conversations.findPlaceOfAll',
-  placeOfLast(viewsNext(ofEach)),
+export const findAnyStart = query<Kinds & Start & Walk & { limit: number }, LastSortKey>(
+  'conversations.findAnyStart',
+  lastOf(viewsNext(ofEach)),
 )
 
 /** The same for views that pass the filters. */
-export const findPlaceOfAllFiltered = query<Filtered & Walk & { limit: number }, LastPlace>(
-  'conversations.findPlaceOfAllFiltered',
-  placeOfLast(viewsPassing(ofEach)),
+export const findAnyFilteredStart = query<Filtered & Walk & { limit: number }, LastSortKey>(
+  'conversations.findAnyFilteredStart',
+  lastOf(viewsPassing(ofEach)),
 )

@@ -1,6 +1,7 @@
 import type { GroupRecord, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { SYSTEM_UID } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { toSharedUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
@@ -13,17 +14,10 @@ import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
 import { lockUsers } from '../users/queries.ts'
-import { takeIn, uidsOf } from './members.actions.ts'
+import { applyMemberLists, uidsOf } from './members.actions.ts'
 import { insertMember } from './members.queries.ts'
-import {
-  announceMember,
-  Ceilings,
-  enterGroup,
-  keyOf,
-  type Place,
-  SYSTEM_UID,
-} from './membership.ts'
-import { announceOwner, giveTo } from './owner.actions.ts'
+import { announceMember, Ceilings, type LockedGroup, lockGroup, orderKeyOf } from './membership.ts'
+import { announceOwner, transferOwnership } from './owner.actions.ts'
 import { refuseDelete, refuseUpdate } from './policy.ts'
 import {
   findGroup,
@@ -54,21 +48,26 @@ export async function createGroup(
   const owner = named ?? actor.uid ?? SYSTEM_UID
   if (type === 'password' && password === '') throw fail('ERR_EMPTY_GROUP_PASS')
   const passwordHash = type === 'password' ? await hashOf(deps, actor, password) : null
-  const firsts = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)
-  const uids = [...firsts, ...uidsOf(members)]
+  const founders = [...new Set([owner, actor.uid ?? owner])].filter((uid) => uid !== SYSTEM_UID)
+  const uids = [...founders, ...uidsOf(members)]
   return write(deps, actor, async (tx) => {
     const users = byUid(await lockUsers.many(tx, { appNo, uids }))
-    for (const uid of firsts) if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
+    for (const uid of founders) if (!users.has(uid)) throw fail('ERR_UID_NOT_FOUND', { uid })
     await insertAll(tx, appNo, { ...given, type, owner, passwordHash })
-    await addFirsts(tx, actor, guid, firsts)
+    await addFounders(tx, actor, guid, founders)
 
-    const place = await enterGroup(tx, actor, guid, uids)
-    const { outcomes, messages } = await takeIn(tx, place, members, new Set(users.keys()))
+    const locked = await lockGroup(tx, actor, guid, uids)
+    const { outcomes, messages } = await applyMemberLists(
+      tx,
+      locked,
+      members,
+      new Set(users.keys()),
+    )
     await addToTotal(tx, appNo, 'groups', 1)
     const { seen } = await show(tx, actor, guid)
-    const payload = { group: seen, members: shared(users, firsts) }
-    await announce(tx, { appNo, type: 'group.created', key: keyOf(place.no), payload })
-    for (const message of messages) await announceMember(tx, place, message)
+    const payload = { group: seen, members: shared(users, founders) }
+    await announce(tx, { appNo, type: 'group.created', key: orderKeyOf(locked.no), payload })
+    for (const message of messages) await announceMember(tx, locked, message)
     return { ...seen, ...(given.members && { members: outcomes }) }
   })
 }
@@ -100,9 +99,9 @@ async function insertAll(tx: Tx, appNo: number, fields: Fields): Promise<void> {
 /**
  * The owner and the creator are members from the start: no action message says that they joined.
  */
-async function addFirsts(tx: Tx, actor: Actor, guid: string, firsts: string[]): Promise<void> {
-  const ceilings = await Ceilings.read(tx, actor, { members_count: 0 }, firsts)
-  for (const uid of firsts) {
+async function addFounders(tx: Tx, actor: Actor, guid: string, founders: string[]): Promise<void> {
+  const ceilings = await Ceilings.read(tx, actor, { members_count: 0 }, founders)
+  for (const uid of founders) {
     refuseIf(ceilings.take(uid))
     await insertMember.run(tx, { appNo: actor.app.no, guid, uid, scope: 'admin' })
   }
@@ -142,19 +141,19 @@ export async function updateGroup(
   return write(deps, actor, async (tx) => {
     const user = owner && owner !== SYSTEM_UID ? owner : undefined
     const known = user ? await lockUsers.maybeOne(tx, { appNo, uids: [user] }) : undefined
-    const place = await enterGroup(tx, actor, guid, user ? [user] : [])
-    refuseIf(refuseUpdate(place.acting))
+    const locked = await lockGroup(tx, actor, guid, user ? [user] : [])
+    refuseIf(refuseUpdate(locked.acting))
     if (user && !known) throw fail('ERR_UID_NOT_FOUND', { uid: user })
-    checkPassword(place, fields)
+    checkPassword(locked, fields)
     const edited = !isEmpty(fields)
-    const given = owner !== undefined && owner !== place.group.owner
-    if (edited) await updateFields(tx, place, fields, { passwordHash, unset })
-    const messages = given ? await giveTo(tx, place, owner) : []
+    const given = owner !== undefined && owner !== locked.group.owner
+    if (edited) await updateFields(tx, locked, fields, { passwordHash, unset })
+    const messages = given ? await transferOwnership(tx, locked, owner) : []
 
     const { group, seen } = await show(tx, actor, guid)
-    for (const message of messages) await announceMember(tx, place, message)
-    if (given) await announceOwner(tx, place, group)
-    if (edited) await announceGroup(tx, place, 'group.updated', group)
+    for (const message of messages) await announceMember(tx, locked, message)
+    if (given) await announceOwner(tx, locked, group)
+    if (edited) await announceGroup(tx, locked, 'group.updated', group)
     return seen
   })
 }
@@ -165,7 +164,10 @@ async function hashOf(deps: TriesDeps, actor: Actor, password: string): Promise<
 }
 
 /** A group that gets the type `password` needs a password in the same call. */
-function checkPassword({ group }: Place, { type = group.type, password }: GroupChanges): void {
+function checkPassword(
+  { group }: LockedGroup,
+  { type = group.type, password }: GroupChanges,
+): void {
   if (type !== 'password') return
   const needed = group.type !== 'password' || password !== undefined
   if (needed && !password) throw fail('ERR_EMPTY_GROUP_PASS')
@@ -173,7 +175,7 @@ function checkPassword({ group }: Place, { type = group.type, password }: GroupC
 
 async function updateFields(
   tx: Tx,
-  { actor, group: { guid } }: Place,
+  { actor, group: { guid } }: LockedGroup,
   changes: GroupChanges,
   made: { passwordHash: string | null; unset: string[] },
 ): Promise<void> {
@@ -191,22 +193,22 @@ async function updateFields(
 export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const place = await enterGroup(tx, actor, guid)
-    refuseIf(refuseDelete(place.acting))
-    const { group, shownSeq, hidden } = place
+    const locked = await lockGroup(tx, actor, guid)
+    refuseIf(refuseDelete(locked.acting))
+    const { group, shownSeq, hidden } = locked
     await markGroupRemoved.run(tx, { appNo, guid })
     await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
     const views = shownSeq > 0 ? group.members_count - hidden : 0
     await addToTotal(tx, appNo, 'views.group', -views)
     await addToTotal(tx, appNo, 'groups', -1)
-    await announceGroup(tx, place, 'group.deleted', withTags(toGroup(group), group))
+    await announceGroup(tx, locked, 'group.deleted', withTags(toGroup(group), group))
     return { success: true as const, message: `Group ${guid} deleted.` }
   })
 }
 
 const announceGroup = (
   tx: Tx,
-  { actor, no }: Place,
+  { actor, no }: LockedGroup,
   type: 'group.updated' | 'group.deleted',
   group: GroupRecord,
-) => announce(tx, { appNo: actor.app.no, type, key: keyOf(no), payload: { group } })
+) => announce(tx, { appNo: actor.app.no, type, key: orderKeyOf(no), payload: { group } })

@@ -7,27 +7,37 @@ import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { holdUsers } from '../users/queries.ts'
 import { holdTargets, insertBan, removeBan, removeMember } from './members.queries.ts'
-import { announceMember, enterGroup, type Member, type Place, tellMember } from './membership.ts'
+import {
+  announceMember,
+  appendMemberMessage,
+  type LockedGroup,
+  lockGroup,
+  type Member,
+} from './membership.ts'
 import { refuseModerating, refuseRemoval, refuseUnban } from './policy.ts'
 
 /** Ends the membership, if there is one; a user who isn't a member can be banned too. */
-export async function banMember(tx: Tx, place: Place, target: Member): Promise<MessageRecord> {
+export async function banMember(
+  tx: Tx,
+  locked: LockedGroup,
+  target: Member,
+): Promise<MessageRecord> {
   const { uid, scope, joinedAt } = target
-  const member = { appNo: place.actor.app.no, guid: place.group.guid, uid }
+  const member = { appNo: locked.actor.app.no, guid: locked.group.guid, uid }
   if (scope !== null) await removeMember.run(tx, member)
   await insertBan.run(tx, { ...member, scope, joinedAt })
-  return tellMember(tx, place, 'banned', uid)
+  return appendMemberMessage(tx, locked, 'banned', uid)
 }
 
 export function banUser(deps: Deps, actor: Actor, guid: string, uid: string) {
   return write(deps, actor, async (tx) => {
     const known = await holdUsers.maybeOne(tx, { appNo: actor.app.no, uids: [uid] })
-    const place = await enterGroup(tx, actor, guid, [uid])
-    const target = place.standing(uid)
-    refuseIf(refuseRemoval(place.acting, target))
+    const locked = await lockGroup(tx, actor, guid, [uid])
+    const target = locked.memberState(uid)
+    refuseIf(refuseRemoval(locked.acting, target))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (target.banned) throw fail('ERR_ALREADY_BANNED', { uid })
-    await announceMember(tx, place, await banMember(tx, place, target))
+    await announceMember(tx, locked, await banMember(tx, locked, target))
     return { success: true as const, message: `${uid} is banned from ${guid}.` }
   })
 }
@@ -37,13 +47,13 @@ export function unbanUser(deps: Deps, actor: Actor, guid: string, uid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
-    const place = await enterGroup(tx, actor, guid, [uid])
-    const target = place.standing(uid)
-    refuseIf(refuseModerating(place.acting))
+    const locked = await lockGroup(tx, actor, guid, [uid])
+    const target = locked.memberState(uid)
+    refuseIf(refuseModerating(locked.acting))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
-    refuseIf(refuseUnban(place.acting, target))
+    refuseIf(refuseUnban(locked.acting, target))
     await removeBan.run(tx, { appNo, guid, uid })
-    await announceMember(tx, place, await tellMember(tx, place, 'unbanned', uid))
+    await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'unbanned', uid))
     return { success: true as const, message: `${uid} is no longer banned from ${guid}.` }
   })
 }

@@ -8,7 +8,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { isPassword } from '../../platform/secrets/passwords.ts'
 import { lockUsers } from '../users/queries.ts'
 import { insertMember, removeMember } from './members.queries.ts'
-import { announceMember, Ceilings, enterGroup, tellMember } from './membership.ts'
+import { announceMember, appendMemberMessage, Ceilings, lockGroup } from './membership.ts'
 import { refuseJoin, refuseLeaving } from './policy.ts'
 import { findGroupSeen, findHashToProve, findPasswordHash } from './queries.ts'
 import { countTry, type TriesDeps } from './tries.ts'
@@ -34,19 +34,19 @@ export async function joinGroup(
   return write(deps, actor, async (tx) => {
     const known = await lockUsers.maybeOne(tx, { appNo, uids: [uid] })
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
-    const place = await enterGroup(tx, actor, guid)
-    refuseIf(refuseJoin(place.standing(uid), place.group))
-    if (place.group.type === 'password') {
+    const locked = await lockGroup(tx, actor, guid)
+    refuseIf(refuseJoin(locked.memberState(uid), locked.group))
+    if (locked.group.type === 'password') {
       if (password === '') throw fail('ERR_EMPTY_GROUP_PASS')
       // The password may have changed since the check.
       const now = await findPasswordHash.maybeOne(tx, { appNo, guid })
       if (!proof.holds || now?.password_hash !== proof.hash) throw fail('ERR_WRONG_GROUP_PASS')
     }
-    refuseIf((await Ceilings.read(tx, actor, place.group, [uid])).take(uid))
+    refuseIf((await Ceilings.read(tx, actor, locked.group, [uid])).take(uid))
     await insertMember.run(tx, { appNo, guid, uid, scope: 'participant' })
-    const message = await tellMember(tx, place, 'joined', uid)
+    const message = await appendMemberMessage(tx, locked, 'joined', uid)
     const row = await findGroupSeen.one(tx, { appNo, guid, viewer: uid })
-    await announceMember(tx, place, message)
+    await announceMember(tx, locked, message)
     return asSeenBy(withTags(toGroup(row), row), row)
   })
 }
@@ -71,10 +71,10 @@ export function leaveGroup(deps: Deps, actor: ActingUser, guid: string) {
   const { uid } = actor
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
-    const place = await enterGroup(tx, actor, guid)
-    refuseIf(refuseLeaving(place.standing(uid)))
+    const locked = await lockGroup(tx, actor, guid)
+    refuseIf(refuseLeaving(locked.memberState(uid)))
     await removeMember.run(tx, { appNo, guid, uid })
-    await announceMember(tx, place, await tellMember(tx, place, 'left', uid))
+    await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'left', uid))
     return { success: true as const, message: `${uid} left ${guid}.` }
   })
 }

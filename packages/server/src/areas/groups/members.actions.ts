@@ -10,7 +10,13 @@ import { lockUsers } from '../users/queries.ts'
 import { banMember } from './bans.actions.ts'
 import { holdTargets, insertMember, removeMember, updateScope } from './members.queries.ts'
 import type { MemberLists, MemberOutcome, MemberOutcomes, MemberScope } from './members.schema.ts'
-import { announceMember, Ceilings, enterGroup, type Place, tellMember } from './membership.ts'
+import {
+  announceMember,
+  appendMemberMessage,
+  Ceilings,
+  type LockedGroup,
+  lockGroup,
+} from './membership.ts'
 import {
   refuseAdding,
   refuseMember,
@@ -50,11 +56,11 @@ export function addMembers(
   if (uids.length === 0) throw badRequest({ body: ['body must name at least one user'] })
   return write(deps, actor, async (tx) => {
     const active = await lockUsers.many(tx, { appNo: actor.app.no, uids })
-    const place = await enterGroup(tx, actor, guid, uids)
-    refuseIf((addsAny(lists) ? refuseAdding : refuseModerating)(place.acting))
+    const locked = await lockGroup(tx, actor, guid, uids)
+    refuseIf((addsAny(lists) ? refuseAdding : refuseModerating)(locked.acting))
     const known = new Set(active.map(({ uid }) => uid))
-    const { outcomes, messages } = await takeIn(tx, place, lists, known)
-    for (const message of messages) await announceMember(tx, place, message)
+    const { outcomes, messages } = await applyMemberLists(tx, locked, lists, known)
+    for (const message of messages) await announceMember(tx, locked, message)
     return outcomes
   })
 }
@@ -62,7 +68,7 @@ export function addMembers(
 const addsAny = ({ usersToBan: _, ...additions }: MemberLists) =>
   Object.values(additions).some((uids) => uids.length > 0)
 
-interface TakenIn {
+interface AppliedLists {
   outcomes: MemberOutcomes
   /** The changes to announce. */
   messages: MessageRecord[]
@@ -71,14 +77,14 @@ interface TakenIn {
 /**
  * Adds and bans the users of the lists, each on its own: an error for one doesn't stop the others.
  */
-export async function takeIn(
+export async function applyMemberLists(
   tx: Tx,
-  place: Place,
+  locked: LockedGroup,
   lists: MemberLists,
   known: Set<string>,
-): Promise<TakenIn> {
-  const ceilings = await Ceilings.read(tx, place.actor, place.group, [...known])
-  const taken: TakenIn = { outcomes: {}, messages: [] }
+): Promise<AppliedLists> {
+  const ceilings = await Ceilings.read(tx, locked.actor, locked.group, [...known])
+  const applied: AppliedLists = { outcomes: {}, messages: [] }
   const done = new Set<string>()
   for (const list of LISTS) {
     if (!lists[list]) continue
@@ -90,14 +96,14 @@ export async function takeIn(
       const result = !known.has(uid)
         ? fail('ERR_UID_NOT_FOUND', { uid })
         : list === 'usersToBan'
-          ? await banOne(tx, place, uid)
-          : await addOne(tx, place, ceilings, uid, SCOPE_OF[list])
-      if (!(result instanceof Error)) taken.messages.push(result)
+          ? await banOne(tx, locked, uid)
+          : await addOne(tx, locked, ceilings, uid, SCOPE_OF[list])
+      if (!(result instanceof Error)) applied.messages.push(result)
       outcomes[uid] = outcomeOf(list, result)
     }
-    taken.outcomes[list] = outcomes
+    applied.outcomes[list] = outcomes
   }
-  return taken
+  return applied
 }
 
 function outcomeOf(list: List, result: MessageRecord | ApiError): MemberOutcome {
@@ -108,26 +114,26 @@ function outcomeOf(list: List, result: MessageRecord | ApiError): MemberOutcome 
   return list === 'usersToBan' ? { success: true } : { success: true, data: result }
 }
 
-async function banOne(tx: Tx, place: Place, uid: string): Promise<MessageRecord | ApiError> {
-  const target = place.standing(uid)
-  const refusal = refuseRemoval(place.acting, target)
+async function banOne(tx: Tx, locked: LockedGroup, uid: string): Promise<MessageRecord | ApiError> {
+  const target = locked.memberState(uid)
+  const refusal = refuseRemoval(locked.acting, target)
   if (refusal) return refusal
   if (target.banned) return fail('ERR_ALREADY_BANNED', { uid })
-  return banMember(tx, place, target)
+  return banMember(tx, locked, target)
 }
 
 async function addOne(
   tx: Tx,
-  place: Place,
+  locked: LockedGroup,
   ceilings: Ceilings,
   uid: string,
   scope: Scope,
 ): Promise<MessageRecord | ApiError> {
-  const refusal = refuseMember(place.standing(uid)) ?? ceilings.take(uid)
+  const refusal = refuseMember(locked.memberState(uid)) ?? ceilings.take(uid)
   if (refusal) return refusal
-  const { actor, group } = place
+  const { actor, group } = locked
   await insertMember.run(tx, { appNo: actor.app.no, guid: group.guid, uid, scope })
-  return tellMember(tx, place, 'added', uid)
+  return appendMemberMessage(tx, locked, 'added', uid)
 }
 
 export function changeMemberScope(
@@ -140,15 +146,19 @@ export function changeMemberScope(
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
-    const place = await enterGroup(tx, actor, guid, [uid])
-    const target = place.standing(uid)
-    refuseIf(refuseScope(place.acting, target, scope))
+    const locked = await lockGroup(tx, actor, guid, [uid])
+    const target = locked.memberState(uid)
+    refuseIf(refuseScope(locked.acting, target, scope))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
     if (target.scope === scope) throw fail('ERR_SAME_SCOPE', { uid })
     const { joined_at } = await updateScope.one(tx, { appNo, guid, uid, scope })
     const change = { old: target.scope, new: scope }
-    await announceMember(tx, place, await tellMember(tx, place, 'scopeChanged', uid, change))
+    await announceMember(
+      tx,
+      locked,
+      await appendMemberMessage(tx, locked, 'scopeChanged', uid, change),
+    )
     return { guid, uid, scope, joinedAt: seconds(joined_at) }
   })
 }
@@ -157,13 +167,13 @@ export function kickMember(deps: Deps, actor: Actor, guid: string, uid: string) 
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const known = await holdTargets.maybeOne(tx, { appNo, uids: [uid] })
-    const place = await enterGroup(tx, actor, guid, [uid])
-    const target = place.standing(uid)
-    refuseIf(refuseRemoval(place.acting, target))
+    const locked = await lockGroup(tx, actor, guid, [uid])
+    const target = locked.memberState(uid)
+    refuseIf(refuseRemoval(locked.acting, target))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     if (target.scope === null) throw fail('ERR_NOT_A_MEMBER', { uid })
     await removeMember.run(tx, { appNo, guid, uid })
-    await announceMember(tx, place, await tellMember(tx, place, 'kicked', uid))
+    await announceMember(tx, locked, await appendMemberMessage(tx, locked, 'kicked', uid))
     return { success: true as const, message: `${uid} was removed from ${guid}.` }
   })
 }

@@ -12,7 +12,7 @@ import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import { bansOf, membersOf } from './members.list.ts'
 import { toBanned, toMember } from './members.record.ts'
 import type { BanListQuery, MemberListQuery } from './members.schema.ts'
-import { refuseModerating, type Standing } from './policy.ts'
+import { type MemberState, refuseModerating } from './policy.ts'
 import { findGroup, findGroupSeen } from './queries.ts'
 
 export async function pageOfMembers(
@@ -63,7 +63,7 @@ export async function pageOfBans(
 async function getGroup(
   { kind, uid = '', app: { no: appNo, cell } }: Actor,
   guid: string,
-  refuse: (viewer: Standing) => Refusal,
+  refuse: (viewer: MemberState) => Refusal,
 ): Promise<GroupRow> {
   if (kind !== 'user') {
     const group = await findGroup.maybeOne(cell.db, { appNo, guid })

@@ -2,24 +2,22 @@
 import type { GroupRecord, MessageRecord, Scope, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import { SYSTEM_UID } from '../../core/ids.ts'
 import type { Refusal } from '../../core/policy.ts'
 import { limitOf, settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { appendMemberAction, countMemberships } from './members.queries.ts'
-import type { Acting, Standing } from './policy.ts'
-import { findGroup, listStandings, lockHead } from './queries.ts'
+import type { Acting, MemberState } from './policy.ts'
+import { findGroup, listMemberStates, lockHead } from './queries.ts'
 
-/** The uid of the app itself; it has no row and is never a member. */
-export const SYSTEM_UID = 'app_system'
-
-export interface Member extends Standing {
+export interface Member extends MemberState {
   joinedAt: Date | null
 }
 
 /** A group whose head is locked: nobody else changes it or its members. */
-export interface Place {
+export interface LockedGroup {
   actor: Actor
   /** The number of its conversation. */
   no: number
@@ -28,35 +26,35 @@ export interface Place {
   hidden: number
   acting: Acting
   /** The users' states when the group was locked. */
-  standing(uid: string): Member
+  memberState(uid: string): Member
 }
 
 /**
  * Locks a group and reads the states of the acting user and the given others. Users are locked
  * before.
  */
-export async function enterGroup(
+export async function lockGroup(
   tx: Tx,
   actor: Actor,
   guid: string,
   others: string[] = [],
-): Promise<Place> {
+): Promise<LockedGroup> {
   const appNo = actor.app.no
   const head = await lockHead.maybeOne(tx, { appNo, guid })
   const group = head && (await findGroup.maybeOne(tx, { appNo, guid }))
   if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
   const uids = [...(actor.uid === undefined ? [] : [actor.uid]), ...others]
-  const rows = uids.length > 0 ? await listStandings.many(tx, { appNo, guid, uids }) : []
+  const rows = uids.length > 0 ? await listMemberStates.many(tx, { appNo, guid, uids }) : []
   const members = new Map(
     rows.map(({ former_scope: formerScope, joined_at: joinedAt, ...row }) => [
       row.uid,
       { ...row, formerScope, joinedAt, owner: row.uid === group.owner },
     ]),
   )
-  const standing = (uid: string) => members.get(uid) ?? stranger(uid)
-  const acting = actor.uid === undefined ? 'app' : standing(actor.uid)
+  const memberState = (uid: string) => members.get(uid) ?? stranger(uid)
+  const acting = actor.uid === undefined ? 'app' : memberState(actor.uid)
   const { no, shown_seq: shownSeq, hidden } = head
-  return { actor, no, group, shownSeq, hidden, acting, standing }
+  return { actor, no, group, shownSeq, hidden, acting, memberState }
 }
 
 const stranger = (uid: string): Member => ({
@@ -119,9 +117,9 @@ export interface ScopeChange {
 }
 
 /** Adds the action message about a member; call it after the change. */
-export async function tellMember(
+export async function appendMemberMessage(
   tx: Tx,
-  { actor, group: { guid } }: Pick<Place, 'actor' | 'group'>,
+  { actor, group: { guid } }: Pick<LockedGroup, 'actor' | 'group'>,
   action: Action,
   uid: string,
   scope?: ScopeChange,
@@ -155,19 +153,19 @@ interface MemberAction {
  */
 export async function announceMember(
   tx: Tx,
-  { actor, no, standing }: Pick<Place, 'actor' | 'no' | 'standing'>,
+  { actor, no, memberState }: Pick<LockedGroup, 'actor' | 'no' | 'memberState'>,
   message: MessageRecord,
 ): Promise<void> {
   const { action, entities, extras } = message.data as unknown as MemberAction
   const { by, on, for: about } = entities
   const members = { [on.entity.uid]: on.entity }
-  const event = { appNo: actor.app.no, key: keyOf(no) }
+  const event = { appNo: actor.app.no, key: orderKeyOf(no) }
   const own = { group: about.entity, members, message }
   const payload = { ...own, by: by.entity }
   if (action === 'joined' || action === 'left') {
     await announce(tx, { ...event, type: EVENTS[action], payload: own })
   } else if (action === 'banned') {
-    const { scope } = standing(on.entity.uid)
+    const { scope } = memberState(on.entity.uid)
     const former = { [on.entity.uid]: { ...on.entity, ...(scope && { oldScope: scope }) } }
     await announce(tx, { ...event, type: EVENTS[action], payload: { ...payload, members: former } })
   } else if (action !== 'scopeChanged') {
@@ -184,4 +182,4 @@ export async function announceMember(
 }
 
 /** Keeps everything that happens in a group in order. */
-export const keyOf = (no: number) => `conversation:${no}`
+export const orderKeyOf = (no: number) => `conversation:${no}`

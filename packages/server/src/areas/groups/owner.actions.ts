@@ -1,5 +1,6 @@
 import type { GroupRecord, MessageRecord } from '@loquat/protocol'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
+import { SYSTEM_UID } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -11,13 +12,12 @@ import type { ActingUser } from './join.actions.ts'
 import { insertMember, updateScope } from './members.queries.ts'
 import {
   announceMember,
+  appendMemberMessage,
   Ceilings,
-  enterGroup,
-  keyOf,
+  type LockedGroup,
+  lockGroup,
   type Member,
-  type Place,
-  SYSTEM_UID,
-  tellMember,
+  orderKeyOf,
 } from './membership.ts'
 import { refuseTransfer } from './policy.ts'
 import { findGroupSeen, updateOwner } from './queries.ts'
@@ -32,49 +32,59 @@ export function transferGroup(
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const known = await lockUsers.maybeOne(tx, { appNo, uids: [owner] })
-    const place = await enterGroup(tx, actor, guid, [owner])
-    refuseIf(refuseTransfer(place.acting, place.standing(owner)))
+    const locked = await lockGroup(tx, actor, guid, [owner])
+    refuseIf(refuseTransfer(locked.acting, locked.memberState(owner)))
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: owner })
-    const messages = await giveTo(tx, place, owner)
+    const messages = await transferOwnership(tx, locked, owner)
     const row = await findGroupSeen.one(tx, { appNo, guid, viewer: actor.uid })
     const group = withTags(toGroup(row), row)
-    for (const message of messages) await announceMember(tx, place, message)
-    await announceOwner(tx, place, group)
+    for (const message of messages) await announceMember(tx, locked, message)
+    await announceOwner(tx, locked, group)
     return asSeenBy(group, row)
   })
 }
 
 /** The owner of a group is an admin of it; the returned action messages say what that changes. */
-export async function giveTo(tx: Tx, place: Place, owner: string): Promise<MessageRecord[]> {
-  const { actor, group } = place
+export async function transferOwnership(
+  tx: Tx,
+  locked: LockedGroup,
+  owner: string,
+): Promise<MessageRecord[]> {
+  const { actor, group } = locked
   const by = actor.uid ?? null
-  const messages = owner === SYSTEM_UID ? [] : await makeAdmin(tx, place, place.standing(owner))
+  const messages =
+    owner === SYSTEM_UID ? [] : await makeAdmin(tx, locked, locked.memberState(owner))
   await updateOwner.run(tx, { appNo: actor.app.no, guid: group.guid, owner, by })
   return messages
 }
 
-async function makeAdmin(tx: Tx, place: Place, target: Member): Promise<MessageRecord[]> {
+async function makeAdmin(tx: Tx, locked: LockedGroup, target: Member): Promise<MessageRecord[]> {
   const { uid, scope: old, banned } = target
-  const member = { appNo: place.actor.app.no, guid: place.group.guid, uid, scope: 'admin' as const }
+  const member = {
+    appNo: locked.actor.app.no,
+    guid: locked.group.guid,
+    uid,
+    scope: 'admin' as const,
+  }
   if (banned) throw fail('ERR_BANNED_GROUPMEMBER')
   if (old === 'admin') return []
   if (old === null) {
-    refuseIf((await Ceilings.read(tx, place.actor, place.group, [uid])).take(uid))
+    refuseIf((await Ceilings.read(tx, locked.actor, locked.group, [uid])).take(uid))
     await insertMember.run(tx, member)
-    return [await tellMember(tx, place, 'added', uid)]
+    return [await appendMemberMessage(tx, locked, 'added', uid)]
   }
   await updateScope.run(tx, member)
-  return [await tellMember(tx, place, 'scopeChanged', uid, { old, new: 'admin' })]
+  return [await appendMemberMessage(tx, locked, 'scopeChanged', uid, { old, new: 'admin' })]
 }
 
 export const announceOwner = (
   tx: Tx,
-  { actor, no, group: { owner: oldOwner } }: Place,
+  { actor, no, group: { owner: oldOwner } }: LockedGroup,
   group: GroupRecord,
 ) =>
   announce(tx, {
     appNo: actor.app.no,
     type: 'group.owner.transferred',
-    key: keyOf(no),
+    key: orderKeyOf(no),
     payload: { group, oldOwner },
   })

@@ -7,7 +7,7 @@ import { type Refusal, refuseOutside } from '../../core/policy.ts'
 import { fail } from '../../platform/http/fail.ts'
 
 /** A user's state in a group. */
-export interface Standing {
+export interface MemberState {
   uid: string
   /** Null for users who aren't members. */
   scope: Scope | null
@@ -18,11 +18,11 @@ export interface Standing {
 }
 
 /** A group's scopes don't apply to the app. */
-export type Acting = Standing | 'app'
+export type Acting = MemberState | 'app'
 
 const RANK: Record<Scope, number> = { participant: 1, moderator: 2, admin: 3 }
 
-const rankOf = ({ scope, owner }: Pick<Standing, 'scope' | 'owner'>): number =>
+const rankOf = ({ scope, owner }: Pick<MemberState, 'scope' | 'owner'>): number =>
   owner ? RANK.admin + 1 : scope === null ? 0 : RANK[scope]
 
 const noClearance = (devMessage: string) => fail('ERR_GROUP_NO_CLEARANCE', {}, { devMessage })
@@ -38,7 +38,7 @@ function refuseBelow(acting: Acting, least: Scope): Refusal {
   return fail(least === 'admin' ? 'ERR_GROUP_NO_ADMIN_SCOPE' : 'ERR_GROUP_NO_MODERATOR_SCOPE')
 }
 
-type Outsider = Pick<Standing, 'banned' | 'scope'>
+type Outsider = Pick<MemberState, 'banned' | 'scope'>
 
 /** Everyone sees groups that aren't private; nobody sees a group that bans them. */
 export function refuseReading(viewer: Outsider, type: GroupType): Refusal {
@@ -55,26 +55,26 @@ export const refuseModerating = (acting: Acting): Refusal => refuseBelow(acting,
  * Users may kick and ban members with a lower scope. Nobody may kick or ban the owner, not even the
  * app.
  */
-export function refuseRemoval(acting: Acting, target: Standing): Refusal {
+export function refuseRemoval(acting: Acting, target: MemberState): Refusal {
   return refuseSelf(acting, target) ?? refuseModerating(acting) ?? refuseReach(acting, target)
 }
 
 /** Users who may ban a user may also lift the ban. */
-export function refuseUnban(acting: Acting, target: Standing): Refusal {
+export function refuseUnban(acting: Acting, target: MemberState): Refusal {
   const low = refuseModerating(acting)
   if (low) return low
   if (!target.banned) return fail('ERR_NOT_A_BANNED_USER', { uid: target.uid })
   return refuseReach(acting, { ...target, scope: target.formerScope })
 }
 
-function refuseReach(acting: Acting, target: Standing): Refusal {
+function refuseReach(acting: Acting, target: MemberState): Refusal {
   const above = acting === 'app' ? !target.owner : rankOf(acting) > rankOf(target)
   if (above) return undefined
   return target.owner ? ownerStays() : noClearance("This user's scope isn't lower than yours.")
 }
 
 /** Outsiders can't act at all; this is checked first. */
-function refuseSelf(acting: Acting, { uid }: Standing): Refusal {
+function refuseSelf(acting: Acting, { uid }: MemberState): Refusal {
   if (acting === 'app') return undefined
   return (
     refuseOutside(acting) ?? (acting.uid === uid ? fail('ERR_GROUP_NO_SELF_ACTION') : undefined)
@@ -85,7 +85,7 @@ function refuseSelf(acting: Acting, { uid }: Standing): Refusal {
  * The owner sets any scope, an admin sets those of moderators and participants, and a moderator
  * makes participants moderators.
  */
-export function refuseScope(acting: Acting, target: Standing, scope: Scope): Refusal {
+export function refuseScope(acting: Acting, target: MemberState, scope: Scope): Refusal {
   const self = refuseSelf(acting, target)
   if (self) return self
   const refused = fail('ERR_GROUP_NO_SCOPE_CLEARANCE', { uid: target.uid })
@@ -100,7 +100,7 @@ export function refuseScope(acting: Acting, target: Standing, scope: Scope): Ref
 }
 
 /** Only the owner can transfer the ownership. */
-export function refuseTransfer(acting: Acting, target: Standing): Refusal {
+export function refuseTransfer(acting: Acting, target: MemberState): Refusal {
   if (acting === 'app') return undefined
   const outside = refuseOutside(acting)
   if (outside) return outside
@@ -109,18 +109,18 @@ export function refuseTransfer(acting: Acting, target: Standing): Refusal {
 }
 
 /** Whether a user can become a member at all, in any way. */
-export function refuseMember({ uid, banned, scope }: Standing): Refusal {
+export function refuseMember({ uid, banned, scope }: MemberState): Refusal {
   if (banned) return fail('ERR_BANNED_GROUPMEMBER')
   return scope === null ? undefined : fail('ERR_ALREADY_JOINED', { uid })
 }
 
 /** Users join public and password groups themselves; into a private group somebody adds them. */
-export const refuseJoin = (user: Standing, group: { guid: string; type: GroupType }): Refusal =>
+export const refuseJoin = (user: MemberState, group: { guid: string; type: GroupType }): Refusal =>
   refuseMember(user) ??
   (group.type === 'private' ? fail('ERR_GROUP_JOIN_NOT_ALLOWED', { guid: group.guid }) : undefined)
 
 /** An owner must transfer the group first. */
-export function refuseLeaving(acting: Standing): Refusal {
+export function refuseLeaving(acting: MemberState): Refusal {
   const outside = refuseOutside(acting)
   if (outside) return outside
   return acting.owner ? noClearance(`The owner can't leave the group. ${HAND_OVER}`) : undefined

@@ -158,7 +158,7 @@ export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid
   'groups.listRemoved',
   'select app_no, guid from groups where removed_at is not null limit :limit',
 )
-export interface StandingRow {
+export interface MemberStateRow {
   uid: string
   scope: Scope | null
   joined_at: Date | null
@@ -167,8 +167,8 @@ export interface StandingRow {
 }
 
 /** The state of each of these users in a group. */
-export const listStandings = query<OneGroup & { uids: string[] }, StandingRow>(
-  'groups.listStandings',
+export const listMemberStates = query<OneGroup & { uids: string[] }, MemberStateRow>(
+  'groups.listMemberStates',
   `select u.uid, i.scope, i.joined_at, b.uid is not null as banned, b.scope as former_scope
    from unnest(:uids::text[]) as u (uid)
    left join inbox i on i.app_no = :appNo and i.uid = u.uid and i.kind = 'group'

@@ -2,11 +2,11 @@ import type { Actor } from '../../core/actor.ts'
 import { checkKnown, findHeadWith, getHeadOf, type Readable } from '../../core/heads.ts'
 import { idRange } from '../../platform/http/id-page.ts'
 import { isWhole } from './filter.ts'
-import { checkQuery, ofTalks, pageOfStreams, unreadCounts } from './list.ts'
+import { checkQuery, ofConversations, pageOfStreams, unreadCounts } from './list.ts'
 import { pageOf, toAnswer } from './page.ts'
 import { listSentDown, listSentUp } from './queries.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './schema.ts'
-import { ofSenders, talksNamed } from './streams.ts'
+import { conversationsNamed, ofSenders } from './streams.ts'
 
 /** Messages between the actor and a user; without an acting user, all messages the user sent. */
 export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
@@ -39,8 +39,12 @@ const isAll = ({ sentAt: _cursor, ...query }: MessageFilters) => isWhole(query)
 
 function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {
   if (isAll(query)) return pageOf(actor, head, query)
-  const talks = talksNamed(actor.app.no, actor.uid ?? '', [head.no])
-  return pageOfStreams(actor, ofTalks(actor.app.no, talks, [head], query, actor.uid), query)
+  const conversations = conversationsNamed(actor.app.no, actor.uid ?? '', [head.no])
+  return pageOfStreams(
+    actor,
+    ofConversations(actor.app.no, conversations, [head], query, actor.uid),
+    query,
+  )
 }
 
 async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {

@@ -5,16 +5,16 @@ import { badRequest } from '../../platform/http/fail.ts'
 import { idRange } from '../../platform/http/id-page.ts'
 import { conditionsOf, isReadableBy, sendersOf } from './filter.ts'
 import { toAnswer } from './page.ts'
-import { countTalks, countUnread, listTalks } from './queries.ts'
+import { countConversations, countUnread, listHeads } from './queries.ts'
 import type { MessageFilters, MessageListQuery } from './schema.ts'
 import { search } from './search.ts'
 import {
+  type Conversations,
+  conversationsNamed,
+  conversationsOf,
   type Listed,
   streamsOfApp,
-  streamsOfTalks,
-  type Talks,
-  talksNamed,
-  talksOf,
+  streamsOfConversations,
 } from './streams.ts'
 import { WALK, walk } from './walk.ts'
 
@@ -22,7 +22,7 @@ import { WALK, walk } from './walk.ts'
 export async function listMessages(actor: Actor, query: MessageListQuery) {
   checkQuery(actor, query)
   const { conversationId } = query
-  const named = conversationId === undefined ? undefined : await talksWithId(actor, conversationId)
+  const named = conversationId === undefined ? undefined : await headsWithId(actor, conversationId)
   if (query.count) return unreadCounts(actor, query, named)
   if (named) return pageOfStreams(actor, ofNamed(actor, named, query), query)
   if (actor.uid === undefined) return pageOfStreams(actor, ofApp(actor.app.no, '', query), query)
@@ -40,36 +40,36 @@ const ofApp = (appNo: number, reader: string, query: MessageFilters): Listed => 
  * first.
  */
 async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFilters) {
-  const { talks, messages } = await countTalks.one(cell.db, { appNo: no, uid })
+  const { conversations, messages } = await countConversations.one(cell.db, { appNo: no, uid })
   const many = messages > WALK && !query.unread
   if (many && sendersOf(query).length > 0) return ofApp(no, uid, query)
   return {
-    ...streamsOfTalks(no, talksOf(no, uid, query), query),
-    count: Math.max(talks, 1),
+    ...streamsOfConversations(no, conversationsOf(no, uid, query), query),
+    count: Math.max(conversations, 1),
     ...(many && { among: [isReadableBy(no, uid)] }),
   }
 }
 
-interface Talk {
+interface NamedHead {
   no: number
   last_seq: number
 }
 
 /** A page over given conversations, as far as the acting user is part of them. */
-function ofNamed({ app, uid }: Actor, named: Talk[], query: MessageFilters): Listed {
+function ofNamed({ app, uid }: Actor, named: NamedHead[], query: MessageFilters): Listed {
   const nos = named.map(({ no }) => no)
-  const own = uid === undefined ? undefined : talksOf(app.no, uid, query)
-  const talks = own
+  const own = uid === undefined ? undefined : conversationsOf(app.no, uid, query)
+  const conversations = own
     ? { from: own.from, where: [...own.where, sql`h.no = any(${nos}::bigint[])`] }
-    : talksNamed(app.no, '', nos)
-  return ofTalks(app.no, talks, named, query, uid)
+    : conversationsNamed(app.no, '', nos)
+  return ofConversations(app.no, conversations, named, query, uid)
 }
 
 /** A page over conversations that the reader may read. */
-export function ofTalks(
+export function ofConversations(
   appNo: number,
-  talks: Talks,
-  named: Talk[],
+  conversations: Conversations,
+  named: NamedHead[],
   query: MessageFilters,
   reader: string | undefined,
 ): Listed {
@@ -80,7 +80,11 @@ export function ofTalks(
     sql`m.conversation = any(${nos}::bigint[])`,
     ...(reader === undefined ? [] : [isReadableBy(appNo, reader)]),
   ]
-  return { ...streamsOfTalks(appNo, talks, query), count: 1, ...(many && { among }) }
+  return {
+    ...streamsOfConversations(appNo, conversations, query),
+    count: 1,
+    ...(many && { among }),
+  }
 }
 
 /** Filters about marks or blocks need an acting user. */
@@ -97,9 +101,9 @@ export function checkQuery({ uid }: Actor, query: MessageFilters): void {
   }
 }
 
-function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
+function headsWithId({ app }: Actor, conversationId: string): Promise<NamedHead[]> {
   const pairs = splitsOf(conversationId)
-  return listTalks.many(app.cell.db, {
+  return listHeads.many(app.cell.db, {
     appNo: app.no,
     ones: pairs.map(([one]) => one),
     others: pairs.map(([, other]) => other),
@@ -111,7 +115,7 @@ function talksWithId({ app }: Actor, conversationId: string): Promise<Talk[]> {
 export async function unreadCounts(
   actor: Actor,
   query: MessageFilters,
-  named: Pick<Talk, 'no'>[] | undefined,
+  named: Pick<NamedHead, 'no'>[] | undefined,
 ) {
   const { receiverType, hideMessagesFromBlockedUsers = false } = query
   const rows = await countUnread.many(actor.app.cell.db, {

@@ -37,9 +37,9 @@ async function seqOfCursor(
   if (id === undefined && sentAt === undefined) return undefined
   const { no: appNo, cell } = actor.app
   const before = affix === 'prepend' ? 1 : 0
-  const place =
+  const cursor =
     id === undefined ? { id: null, second: sentAt ?? 0 } : { id: Number(id), second: null }
-  return (await findSeq.one(cell.db, { appNo, conversation, before, ...place })).seq
+  return (await findSeq.one(cell.db, { appNo, conversation, before, ...cursor })).seq
 }
 
 /**

@@ -67,12 +67,12 @@ export const listSentDown = query<SentRange, MessageRow>(
 )
 
 /** How many conversations a user has, and how many messages they contain. */
-export const countTalks = query<
+export const countConversations = query<
   { appNo: number; uid: string },
-  { talks: number; messages: number }
+  { conversations: number; messages: number }
 >(
-  'history.countTalks',
-  `select count(*) as talks,
+  'history.countConversations',
+  `select count(*) as conversations,
      coalesce(sum(h.last_seq - greatest(h.purged_seq, i.cleared_seq)), 0)::bigint as messages
    from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
    where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
@@ -80,11 +80,11 @@ export const countTalks = query<
 )
 
 /** Conversations by the users or the group that their printed id can mean. */
-export const listTalks = query<
+export const listHeads = query<
   { appNo: number; ones: string[]; others: string[]; guid: string },
   { no: number; last_seq: number }
 >(
-  'history.listTalks',
+  'history.listHeads',
   `select h.no, h.last_seq from unnest(:ones::text[], :others::text[]) as pair (one, other)
      join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
        and h.other = pair.other

@@ -86,13 +86,17 @@ const ofMentioned = (uids: string[]) => ({
 })
 
 /** Conversations `h`, with the reader's inbox row `i` if there is a reader. */
-export interface Talks {
+export interface Conversations {
   from: Sql
   where: readonly Sql[]
 }
 
 /** All conversations of a user: 1:1 conversations and those of joined groups. */
-export const talksOf = (appNo: number, uid: string, { receiverType }: MessageFilters): Talks => ({
+export const conversationsOf = (
+  appNo: number,
+  uid: string,
+  { receiverType }: MessageFilters,
+): Conversations => ({
   from: sql`inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation`,
   where: [
     sql`i.app_no = ${appNo} and i.uid = ${uid} and (i.kind = 'user' or i.scope is not null)`,
@@ -102,7 +106,11 @@ export const talksOf = (appNo: number, uid: string, { receiverType }: MessageFil
 })
 
 /** Given conversations that the reader may read. */
-export const talksNamed = (appNo: number, reader: string, nos: number[]): Talks => ({
+export const conversationsNamed = (
+  appNo: number,
+  reader: string,
+  nos: number[],
+): Conversations => ({
   from: sql`conversations h left join inbox i
     on i.app_no = h.app_no and i.conversation = h.no and i.uid = ${reader}`,
   where: [sql`h.app_no = ${appNo} and h.no = any(${nos}::bigint[])`],
@@ -113,7 +121,11 @@ export const talksNamed = (appNo: number, reader: string, nos: number[]): Talks 
  * unread or undelivered message, or at the requested time: ids, seqs and times grow together within
  * a conversation.
  */
-export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilters): Streams {
+export function streamsOfConversations(
+  appNo: number,
+  conversations: Conversations,
+  query: MessageFilters,
+): Streams {
   const starts = [sql`h.purged_seq`, sql`coalesce(i.cleared_seq, 0)`]
   if (query.unread) starts.push(sql`coalesce(i.read_seq, 0)`)
   if (query.undelivered) starts.push(DELIVERED)
@@ -127,8 +139,8 @@ export function streamsOfTalks(appNo: number, talks: Talks, query: MessageFilter
             where p.app_no = h.app_no and p.conversation = h.no
               and p.seq <= greatest(${joinSql(starts, ', ')})
             order by p.seq desc limit 1), 0)) as after
-        from ${talks.from} where ${joinSql(talks.where, ' and ')}
-      ) talks`,
+        from ${conversations.from} where ${joinSql(conversations.where, ' and ')}
+      ) conversations`,
     messages: sql`messages m where m.conversation = s.no and m.id > s.after
       ${to === undefined ? sql`` : sql`and m.id <= s.before`}`,
     where: [],

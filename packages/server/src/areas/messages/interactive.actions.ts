@@ -29,7 +29,7 @@ export function markInteractions(deps: Deps, actor: Actor, id: string, elementId
       const interactions = added.map(({ element_id: elementId, at }) => ({
         ...{ elementId, interactedAt: seconds(at) },
       }))
-      const payload = { uid, ...placeOf(row), messageId: String(row.id), interactions }
+      const payload = { uid, ...conversationFields(row), messageId: String(row.id), interactions }
       const key = `conversation:${row.conversation}`
       await announce(tx, { appNo, type: 'message.interacted', key, payload })
     }
@@ -45,7 +45,7 @@ function checkElements(data: MessageRow['data'], elementIds: string[]): void {
   throw badRequest({ interactions: [`the message has no element "${unknown.slice(0, 100)}"`] })
 }
 
-function placeOf({ kind, one, other, sender }: MessageRow) {
+function conversationFields({ kind, one, other, sender }: MessageRow) {
   return {
     conversationId: kind === 'group' ? `group_${one}` : conversationIdOf(one, other),
     receiverType: kind,

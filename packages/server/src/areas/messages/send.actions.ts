@@ -6,7 +6,7 @@ import { toMessages } from '../../core/message-record.ts'
 import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
 import { claimIdempotency, getIdempotency } from '../../gate/queries.ts'
-import { toldTo } from '../../gate/redact.ts'
+import { redactError } from '../../gate/redact.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { type Content, readContent } from './content.ts'
@@ -114,7 +114,7 @@ async function sendTo(
       }),
     )
     .catch(async (error) => {
-      throw await toldTo(actor, error, { guid: kind === 'group' ? id : undefined })
+      throw await redactError(actor, error, { guid: kind === 'group' ? id : undefined })
     })
   if (sent.message !== null) return sent.message
   await checkSender(actor)

@@ -9,8 +9,8 @@ export async function pinnedOf(actor: Actor, head: Readable | undefined, query: 
   const { no: appNo, cell } = actor.app
   const { down, ...range } = idRange(query)
   const list = down ? listPinnedDown : listPinnedUp
-  const place = head && { appNo, conversation: head.no, cleared: head.cleared_seq }
-  const rows = place ? await list.many(cell.db, { ...place, ...range }) : []
+  const conversation = head && { appNo, conversation: head.no, cleared: head.cleared_seq }
+  const rows = conversation ? await list.many(cell.db, { ...conversation, ...range }) : []
   const { shown, meta } = cutPage(rows, query)
   return { data: await toMessages(cell.db, appNo, shown, { viewer: actor.uid }), meta }
 }

@@ -34,7 +34,7 @@ const searchKey = Type.Optional(
     description: 'Only users whose name contains this text or whose uid starts with it.',
   }),
 )
-const place = {
+const start = {
   affix: Type.Optional(
     Type.Enum(['append', 'prepend'], {
       description:
@@ -54,10 +54,10 @@ const place = {
   ),
   cursor: Type.Optional(Type.String({ description: '`meta.cursor.next` of the previous page.' })),
 }
-export const FriendListQuery = PageQuery({ searchKey, ...place })
+export const FriendListQuery = PageQuery({ searchKey, ...start })
 export const BlockListQuery = PageQuery({
   searchKey,
-  ...place,
+  ...start,
   direction: Type.Optional(
     Type.Enum(['blockedByMe', 'hasBlockedMe', 'both'], {
       description: 'Users blocked by the user (default), users who block the user, or both.',

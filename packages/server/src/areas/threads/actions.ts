@@ -42,7 +42,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const newer = query.affix === 'append'
   const list = (uid === null ? threadsOfApp : lists)[newer ? 'newer' : 'older']
   const rows = await list.many(cell.db, {
-    ...{ appNo, uid, ...placeOf(query), limit: limit + 1 },
+    ...{ appNo, uid, ...startOf(query), limit: limit + 1 },
     ...{ countReplies: withUnreadReplyCount ?? false, countMentions: withMentionCount ?? false },
   })
   const page = rows.slice(0, limit)
@@ -70,7 +70,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
 }
 
 /** Before or after a whole second, unless the cursor names a thread in it. */
-function placeOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; id: number } {
+function startOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; id: number } {
   if (affix === 'append') {
     return { second: updatedAt ?? 0, id: Number(id ?? Number.MAX_SAFE_INTEGER) }
   }
@@ -97,8 +97,8 @@ function setFollowing(deps: Deps, actor: Actor, id: string, follows: boolean) {
     const row = await findSeen(tx, actor, id)
     refuseIf(refuseFollow(actor, row))
     const { id: parent, conversation, kind } = row
-    const place = { appNo, uid, parent, conversation, direct: kind === 'user' }
-    const changed = await (follows ? insertFollower : removeFollower).maybeOne(tx, place)
+    const follower = { appNo, uid, parent, conversation, direct: kind === 'user' }
+    const changed = await (follows ? insertFollower : removeFollower).maybeOne(tx, follower)
     if (changed) {
       const payload = { uid, messageId: String(parent), follows }
       const key = `conversation:${conversation}`

@@ -54,8 +54,8 @@ export const deliveryRoutes =
       async ({ actor, params, query }) => {
         const { limit, before = Number.MAX_SAFE_INTEGER, failed } = query
         const list = failed ? listFailedDeliveries : listDeliveries
-        const place = await placeOf(actor.app, params.webhookId)
-        const rows = await list.many(actor.app.cell.db, { ...place, before, limit: limit + 1 })
+        const webhook = await webhookOf(actor.app, params.webhookId)
+        const rows = await list.many(actor.app.cell.db, { ...webhook, before, limit: limit + 1 })
         return pageOf(rows, limit, toDelivery, ({ id }) => id)
       },
     )
@@ -76,8 +76,8 @@ export const deliveryRoutes =
         },
       },
       async ({ actor, params, query: { limit, after = 0 } }) => {
-        const place = await placeOf(actor.app, params.webhookId)
-        const page = { ...place, after, limit: limit + 1 }
+        const webhook = await webhookOf(actor.app, params.webhookId)
+        const page = { ...webhook, after, limit: limit + 1 }
         const rows = await listDeadLetters.many(actor.app.cell.db, page)
         return pageOf(rows, limit, toDeadLetter, ({ position }) => position)
       },
@@ -103,7 +103,7 @@ export const deliveryRoutes =
     )
   }
 
-async function placeOf({ no: appNo, cell }: ServedApp, id: string) {
+async function webhookOf({ no: appNo, cell }: ServedApp, id: string) {
   const row = await findWebhook.maybeOne(cell.db, { appNo, id })
   if (!row) throw fail('ERR_WEBHOOK_NOT_FOUND', { id })
   return { appNo, no: row.no }

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { countCharacters } from './characters.ts'
 import { badRequest, type Details } from './fail.ts'
 import { lazily } from './lazily.ts'
-import { findUnfit } from './unfit.ts'
+import { findUnstorable } from './unstorable.ts'
 
 /** Trims a text, and counts characters with countCharacters. (`maxLength` counts code points.) */
 const MAX_CHARACTERS = 'x-maxCharacters'
@@ -70,10 +70,10 @@ export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
     const validate = lazily(() => ajv.compile(schema))
     const part = httpPart ?? 'body'
     return (given: unknown) => {
-      const unfit = findUnfit(given)
-      if (unfit) {
-        const field = unfit.field || part
-        return { error: badRequest({ [field]: [`${field} ${unfit.text}`] }) }
+      const unstorable = findUnstorable(given)
+      if (unstorable) {
+        const field = unstorable.field || part
+        return { error: badRequest({ [field]: [`${field} ${unstorable.text}`] }) }
       }
       // A missing body becomes null. The schema says whether it may be missing.
       if (part === 'body') return check(validate(), declared(schema, given) ?? null, 'body')

@@ -11,13 +11,13 @@ const LARGEST = 1e21
 const SMALLEST = 1e-21
 const TOO_LONG = 'must not contain numbers with more than 21 digits'
 
-interface Unfit {
+interface Unstorable {
   field: string
   text: string
 }
 
 /** Finds the first field of a client's value that can't be stored, and says why. */
-export function findUnfit(value: unknown, field = '', depth = 0): Unfit | undefined {
+export function findUnstorable(value: unknown, field = '', depth = 0): Unstorable | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : { field, text: UNSTORABLE }
   if (typeof value === 'number' && value !== 0) {
     const size = Math.abs(value)
@@ -27,7 +27,7 @@ export function findUnfit(value: unknown, field = '', depth = 0): Unfit | undefi
   if (depth > MAX_DEPTH) return { field: field.split('.')[0] ?? '', text: TOO_DEEP }
   for (const [key, inner] of Object.entries(value)) {
     if (!isStorable(key)) return { field, text: UNSTORABLE }
-    const found = findUnfit(inner, field ? `${field}.${key}` : key, depth + 1)
+    const found = findUnstorable(inner, field ? `${field}.${key}` : key, depth + 1)
     if (found) return found
   }
   return undefined
