@@ -12,11 +12,11 @@ for (const schema of ['cell', 'directory'] as const) {
     const url = await cloneDatabase(schema)
     after(() => dropDatabase(url))
 
-    test('are those of the files, each as its file says', async () => {
+    test('are the same in the database and in the files', async () => {
       assert.deepEqual(await functionFaults(url, schema), [])
     })
 
-    test('are in files that are all applied', () => {
+    test('are in files that functions.json lists', () => {
       const files = globSync(join(SERVER, 'db', schema, 'functions', '*'))
       assert.deepEqual(
         functionList(SERVER, schema).files.toSorted(),
@@ -24,7 +24,7 @@ for (const schema of ['cell', 'directory'] as const) {
       )
     })
 
-    test('are immutable if a migration has them', async () => {
+    test('are immutable if a migration creates them', async () => {
       const sql = `select proname from pg_proc where proname = any ($1) and provolatile = 'i'`
       const fixed = fixedFunctions(SERVER, schema).sort()
       const { rows } = await queryAt(url, `${sql} order by 1`, [fixed])
@@ -36,7 +36,7 @@ for (const schema of ['cell', 'directory'] as const) {
   })
 }
 
-test('a function that differs from its file, is missing or is in no file is found', async (t) => {
+test('finds functions and triggers that differ from their file, are missing or are in no file', async (t) => {
   const url = await cloneDatabase('cell')
   t.after(() => dropDatabase(url))
   await queryAt(
@@ -48,9 +48,9 @@ test('a function that differs from its file, is missing or is in no file is foun
     create function stray() returns int language sql as 'select 1'`,
   )
   assert.deepEqual((await functionFaults(url, 'cell')).sort(), [
-    'purge_app is not as its file says',
-    'refuse is not as its file says',
+    'purge_app differs from its file',
+    'refuse differs from its file',
     'stray is in the database and in no file',
-    'trigger add_search_change is not as its file says',
+    'trigger add_search_change differs from its file',
   ])
 })

@@ -1,4 +1,4 @@
-/** Compares the functions and triggers of a database with the files that should have made them. */
+/** Compares the functions and triggers of a database with their files. */
 import { randomBytes } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { dropDatabase, queryAt } from './databases.ts'
 import { databaseUrl } from './engines.ts'
 
 /**
- * What differs, a sentence each; none if the database is as the files say. They are applied to a new
- * database for that: in this one they would lock tables.
+ * Returns a sentence for each function or trigger that differs. It applies the files to a new database:
+ * in this one they would lock tables.
  */
 export async function functionFaults(
   url: string,
@@ -30,7 +30,7 @@ export async function functionFaults(
         .map((name) => `${name} is in the database and in no file`),
       ...[...wanted]
         .filter(([name, definition]) => stored.get(name) !== definition)
-        .map(([name]) => `${name} is not as its file says`),
+        .map(([name]) => `${name} differs from its file`),
       ...[...wanted.keys()]
         .filter((name) => ![...names, ...fixedFunctions(root, schema)].includes(name))
         .map((name) => `${name} comes from a migration`),
@@ -46,7 +46,7 @@ export async function functionFaults(
   }
 }
 
-/** Functions that columns and indexes are made of: they come with a migration and never change. */
+/** Functions that columns and indexes use: a migration creates them, and they never change. */
 export function fixedFunctions(root: string, schema: Schema): string[] {
   return globSync(join(root, 'migrations', schema, '*.sql')).flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/^create function (\w+)/gm)].map(

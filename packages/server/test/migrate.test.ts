@@ -65,7 +65,7 @@ suite('migrations', () => {
     assert.deepEqual((await run()).migrations, [])
   })
 
-  test('leave nothing behind when they fail, and name the file', async () => {
+  test('leave nothing behind when they fail; the error names the file', async () => {
     write('migrations/cell/0002_a.sql', 'create table a (id int);')
     write('migrations/cell/0003_b.sql', 'create table b (id int); select 1 / 0;')
     await assert.rejects(run(), /^Error: 0003_b: division by zero$/)
@@ -74,7 +74,7 @@ suite('migrations', () => {
     assert.deepEqual((await run()).migrations, ['0003_b'])
   })
 
-  test('are refused if the database has run another version of them', async () => {
+  test('are refused if the database has run other ones', async () => {
     await run()
     write('migrations/cell/0000_early.sql', 'select 1;')
     await assert.rejects(run(), /has run 0001_item, but not the migrations before it/)
@@ -83,7 +83,7 @@ suite('migrations', () => {
     await assert.rejects(run(), /the migration 0001_item, which this version doesn't have/)
   })
 
-  test('let requests pass while they wait for a lock', async () => {
+  test('let requests pass while they wait for a lock', { timeout: 120_000 }, async () => {
     await run()
     const holder = await connect()
     await holder.query('begin; select from item')
@@ -92,7 +92,7 @@ suite('migrations', () => {
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock'
       and datname = current_database() and application_name = 'loquat migrate'`
     await until('it waits', async () => (await queryAt(url, waiting)).rowCount === 1)
-    // It would stand in line behind the migration until the holder ends.
+    // Without a lock timeout this would queue behind the migration until the holder ends.
     assert.equal(await ask('select count(*) from item'), '0')
     await holder.query('commit')
     assert.deepEqual((await migrated).migrations, ['0002_a'])
@@ -108,7 +108,7 @@ suite('migrations', () => {
     )
   })
 
-  test('outside a transaction go on after they failed', async () => {
+  test('outside a transaction resume after a failure', async () => {
     await run()
     await queryAt(url, `insert into item values (1, 'same'), (2, 'same')`)
     write('migrations/cell/0002_index.sql', INDEX)
@@ -122,7 +122,7 @@ suite('migrations', () => {
 })
 
 suite('functions', () => {
-  test('are applied from the files that changed, all or none', async () => {
+  test('of changed files are applied, all or none', async () => {
     assert.deepEqual((await run()).functions, ['one', 'two'])
     assert.deepEqual((await run()).functions, [])
     write('db/cell/functions/one.sql', answer('one', "'uno'"))
@@ -147,7 +147,7 @@ suite('functions', () => {
     assert.equal(await ask('select two()'), 'one2')
   })
 
-  test('stay while they are retired, and go with the version that drops them', async () => {
+  test('that are retired stay until the version that drops them', async () => {
     await run()
     listFunctions(['one'], [{ name: 'two', dropIn: '1.10.0' }])
     await run()
@@ -158,7 +158,7 @@ suite('functions', () => {
     assert.deepEqual((await run()).functions, [])
   })
 
-  test('change in open sessions that have prepared a call, and called what was put into it', async () => {
+  test('change in open sessions too, even where PostgreSQL has inlined them into a prepared call', async () => {
     await run()
     const session = await connect()
     const call = { name: 'call', text: 'select two() as answer' }

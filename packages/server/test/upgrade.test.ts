@@ -186,7 +186,7 @@ suite('an upgrade under load', () => {
     const counted = async () =>
       Number((await queryAt(cellUrl, 'select last_value from later_sends')).rows[0].last_value)
 
-    // A machine that has no time must not be taken for a table that is locked for long.
+    // A busy machine must not look like a table that is locked for long.
     const env = { ...server.env, LOQUAT_LOG_LEVEL: 'info', LOQUAT_DB_TIMEOUT_MS: '30000' }
     const old: Serving = await startServing('api,worker', env)
     t.after(() => old.end('SIGKILL'))
@@ -197,19 +197,15 @@ suite('an upgrade under load', () => {
 
     // New tables and columns, and another body of send_message, while the old version runs alone.
     next.addMigrations([...MIGRATIONS, COUNTER])
-    const body = /(function send_message\([\s\S]*?\nbegin\n)/
-    next.edit(
-      'db/cell/functions/send.sql',
-      new RegExp(body, 'g'),
-      "$1  perform nextval('later_sends');\n",
-    )
+    const body = /(function send_message\([\s\S]*?\nbegin\n)/g
+    next.edit('db/cell/functions/send.sql', body, "$1  perform nextval('later_sends');\n")
     assert.match(
       await next.migrate(env),
       /9990_later-0, .*9996_later-6; applied functions of send$/m,
     )
     const before = await counted()
     await load.more()
-    assert.ok((await counted()) > before, 'sessions that were open call the new body')
+    assert.ok((await counted()) > before, 'open sessions call the new body')
 
     // Another signature, which has another name. The old version still calls the old one.
     next.edit(next.callerOf('send_message'), 'from send_message(', 'from send_later(1, ')
@@ -231,13 +227,13 @@ suite('an upgrade under load', () => {
     load.add(Number(apiPort))
     await load.more()
 
-    // The balancer has heard of it when nothing goes there any more.
+    // The load balancer stops sending requests to the old process before it ends.
     load.remove(old.apiPort)
     const { code: end } = await old.end('SIGTERM')
     assert.equal(end, 0)
     await load.more()
 
-    // The version after that drops what nobody calls any more.
+    // The version after that drops the function that nobody calls any more.
     next.edit('package.json', '"version": "0.0.0"', '"version": "0.0.1"')
     await next.migrate(env)
     assert.equal(
