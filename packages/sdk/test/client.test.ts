@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { type TestApp, useServer } from '../../server/test/kit.ts'
+import { refused, type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, LoquatClient, type Message, type Target } from '../src/client/index.ts'
 import { openProxy } from './proxy.ts'
@@ -13,7 +13,7 @@ const TEAM: Target = { type: 'group', id: 'team' }
 
 async function newChat(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['amira', 'ben', 'cleo']) await app.client.users.create({ uid, name: uid })
+  await app.users('amira', 'ben', 'cleo')
   const members = { participants: ['ben'] }
   await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
   return app
@@ -177,7 +177,7 @@ suite('a client', () => {
     const { client: amira } = await clientOf(t, app, 'amira')
     const room = amira.open(BEN)
     await app.client.blockedUsers.block('ben', { blockedUids: ['amira'] })
-    await assert.rejects(amira.send(BEN, { text: 'Hello' }), { code: 'ERR_BLOCKED_SENDER' })
+    await refused(amira.send(BEN, { text: 'Hello' }), 'ERR_BLOCKED_SENDER')
     const failed = amira.state.rooms[room]?.messages[0]
     assert.equal(failed?.pending, 'failed')
     assert.equal(failed?.error?.code, 'ERR_BLOCKED_SENDER')

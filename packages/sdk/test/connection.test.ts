@@ -134,7 +134,7 @@ suite('a closed connection', () => {
 
 test('the package ws works as the WebSocket, even if the first connection fails', async (t) => {
   const app = await server.newApp()
-  for (const uid of ['amira', 'ben']) await app.client.users.create({ uid, name: uid })
+  await app.users('amira', 'ben')
   const { authToken } = await app.client.authTokens.create('amira')
   let attempts = 0
   class FailsOnce extends PackageSocket {

@@ -45,7 +45,7 @@ const succeeds = (call: Promise<unknown>) =>
 
 async function newWorld(t: TestContext, port: number, options = {}): Promise<World> {
   const app = await server.newApp()
-  for (const uid of ['amira', 'ben']) await app.client.users.create({ uid, name: uid })
+  await app.users('amira', 'ben')
   const members = { participants: ['ben'] }
   await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'amira', members })
   const front = await openFaultyProxy(port)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { useServer } from '../../server/test/kit.ts'
+import { refused, useServer } from '../../server/test/kit.ts'
 import { Loquat } from '../src/index.ts'
 import { answer, cutConnection, play, refuse } from './http-script.ts'
 
@@ -24,7 +24,7 @@ suite('followEvents', () => {
         if (event.type === 'user.created' && event.payload.user.uid === 'u3') end.abort()
       }
     })()
-    for (const uid of ['u1', 'u2', 'u3']) await app.client.users.create({ uid, name: uid })
+    await app.users('u1', 'u2', 'u3')
     await assert.rejects(reading, { name: 'AbortError' })
     const types = ['app.created', ...Array.from({ length: 4 }, () => 'user.created')]
     assert.deepEqual(
@@ -50,7 +50,7 @@ suite('followEvents', () => {
         seen.push(position)
       }
     })()
-    await assert.rejects(following, { code: 'ERR_POSITION_TOO_OLD' })
+    await refused(following, 'ERR_POSITION_TOO_OLD')
     assert.deepEqual(seen, [1, 2, 3, 4])
     const requested = received.map(({ url }) =>
       new URL(url ?? '', baseUrl).searchParams.get('after'),

@@ -159,7 +159,7 @@ suite('the packed SDK', () => {
 
   test('has a client that needs only what React Native provides', async () => {
     const app = await server.newApp()
-    for (const uid of ['amira', 'ben']) await app.client.users.create({ uid, name: uid })
+    await app.users('amira', 'ben')
     const { authToken } = await app.client.authTokens.create('amira')
     const code = await bundled(`export { LoquatClient } from '@loquat/sdk/client'`, 'iife')
     const timers = { setTimeout, clearTimeout, setInterval, clearInterval }

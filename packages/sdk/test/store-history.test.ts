@@ -55,7 +55,7 @@ async function runStep(
   const seen: Target = target.id === 'amira' ? { type: 'user', id: by } : target
   const path = `/v3/${target.type}s/${target.id}`
   const call = (method: string, url: string, body?: object, actor: string = by) =>
-    app.call(method, url, { headers: { onbehalfof: actor }, ...(body && { body }) })
+    app.as(actor).call(method, url, { ...(body && { body }) })
   const known = sent[at % Math.max(sent.length, 1)]
   const post = async (more: object) => {
     const body = {
@@ -122,7 +122,7 @@ test('the store equals a fresh client after any sequence of events', {
     fc.array(step, { minLength: 5, maxLength: 40 }),
     async (steps) => {
       const app = await server.newApp()
-      for (const uid of UIDS) await app.client.users.create({ uid, name: uid })
+      await app.users(...UIDS)
       const members = { participants: ['amira', 'ben'] }
       await app.client.groups.create({ guid: 'team', name: 'Team', owner: 'cleo', members })
       const proxy = await openProxy(t, port)

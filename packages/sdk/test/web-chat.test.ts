@@ -145,7 +145,7 @@ suite('the web chat example', () => {
     await amira.getByText('No connection').waitFor()
     await say(amira, 'meanwhile')
     const body = { receiver: 'team', receiverType: 'group', data: { text: 'from ben' } }
-    await app.call('POST', '/v3/messages', { body, headers: { onbehalfof: 'ben' } })
+    await app.as('ben').call('POST', '/v3/messages', { body })
     await new Promise((resolve) => setTimeout(resolve, 10_000)) // the duration itself is what this tests
     await shoot(amira, 'offline-1440-dark')
     network.mend()

@@ -26,15 +26,14 @@ export async function tokenOf(app: TestApp, uid: string): Promise<string> {
 /** An app with these users. */
 export async function newApp(server: Pick<TestServer, 'newApp'>, uids: string[]): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
+  await app.users(...uids)
   return app
 }
 
 /** Sends a text, by REST. */
 export const send = (app: TestApp, from: string, receiver: string, text: string, kind = 'user') =>
-  app.call('POST', '/v3/messages', {
+  app.as(from).call('POST', '/v3/messages', {
     body: { receiver, receiverType: kind, category: 'message', type: 'text', data: { text } },
-    headers: { onbehalfof: from },
   })
 
 export class Device {

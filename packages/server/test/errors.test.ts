@@ -1,4 +1,4 @@
-/** The errors that belong to no area. */
+/** Errors that belong to no area. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
@@ -7,55 +7,54 @@ import { buildApi } from '../src/api.ts'
 import { storeSettings } from '../src/areas/settings/actions.ts'
 import type { Access } from '../src/gate/plugin.ts'
 import { noteAnswer } from './conformity.ts'
-import { call, useServer } from './kit.ts'
+import { call, refused, useServer } from './kit.ts'
 
 const server = useServer()
 const get = (path: string, headers: Record<string, string> = {}) =>
   call(server.service.apiPort ?? 0, 'GET', path, { headers })
 
 suite('requests that reach no operation', () => {
-  test('no app', async () => {
+  test('are refused without an app', async () => {
     const app = await server.newApp()
-    const { body } = await get('/v3/apikeys', { apikey: app.apiKey })
-    assert.equal(body.error.code, 'AUTH_ERR_EMPTY_APPID')
+    await refused(get('/v3/apikeys', { apikey: app.apiKey }), 'AUTH_ERR_EMPTY_APPID')
   })
 
-  test('an unknown app', async () => {
+  test('are refused for an unknown app', async () => {
     const app = await server.newApp()
-    const { body } = await get('/v3/apikeys', { appid: 'nobody', apikey: app.apiKey })
-    assert.equal(body.error.code, 'AUTH_ERR_INVALID_APPID')
+    await refused(
+      get('/v3/apikeys', { appid: 'nobody', apikey: app.apiKey }),
+      'AUTH_ERR_INVALID_APPID',
+    )
   })
 
-  test('an unknown version, path or method', async () => {
+  test('are refused with an unknown version, path or method', async () => {
     const app = await server.newApp()
-    const codeOf = async (method: string, path: string) =>
-      (await app.call(method, path)).body.error.code
-    assert.equal(await codeOf('GET', '/v2/apikeys'), 'ERR_INVALID_API_VERSION')
-    assert.equal(await codeOf('GET', '/v3/nothing'), 'ERR_API_NOT_FOUND')
-    assert.equal(await codeOf('PATCH', '/v3/apikeys'), 'ERR_API_NOT_FOUND')
+    await refused(app.call('GET', '/v2/apikeys'), 'ERR_INVALID_API_VERSION')
+    await refused(app.call('GET', '/v3/nothing'), 'ERR_API_NOT_FOUND')
+    await refused(app.call('PATCH', '/v3/apikeys'), 'ERR_API_NOT_FOUND')
   })
 
-  test('more requests than the app has', async () => {
+  test("are refused beyond the app's rate limit", async () => {
     const app = await server.newApp()
     await storeSettings(server.deps, app, { 'rate.standard': 1 })
     // Of three, two fall into one minute.
     const answers = [await app.call('GET', '/v3/apikeys'), await app.call('GET', '/v3/apikeys')]
     answers.push(await app.call('GET', '/v3/apikeys'))
-    const refused = answers.find(({ status }) => status === 429)
-    assert.equal(refused?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+    const limited = answers.find(({ status }) => status === 429)
+    assert.equal(limited?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
   })
 })
 
-test('an Idempotency-Key for two requests', async () => {
+test('an Idempotency-Key is refused for a second, different request', async () => {
   const app = await server.newApp()
   const headers = { 'idempotency-key': 'once' }
   const create = (name: string) =>
     app.call('POST', '/v3/apikeys', { body: { name, scope: 'authOnly' }, headers })
   assert.equal((await create('one')).status, 200)
-  assert.equal((await create('two')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+  await refused(create('two'), 'ERR_IDEMPOTENCY_KEY_REUSED')
 })
 
-suite('faults of ours', () => {
+suite('faults of the server', () => {
   let api: FastifyInstance
   before(async () => {
     api = await buildApi(server.deps, { more: [() => faultyRoutes] })
@@ -69,7 +68,7 @@ suite('faults of ours', () => {
     return answer
   }
 
-  test('a bug: 500 that tells nothing of it', async () => {
+  test('return 500 without any detail of the bug', async () => {
     const answer = await provoke('/v3/bug')
     assert.equal(answer.statusCode, 500)
     assert.equal(answer.json().error.code, 'ERR_EXCEPTION')
@@ -77,7 +76,7 @@ suite('faults of ours', () => {
     assert.ok(answer.headers['x-request-id'])
   })
 
-  test('a database that is too slow: 503', async () => {
+  test('return 503 if the database is too slow', async () => {
     const answer = await provoke('/v3/slow')
     assert.equal(answer.statusCode, 503)
     assert.equal(answer.json().error.code, 'ERR_MISSION_FAILED')
@@ -89,7 +88,7 @@ const access: Access = { scope: 'fullAccess', users: false, onBehalfOf: 'ignored
 const faultyRoutes: FastifyPluginAsync = async (app) => {
   const schema = { response: { 200: Type.Object({}) } }
   app.get('/bug', { config: access, schema }, async () => {
-    throw new Error('a secret of the inside')
+    throw new Error('an internal secret')
   })
   app.get('/slow', { config: access, schema }, async ({ actor }) =>
     actor.app.cell.db.tx(async (tx) => {

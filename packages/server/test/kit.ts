@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { type ErrorCode, type EventType, errors } from '@loquat/protocol'
-import { Loquat, LoquatError, type LoquatOptions } from '@loquat/sdk'
+import {
+  Loquat,
+  LoquatError,
+  type LoquatOptions,
+  type Message,
+  type SendMessageBody,
+} from '@loquat/sdk'
 import { provisionApp } from '../src/areas/apps/actions.ts'
 import { readConfig } from '../src/config.ts'
 import type { Deps } from '../src/deps.ts'
@@ -26,12 +32,15 @@ export interface TestServer {
   newApp(region?: 'us' | 'eu' | 'in'): Promise<TestApp>
 }
 
-/** Sends a raw request. Every answer must be one that openapi.json allows. */
+/** An app, or one of its users. */
 export interface Caller {
+  /** Sends a raw request. The answer must be one that openapi.json allows. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** Sends a text message, to a user by default: `more` can name a group, a parent message … */
+  sendText(receiver: string, text?: string, more?: Partial<SendMessageBody>): Promise<Message>
 }
 
-/** The SDK's client and raw requests, both on behalf of one user. */
+/** The SDK's client on behalf of a user, with raw requests. */
 export type UserClient = Loquat & Caller
 
 export interface TestApp extends App, Caller {
@@ -42,8 +51,8 @@ export interface TestApp extends App, Caller {
   client: Loquat
   /** The SDK with another key. */
   clientWith(apiKey: string): Loquat
-  /** Acts on behalf of a user: `app.as('ben').groups.join('team')`. */
-  as(uid: string): UserClient
+  /** Acts on behalf of a user, or as the app if undefined: `app.as('ben').groups.join('team')`. */
+  as(uid: string | undefined): UserClient
   /** Creates users whose names are their uids: `const [amira, ben] = await app.users('amira', 'ben')`. */
   users<U extends string[]>(...uids: U): Promise<{ [N in keyof U]: UserClient }>
   /** The app's events so far, oldest first, whether the sequencer has logged them or not. */
@@ -168,14 +177,16 @@ export async function newApp(
       const own = { appid: appId, ...(key !== null && { apikey: key }), ...headers }
       return call(port, method, path, { headers: own, body })
     },
-    as: (uid) =>
-      Object.assign(app.client.onBehalfOf(uid), {
-        call: (method: string, path: string, options: CallOptions = {}) =>
-          app.call(method, path, {
-            ...options,
-            headers: { onbehalfof: uid, ...options.headers },
-          }),
-      }),
+    sendText: (...message) => sendText(app.client, ...message),
+    as(uid) {
+      const client = uid === undefined ? clientWith(apiKey) : app.client.onBehalfOf(uid)
+      const own: Record<string, string> = uid === undefined ? {} : { onbehalfof: uid }
+      return Object.assign(client, {
+        call: (method: string, path: string, { headers, ...options }: CallOptions = {}) =>
+          app.call(method, path, { ...options, headers: { ...own, ...headers } }),
+        sendText: (...message: Parameters<Caller['sendText']>) => sendText(client, ...message),
+      })
+    },
     async users(...uids) {
       for (const uid of uids) await app.client.users.create({ uid, name: uid })
       return uids.map(app.as) as { [N in keyof typeof uids]: UserClient }
@@ -191,6 +202,17 @@ export async function newApp(
       ),
   }
   return app
+}
+
+async function sendText(
+  { messages }: Loquat,
+  receiver: string,
+  text = 'Hello',
+  more: Partial<SendMessageBody> = {},
+): Promise<Message> {
+  const sent = await messages.send({ receiver, receiverType: 'user', data: { text }, ...more })
+  assert.ok('id' in sent, 'one message, not several')
+  return sent
 }
 
 const EVENTS = `

@@ -34,9 +34,7 @@ async function changesOf(app: TestApp, uid: string) {
 suite('presence with two gateways', () => {
   test('is right again after kill -9 and after an orderly end', async () => {
     const app = await server.newApp()
-    for (const uid of ['here', 'both', 'back', 'left']) {
-      await app.client.users.create({ uid, name: uid })
-    }
+    await app.users('here', 'both', 'back', 'left')
     const env = { ...server.env, ...NOWHERE }
     const [dying, living] = await Promise.all([
       startServing('gateway', env),

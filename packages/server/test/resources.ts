@@ -100,7 +100,7 @@ const talkAlone = async (app: TestApp, ids: Ids): Promise<Sample> => {
 async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
   const sender = (await app.call('GET', `/v3/messages/${id}`)).body.data.sender
   const path = `/v3/messages/${id}/reactions/%F0%9F%91%8D`
-  await app.call('POST', path, { headers: { onbehalfof: sender } })
+  await app.as(sender).call('POST', path)
   return { query: { limit: '10', affix: 'append', id: '1' } }
 }
 

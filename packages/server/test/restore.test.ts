@@ -69,7 +69,7 @@ suite('a cell restored into another cluster', () => {
   /** An app in which one writes to another. */
   async function talk() {
     const app = await server.newApp()
-    for (const uid of ['ana', 'bo']) await app.client.users.create({ uid, name: uid })
+    await app.users('ana', 'bo')
     const { messages } = app.client.onBehalfOf('ana')
     const say = (text: string) =>
       messages.send({ receiver: 'bo', receiverType: 'user', data: { text } })

@@ -59,9 +59,7 @@ suite('kill -9 of the api', () => {
   test(`${KILLS} times under load: every answered message is there once`, async (t) => {
     const app = await server.newApp()
     const uids = Array.from({ length: SENDERS }, (_, n) => `s${n}`)
-    for (const uid of ['hub', ...uids]) {
-      await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-    }
+    await app.users('hub', ...uids)
     let current: Promise<Serving> = startServing('api', server.env)
     let answers = 0
     let enough = Promise.withResolvers<void>()

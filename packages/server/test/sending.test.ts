@@ -1,8 +1,8 @@
-/** Many at once on one conversation, and what else goes on meanwhile. */
+/** Many requests at once on one conversation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { verify } from '../src/verify/verify.ts'
-import { type Answer, type TestApp, useServer } from './kit.ts'
+import { type Answer, refused, type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { until } from './until.ts'
 
@@ -11,28 +11,18 @@ const server = useServer({ roles: ['api', 'worker'], env: { LOQUAT_POOL_SIZE: '6
 const SENDERS = 64
 const EACH = 5
 
-async function appWithUsers(uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-
 const send = (app: TestApp, sender: string, receiverType: string, receiver: string) =>
-  app.call('POST', '/v3/messages', {
-    ...as(sender),
-    body: { receiver, receiverType, data: { text: 'Hello' } },
-  })
+  app
+    .as(sender)
+    .call('POST', '/v3/messages', { body: { receiver, receiverType, data: { text: 'Hello' } } })
 
 const verified = async ({ cell, no }: TestApp) => assert.deepEqual(await verify(cell, no), [])
 
 async function newGroup(app: TestApp, guid: string, participants: string[], owner?: string) {
-  const body = { guid, name: guid, type: 'public', ...(owner && { owner }) }
-  await app.call('POST', '/v3/groups', { body })
+  await app.client.groups.create({ guid, name: guid, type: 'public', ...(owner && { owner }) })
   for (let from = 0; from < participants.length; from += 25) {
     const some = participants.slice(from, from + 25)
-    await app.call('POST', `/v3/groups/${guid}/members`, { body: { participants: some } })
+    await app.client.groupMembers.add(guid, { participants: some })
   }
 }
 
@@ -40,7 +30,7 @@ const statusesOf = (answers: Answer[]) => [...new Set(answers.map(({ status }) =
 const codesOf = (answers: Answer[]) =>
   [...new Set(answers.map(({ body }) => body.error?.code ?? 'ok'))].sort()
 
-/** Messages of the app in the order of their conversations, and the events in that of positions. */
+/** The app's messages in the order of their conversations, and its events by position. */
 async function messagesAndEvents({ cell, no }: TestApp, count: number) {
   const messages = await rows<{ id: string; seq: number; at: string }>(
     cell.db,
@@ -58,11 +48,12 @@ async function messagesAndEvents({ cell, no }: TestApp, count: number) {
   return { messages, events }
 }
 
-suite(`${SENDERS} senders`, () => {
+suite(`${SENDERS} simultaneous senders`, () => {
   const uids = Array.from({ length: SENDERS }, (_, n) => `u${n}`)
 
-  test('on one group: dense, in one order of ids, times and positions', async () => {
-    const app = await appWithUsers(uids)
+  test('to one group leave no gap, and ids, times and positions in the same order', async () => {
+    const app = await server.newApp()
+    await app.users(...uids)
     await newGroup(app, 'g', uids)
     const before = SENDERS
     const answers = await Promise.all(
@@ -90,20 +81,21 @@ suite(`${SENDERS} senders`, () => {
       events.map(({ id }) => id),
       messages.map(({ id }) => id),
     )
-    const view = await app.call('GET', '/v3/groups/g/conversation', as('u0'))
-    // All but the own: actions that added members after this one, and what the others said.
+    const view = await app.as('u0').call('GET', '/v3/groups/g/conversation')
+    // The messages about members who were added later, and those of the others.
     assert.equal(view.body.data.unreadMessageCount, String(SENDERS + (SENDERS - 1) * EACH))
     await verified(app)
   })
 
-  test('from both sides of one conversation, with marks between', async () => {
-    const app = await appWithUsers(['a', 'b'])
+  test('from both sides of one conversation leave exact counts, with marks in between', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await Promise.all(
       uids.map(async (_, n) => {
         const [me, other] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
         for (let nth = 0; nth < EACH; nth++) {
           assert.equal((await send(app, me, 'user', other)).status, 200)
-          if (n % 4 < 2) await app.call('POST', `/v3/users/${other}/conversation/read`, as(me))
+          if (n % 4 < 2) await app.as(me).conversations.markUserRead(other)
         }
       }),
     )
@@ -112,16 +104,17 @@ suite(`${SENDERS} senders`, () => {
       ['a', 'b'],
       ['b', 'a'],
     ] as const) {
-      await app.call('POST', `/v3/users/${other}/conversation/read`, as(me))
-      const view = await app.call('GET', `/v3/users/${other}/conversation`, as(me))
+      await app.as(me).conversations.markUserRead(other)
+      const view = await app.as(me).call('GET', `/v3/users/${other}/conversation`)
       assert.equal(view.body.data.unreadMessageCount, '0')
     }
   })
 })
 
-suite('meanwhile', () => {
-  test('the first message of two, sent by both many times at once, makes one conversation', async () => {
-    const app = await appWithUsers(['a', 'b'])
+suite('simultaneous requests', () => {
+  test('that send the first message of two users create one conversation', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         n % 2 ? send(app, 'a', 'user', 'b') : send(app, 'b', 'user', 'a'),
@@ -133,49 +126,51 @@ suite('meanwhile', () => {
     await verified(app)
   })
 
-  test('a member is kicked: what was answered before counts, nothing after', async () => {
-    const app = await appWithUsers(['a', 'b'])
+  test('of a member who is being kicked leave no message after the kick', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await newGroup(app, 'g', ['b'], 'a')
     const sending = Array.from({ length: 20 }, () => send(app, 'b', 'group', 'g'))
-    const kicked = await app.call('DELETE', '/v3/groups/g/members/b', as('a'))
+    const kicked = await app.as('a').call('DELETE', '/v3/groups/g/members/b')
     const late = await send(app, 'b', 'group', 'g')
     const answers = await Promise.all(sending)
     assert.deepEqual([kicked.status, late.body.error.code], [200, 'ERR_GROUP_NOT_JOINED'])
     for (const code of codesOf(answers)) assert.match(code, /^(ok|ERR_GROUP_NOT_JOINED)$/)
-    const { body } = await app.call('GET', '/v3/groups/g/messages?limit=1000')
-    const said = body.data.filter((message: { category: string }) => message.category === 'message')
+    const { data } = await app.client.messages.listGroup('g', { limit: 1000 })
+    const said = data.filter((message: { category: string }) => message.category === 'message')
     assert.equal(said.length, answers.filter(({ status }) => status === 200).length)
-    assert.equal(body.data.at(-1).data.action, 'kicked', 'nothing was said after it')
+    assert.equal(data.at(-1)?.data.action, 'kicked', 'no message follows it')
     await verified(app)
   })
 
-  test('a user is banned while joining: out in the end', async () => {
-    const app = await appWithUsers(['a', 'b'])
+  test('to ban a user who is joining end with the ban', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await newGroup(app, 'g', [], 'a')
     const joining = Array.from({ length: 5 }, () =>
-      app.call('POST', '/v3/groups/g/join', { ...as('b'), body: {} }),
+      app.as('b').call('POST', '/v3/groups/g/join', { body: {} }),
     )
-    const banned = await app.call('POST', '/v3/groups/g/bannedusers/b', as('a'))
+    const banned = await app.as('a').call('POST', '/v3/groups/g/bannedusers/b')
     await Promise.all(joining)
     assert.equal(banned.status, 200)
-    assert.equal((await send(app, 'b', 'group', 'g')).body.error.code, 'ERR_BANNED_GROUPMEMBER')
+    await refused(send(app, 'b', 'group', 'g'), 'ERR_BANNED_GROUPMEMBER')
     await verified(app)
   })
 
-  test('two hand over a group at once: one owner', async () => {
-    const app = await appWithUsers(['a', 'b', 'c'])
+  test('to transfer a group end with one owner', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await newGroup(app, 'g', ['b', 'c'], 'a')
     const answers = await Promise.all(
-      ['b', 'c'].map((owner) =>
-        app.call('PUT', '/v3/groups/g/owner', { ...as('a'), body: { owner } }),
-      ),
+      ['b', 'c'].map((owner) => app.as('a').call('PUT', '/v3/groups/g/owner', { body: { owner } })),
     )
     assert.equal(answers.filter(({ status }) => status === 200).length, 1)
     await verified(app)
   })
 
-  test('a user is removed for good while writing and being written to', async () => {
-    const app = await appWithUsers(['a', 'b', 'c'])
+  test('of and to a user who is being removed leave nothing of the user', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await newGroup(app, 'g', ['b', 'c'], 'a')
     const writing = Array.from({ length: 24 }, (_, n) => {
       if (n % 3 === 0) return send(app, 'b', 'group', 'g')
@@ -195,18 +190,19 @@ suite('meanwhile', () => {
     await verified(app)
   })
 
-  test('deleted by two at once: one deletes, and the count is right', async () => {
-    const app = await appWithUsers(['a', 'b'])
+  test('to delete the same message leave an exact count', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.push((await send(app, 'a', 'user', 'b')).body.data.id)
     await Promise.all(
       ids.flatMap((id) => [
-        app.call('DELETE', `/v3/messages/${id}`, as('a')),
+        app.as('a').call('DELETE', `/v3/messages/${id}`),
         app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } }),
-        app.call('POST', '/v3/users/a/conversation/read', { ...as('b'), body: { messageId: id } }),
+        app.as('b').call('POST', '/v3/users/a/conversation/read', { body: { messageId: id } }),
       ]),
     )
-    const view = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    const view = await app.as('b').call('GET', '/v3/users/a/conversation')
     assert.equal(view.body.data.unreadMessageCount, '0')
     await verified(app)
   })

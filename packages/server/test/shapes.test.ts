@@ -8,7 +8,7 @@ const server = useServer()
 
 async function appWithTwo(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['a', 'b']) await app.client.users.create({ uid, name: uid })
+  await app.users('a', 'b')
   await app.client.groups.create({ guid: 'g', name: 'G', owner: 'a' })
   return app
 }
@@ -16,7 +16,7 @@ async function appWithTwo(): Promise<TestApp> {
 suite('unknown fields of a body are ignored', () => {
   test('alone they change nothing, and neither does an empty list of fields to clear', async () => {
     const app = await appWithTwo()
-    await app.call('POST', '/v3/roles', { body: { role: 'r', name: 'R' } })
+    await app.client.roles.create({ role: 'r', name: 'R' })
     const rows = await rowsOf(app)
     for (const path of ['users/a', 'groups/g', 'roles/r']) {
       for (const body of [{ unset: [] }, { unset: [], unknown: 1 }, { unknown: 1 }]) {
@@ -31,10 +31,9 @@ suite('unknown fields of a body are ignored', () => {
     await app.client.groupMembers.add('g', { moderators: ['b'] })
     for (const [nth, note] of [null, 'hi', ['x'], {}].entries()) {
       await app.client.users.create({ uid: `c${nth}`, name: 'C' })
-      const answer = await app.call('POST', '/v3/groups/g/members', {
-        body: { note, usersToBan: [`c${nth}`] },
-        headers: { onbehalfof: 'b' },
-      })
+      const answer = await app
+        .as('b')
+        .call('POST', '/v3/groups/g/members', { body: { note, usersToBan: [`c${nth}`] } })
       assert.deepEqual(answer.body.data?.usersToBan, { [`c${nth}`]: { success: true } })
     }
   })
@@ -53,14 +52,13 @@ test('names in free data come back as they were given', async () => {
   const token = await app.client.authTokens.update('a', authToken, { appInfo: data })
   assert.deepEqual(token.appInfo, data)
   const body = { receiver: 'b', receiverType: 'user', category: 'custom', type: 't' }
-  const sent = await app.call('POST', '/v3/messages', {
+  const sent = await app.as('a').call('POST', '/v3/messages', {
     body: { ...body, data: { ...data, customData: data, metadata: data } },
-    headers: { onbehalfof: 'a' },
   })
   const read = await app.call('GET', `/v3/messages/${sent.body.data.id}`)
   const { entities: _entities, ...kept } = read.body.data.data
   assert.deepEqual(kept, { ...data, customData: data, metadata: data })
-  const listed = await app.call('GET', '/v3/users/b/messages', { headers: { onbehalfof: 'a' } })
+  const listed = await app.as('a').call('GET', '/v3/users/b/messages')
   assert.equal(listed.body.data[0].data['a\nb'], 1)
 })
 

@@ -181,7 +181,7 @@ suite('an upgrade under load', () => {
     const uids = Array.from({ length: CALLERS }, (_, nth) => `user-${nth}`)
     await app.users(...uids)
     await app.client.groups.create({ guid: 'all', name: 'All', type: 'public', owner: 'user-0' })
-    await app.call('POST', '/v3/groups/all/members', { body: { participants: uids.slice(1) } })
+    await app.client.groupMembers.add('all', { participants: uids.slice(1) })
     const cellUrl = server.deps.directory.cells()[0]?.url ?? ''
     const counted = async () =>
       Number((await queryAt(cellUrl, 'select last_value from later_sends')).rows[0].last_value)

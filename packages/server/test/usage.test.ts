@@ -56,12 +56,12 @@ suite('usage', () => {
   test('equals a recount of the log after workers were killed', async () => {
     const app = await server.newApp()
     const uids = ['ann', 'bob', 'cat', 'dan', 'eve']
-    for (const uid of uids) await app.client.users.create({ uid, name: uid })
+    await app.users(...uids)
     let sending = true
     const senders = uids.map(async (uid, n) => {
       const body = { receiver: uids[(n + 1) % 5], receiverType: 'user', data: { text: 'hi' } }
       while (sending) {
-        await app.call('POST', '/v3/messages', { body, headers: { onbehalfof: uid } })
+        await app.as(uid).messages.send(body)
       }
     })
     for (let strikes = 0; strikes < (LONG ? 50 : 2); strikes++) {

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type Answer, call, type TestApp, useServer } from '../../test/kit.ts'
+import { type Answer, call, refused, type TestApp, useServer } from '../../test/kit.ts'
 import { buildApi } from '../api.ts'
 import { readConfig } from '../config.ts'
 import { type Service, serve } from '../serve.ts'
@@ -40,27 +40,27 @@ function assertRefused(
 
 suite('header apikey', () => {
   for (const name of ['apikey', 'apiKey', 'APIKEY', 'ApiKey']) {
-    test(`${name} is taken`, async () => {
+    test(`is accepted as ${name}`, async () => {
       const { id, apiKey } = await server.newApp()
       const { status } = await callHost('localhost', { appid: id, [name]: apiKey })
       assert.equal(status, 200)
     })
   }
 
-  test('missing and blank: 401 AUTH_ERR_EMPTY_APIKEY', async () => {
+  test('is required: a missing or blank one returns 401 AUTH_ERR_EMPTY_APIKEY', async () => {
     const app = await server.newApp()
     for (const apiKey of [null, '', '   ']) {
       assertRefused(await app.call('GET', '/v3/apikeys', { apiKey }), 401, 'AUTH_ERR_EMPTY_APIKEY')
     }
   })
 
-  test('unknown, of another app, removed: 401 AUTH_ERR_APIKEY_NOT_FOUND', async () => {
+  test("must be known: an unknown, removed or another app's key returns 401 AUTH_ERR_APIKEY_NOT_FOUND", async () => {
     const [app, other] = [await server.newApp(), await server.newApp()]
-    const body = { name: 'Short-lived', scope: 'fullAccess' }
-    const removed = (await app.call('POST', '/v3/apikeys', { body })).body.data.apiKey
-    await app.call('DELETE', `/v3/apikeys/${removed}`)
-    // Known and cached here, but not of this app.
-    assert.equal((await other.call('GET', '/v3/apikeys')).status, 200)
+    const body = { name: 'Short-lived', scope: 'fullAccess' } as const
+    const removed = (await app.client.apiKeys.create(body)).apiKey
+    await app.client.apiKeys.delete(removed)
+    // Known and cached in this process, but another app's.
+    await other.client.apiKeys.list()
     const values = ['0'.repeat(40), 'x', 'ключ', app.apiKey.toUpperCase(), other.apiKey, removed]
     for (const value of values) {
       const apiKey = Buffer.from(value).toString('latin1')
@@ -69,7 +69,7 @@ suite('header apikey', () => {
     }
   })
 
-  test('a refusal repeats no key', async () => {
+  test('is never repeated in an error', async () => {
     const app = await server.newApp()
     const apiKey = 'f'.repeat(40)
     const { body } = await app.call('GET', '/v3/apikeys', { apiKey })
@@ -78,28 +78,35 @@ suite('header apikey', () => {
 })
 
 suite('header onBehalfOf', () => {
-  test('what cannot be a uid: 400 that says so, before anything is looked up', async () => {
+  test('must be a uid: anything else returns 400 before any lookup', async () => {
     const app = await server.newApp()
     await app.client.users.create({ uid: 'amira', name: 'Amira' })
     const body = { receiver: 'amira', receiverType: 'user', data: { text: 'Hello' } }
-    // Longer than an entry of an index can be, and nothing shortens it.
+    // Longer than an index entry may be, and incompressible.
     const noise = randomBytes(2_250).toString('base64url')
     for (const onbehalfof of [noise, 'a'.repeat(101), 'a b', 'a.b', '"amira"', '\u00e9', 'a, b']) {
       for (const answer of [
-        await app.call('POST', '/v3/messages', { body, headers: { onbehalfof } }),
-        await app.call('GET', '/v3/conversations', { headers: { onbehalfof } }),
+        await app.as(onbehalfof).call('POST', '/v3/messages', { body }),
+        await app.as(onbehalfof).call('GET', '/v3/conversations'),
       ]) {
         assertRefused(answer, 400, 'ERR_BAD_REQUEST')
         assert.match(answer.body.error.details.onBehalfOf[0], /must be a uid/)
       }
     }
-    const sent = await app.call('GET', '/v3/conversations', { headers: { onbehalfof: ' AMIRA ' } })
+    const sent = await app.as(' AMIRA ').call('GET', '/v3/conversations')
     assert.equal(sent.status, 200)
+  })
+
+  test('must not be blank, so that a request never acts as the app by mistake', async () => {
+    const app = await server.newApp()
+    const request = app.as(' ').call('GET', '/v3/conversations')
+    const { details } = await refused(request, 'ERR_BAD_REQUEST')
+    assert.deepEqual(Object.keys(details ?? {}), ['onBehalfOf'])
   })
 })
 
 suite('a body', () => {
-  test('with a key that changes objects of careless programs is told from one that is no JSON', async () => {
+  test('with a key such as __proto__ gets another error than one that is no JSON', async () => {
     const app = await server.newApp()
     const faultOf = async (body: string) =>
       (await app.call('POST', '/v3/users', { body })).body.error.details.body[0]
@@ -111,7 +118,7 @@ suite('a body', () => {
 })
 
 suite('the app of a request', () => {
-  test('by host name, in any case, with and without port', async () => {
+  test('is found by host name, in any case, with and without port', async () => {
     const { id, apiKey: apikey } = await server.newApp()
     const host = `${id}.api-us.localhost`
     for (const name of [host, host.toUpperCase(), `${host}:3000`, `${host.toUpperCase()}:80`]) {
@@ -119,7 +126,7 @@ suite('the app of a request', () => {
     }
   })
 
-  test('by header on the bare host, in any case', async () => {
+  test('is found by header on the bare host, in any case', async () => {
     const { id, apiKey: apikey } = await server.newApp()
     for (const [header, value] of Object.entries({
       appId: id,
@@ -130,7 +137,7 @@ suite('the app of a request', () => {
     }
   })
 
-  test('the host name wins over the header', async () => {
+  test('is the one of the host name if the header names another', async () => {
     const [app, other] = [await server.newApp(), await server.newApp()]
     const { body } = await callHost(`${app.id}.api-us.localhost`, {
       apikey: app.apiKey,
@@ -139,7 +146,7 @@ suite('the app of a request', () => {
     assert.equal(body.data[1].apiKey, app.apiKey)
   })
 
-  test('none: 400 AUTH_ERR_EMPTY_APPID', async () => {
+  test('is required: without one the request returns 400 AUTH_ERR_EMPTY_APPID', async () => {
     const { id, apiKey: apikey } = await server.newApp()
     const hosts = [
       'localhost',
@@ -153,7 +160,7 @@ suite('the app of a request', () => {
     assertRefused(await callHost('localhost', { apikey, appid: ' ' }), 400, 'AUTH_ERR_EMPTY_APPID')
   })
 
-  test('unknown: 404 AUTH_ERR_INVALID_APPID, whatever it is', async () => {
+  test('must be known: any other returns 404 AUTH_ERR_INVALID_APPID', async () => {
     const { apiKey: apikey } = await server.newApp()
     for (const appid of ['0123456789abcdef', '__proto__', `'; --`, 'x'.repeat(5000)]) {
       const answer = await callHost('localhost', { apikey, appid })
@@ -163,7 +170,7 @@ suite('the app of a request', () => {
     }
   })
 
-  test('in another region than the host name says: 404 that names the right one', async () => {
+  test("in another region than the host name's returns 404 that names the right region", async () => {
     const { id, apiKey: apikey } = await server.newApp('eu')
     assert.equal((await callHost(`${id}.api-eu.localhost`, { apikey })).status, 200)
     for (const region of ['us', 'in', 'nowhere']) {
@@ -174,14 +181,14 @@ suite('the app of a request', () => {
   })
 })
 
-suite('a process that serves only us', () => {
+suite('a process that serves only the region us', () => {
   let us: Service
   before(async () => {
     us = await serve(readConfig({ ...server.env, LOQUAT_REGIONS: 'us' }), ['api'])
   })
   after(() => us.drain())
 
-  test('names the region of an app of eu', async () => {
+  test('names the region of an app in eu', async () => {
     const { id, apiKey: apikey } = await server.newApp('eu')
     for (const host of [`${id}.api-us.localhost`, `${id}.api-eu.localhost`, 'localhost']) {
       const answer = await callHost(host, { apikey, appid: id }, us.apiPort)
@@ -196,7 +203,7 @@ suite('a process that serves only us', () => {
   })
 })
 
-suite('what is no operation', () => {
+suite('a request that matches no operation', () => {
   const cases: [string, string, number, string][] = [
     ['GET', '/', 404, 'ERR_INVALID_API_VERSION'],
     ['GET', '/v2/apikeys', 404, 'ERR_INVALID_API_VERSION'],
@@ -211,7 +218,7 @@ suite('what is no operation', () => {
     ['GET', '/v3/apikeys/%', 400, 'ERR_BAD_REQUEST'],
   ]
   for (const [method, path, status, code] of cases) {
-    test(`${method} ${path}: ${status} ${code}`, async () => {
+    test(`returns ${status} ${code} for ${method} ${path}`, async () => {
       const answer = await call(server.service.apiPort ?? 0, method, path, { headers: {} })
       assertRefused(answer, status, code)
       assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
@@ -219,7 +226,7 @@ suite('what is no operation', () => {
     })
   }
 
-  test('what is not HTTP gets the error shape too', async () => {
+  test('returns an error of the usual shape even if it is not HTTP', async () => {
     const socket = connect(server.service.apiPort ?? 0, '127.0.0.1')
     socket.end('hello\r\n\r\n')
     let text = ''
@@ -236,11 +243,11 @@ suite('x-request-id', () => {
     return answer.headers.get('x-request-id') ?? ''
   }
 
-  test('is taken over when harmless', async () => {
+  test('is kept if it is harmless', async () => {
     for (const id of ['a', 'Req_1.2-3', 'x'.repeat(128)]) assert.equal(await idFor(id), id)
   })
 
-  test('is made otherwise, another each time', async () => {
+  test('is generated otherwise, a new one each time', async () => {
     const made = []
     for (const id of [undefined, '', 'x'.repeat(129), 'a b', '{"a":1}', 'é'])
       made.push(await idFor(id))
@@ -277,7 +284,7 @@ suite('a deprecated operation', () => {
     })
   }
 
-  test('says so in three headers, with any status', async () => {
+  test('announces it in three headers, whatever the status', async () => {
     for (const [answer, status] of [
       [await get('/v3/old'), 200],
       [await get('/v3/old', 'unknown'), 401],
@@ -290,7 +297,7 @@ suite('a deprecated operation', () => {
     assert.equal((await get('/v3/apikeys')).headers.get('deprecation'), null)
   })
 
-  test('and in the OpenAPI document, with what to use instead', () => {
+  test('names its replacement in the OpenAPI document', () => {
     const { paths = {} } = JSON.parse(JSON.stringify(api.swagger())) as {
       paths?: Record<string, Record<string, object>>
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../test/kit.ts'
 import { startServing } from '../../test/loquat.ts'
 import { assertWithin, timedTest } from '../../test/timed-test.ts'
 import { timeUntil } from '../../test/until.ts'
@@ -19,7 +19,7 @@ interface Device {
   ): ReturnType<TestApp['call']>
 }
 
-/** A user with a token; made where it is not there yet. */
+/** A token for a user, who is created first if needed. */
 async function signIn(app: TestApp, uid: string): Promise<Device> {
   await app.call('POST', '/v3/users', { body: { uid, name: uid } })
   const { authToken } = await app.client.authTokens.create(uid, { force: true })
@@ -37,7 +37,7 @@ async function signIn(app: TestApp, uid: string): Promise<Device> {
 const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
 
 suite('the header authToken', () => {
-  test('unknown, of another app, flushed, of a deactivated user: 401', async () => {
+  test("returns 401 if it is unknown, flushed, another app's or a deactivated user's", async () => {
     const [app, other] = [await server.newApp(), await server.newApp()]
     const amira = await signIn(app, 'amira')
     const flushed = await signIn(app, 'ben')
@@ -48,41 +48,42 @@ suite('the header authToken', () => {
     const paths = ['/v3/users/amira', '/v3/apikeys']
     for (const path of paths) {
       for (const token of ['x', flushed.authToken, deactivated.authToken]) {
-        const code = await codeOf(amira.call('GET', path, undefined, { authtoken: token }))
-        assert.equal(code, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+        const request = amira.call('GET', path, undefined, { authtoken: token })
+        await refused(request, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       }
       const headers = { authtoken: amira.authToken }
-      const theirs = await other.call('GET', path, { apiKey: null, headers })
-      assert.equal(theirs.body.error.code, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+      await refused(
+        other.call('GET', path, { apiKey: null, headers }),
+        'AUTH_ERR_AUTH_TOKEN_NOT_FOUND',
+      )
     }
     assert.equal((await amira.call('GET', '/v3/users/amira')).status, 200)
   })
 
-  test('blank: 401, also beside a key, which would act as the app', async () => {
+  test('returns 401 if it is blank, even beside an API key', async () => {
     const app = await server.newApp()
     for (const apiKey of [null, app.apiKey]) {
       for (const authtoken of ['', ' ']) {
-        const answer = await app.call('GET', '/v3/users', { apiKey, headers: { authtoken } })
-        assert.equal(answer.status, 401)
-        assert.equal(answer.body.error.code, 'AUTH_ERR_EMPTY_AUTH_TOKEN')
+        const request = app.call('GET', '/v3/users', { apiKey, headers: { authtoken } })
+        await refused(request, 'AUTH_ERR_EMPTY_AUTH_TOKEN')
       }
     }
   })
 
-  test('with onBehalfOf: only for itself', async () => {
+  test("allows onBehalfOf only with the token's own user", async () => {
     const app = await server.newApp()
     const amira = await signIn(app, 'amira')
     await signIn(app, 'ben')
-    const as = (onbehalfof: string, path: string) =>
+    const get = (onbehalfof: string, path: string) =>
       amira.call('GET', path, undefined, { onbehalfof })
     for (const path of ['/v3/conversations', '/v3/messages/saved', '/v3/users']) {
-      assert.equal((await as('Amira', path)).status, 200)
-      assert.equal(await codeOf(as('ben', path)), 'AUTH_ERR_NO_ACCESS')
-      assert.equal(await codeOf(as('nobody', path)), 'AUTH_ERR_NO_ACCESS')
+      assert.equal((await get('Amira', path)).status, 200)
+      await refused(get('ben', path), 'AUTH_ERR_NO_ACCESS')
+      await refused(get('nobody', path), 'AUTH_ERR_NO_ACCESS')
     }
   })
 
-  test('beside a key the user acts, not the app', async () => {
+  test('makes the user the actor even beside an API key', async () => {
     const app = await server.newApp()
     const { authToken } = await signIn(app, 'amira')
     await signIn(app, 'ben')
@@ -91,7 +92,7 @@ suite('the header authToken', () => {
     assert.equal(sent.body.data.sender, 'amira')
   })
 
-  test('an Idempotency-Key is the token’s own', async () => {
+  test('has Idempotency-Keys of its own', async () => {
     const app = await server.newApp()
     const [amira, again] = [await signIn(app, 'amira'), await signIn(app, 'amira')]
     const ben = await signIn(app, 'ben')
@@ -111,7 +112,7 @@ suite('the header authToken', () => {
     }
   })
 
-  timedTest('revoked: refused by another process within a second', async (t) => {
+  timedTest('is refused by another process within a second after it is revoked', async (t) => {
     const api = await startServing('api', server.env)
     t.after(() => api.end('SIGKILL'))
     const app = await server.newApp()
@@ -127,7 +128,7 @@ suite('the header authToken', () => {
   })
 })
 
-test('a refusal names what the app alone may do', async () => {
+test('the error for a user names the field or operation that only the app may use', async () => {
   const app = await server.newApp()
   const amira = await signIn(app, 'amira')
   const told = async (answer: ReturnType<TestApp['call']>) => {
@@ -153,40 +154,37 @@ test('a refusal names what the app alone may do', async () => {
   assert.match(await told(byKey), /authOnly.*fullAccess/)
 })
 
-test('a user has a limit of its own', async () => {
+test('each user has a rate limit of their own', async () => {
   const app = await server.newApp()
   await storeSettings(server.deps, app, { 'rate.user': 2 })
   const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
   // Of five, three fall into one minute.
   const answers = []
   for (let n = 0; n < 5; n++) answers.push(await amira.call('GET', '/v3/conversations'))
-  const refused = answers.find(({ status }) => status === 429)
-  assert.equal(refused?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
-  assert.match(refused?.headers.get('ratelimit-policy') ?? '', /^"user";q=2;/)
-  assert.ok(Number(refused?.headers.get('retry-after')) > 0)
+  const limited = answers.find(({ status }) => status === 429)
+  assert.equal(limited?.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+  assert.match(limited?.headers.get('ratelimit-policy') ?? '', /^"user";q=2;/)
+  assert.ok(Number(limited?.headers.get('retry-after')) > 0)
   assert.equal((await ben.call('GET', '/v3/conversations')).status, 200)
   assert.equal((await app.call('GET', '/v3/conversations')).status, 200)
 })
 
-test('a user sets only so many passwords of groups a minute, also of groups that are not there', async () => {
+test('a user may set only so many group passwords a minute, even of unknown groups', async () => {
   const app = await server.newApp()
   const amira = await signIn(app, 'amira')
   const body = { password: 'sesame' }
-  // All at once: they fall into two minutes at most.
+  // Sent at once, they fall into two minutes at most.
   const set = (call: (guid: string) => ReturnType<TestApp['call']>) =>
     Promise.all(Array.from({ length: 61 }, (_, n) => call(`none-${n}`)))
   const answers = await set((guid) => amira.call('PUT', `/v3/groups/${guid}`, body))
   const statuses = new Set(answers.map(({ status }) => status))
   assert.deepEqual(statuses, new Set([404, 429]))
-  const theirs = await app.call('PUT', '/v3/groups/none', {
-    body,
-    headers: { onbehalfof: 'amira' },
-  })
+  const theirs = await app.as('amira').call('PUT', '/v3/groups/none', { body })
   assert.equal(theirs.status, 404)
 })
 
 suite('what users see of each other', () => {
-  test('lists show what others may see, and no deactivated users', async () => {
+  test('includes no private metadata and no deactivated users in lists', async () => {
     const app = await server.newApp()
     const amira = await signIn(app, 'amira')
     const metadata = { team: 'ops', '@private': { email: 'x@mail.example' } }
@@ -200,17 +198,16 @@ suite('what users see of each other', () => {
     assert.equal(ben.conversationId, 'amira_user_ben')
     assert.equal(ben.blockedByMe, true)
     for (const filter of ['onlyDeactivated', 'withDeactivated']) {
-      const code = await codeOf(amira.call('GET', `/v3/users?${filter}=true`))
-      assert.equal(code, 'AUTH_ERR_NO_ACCESS')
+      await refused(amira.call('GET', `/v3/users?${filter}=true`), 'AUTH_ERR_NO_ACCESS')
     }
   })
 
-  test('a role for friends alone lists friends, and cannot be widened', async () => {
+  test('is limited to friends if the role says so, and users cannot add friends then', async () => {
     const app = await server.newApp()
     const settings = { listUsers: 'friendsOnly' } as const
     await app.client.roles.create({ role: 'guest', name: 'Guest', settings })
     const amira = await signIn(app, 'amira')
-    for (const uid of ['ben', 'bella', 'cleo']) await app.client.users.create({ uid, name: uid })
+    await app.users('ben', 'bella', 'cleo')
     await app.client.users.update('amira', { role: 'guest' })
     await app.client.friends.add('amira', { accepted: ['ben', 'cleo'] })
     const uids = async (query: string) => {
@@ -224,17 +221,16 @@ suite('what users see of each other', () => {
     assert.deepEqual(await uids('status=offline'), ['ben', 'cleo'])
     assert.deepEqual(await uids('status=online'), [])
     assert.equal((await amira.call('GET', '/v3/users?count=true')).body.data.count, 2)
-    const add = { accepted: ['bella'] }
-    const refused = amira.call('POST', '/v3/users/amira/friends', add)
-    assert.equal(await codeOf(refused), 'ERR_PERMISSION_DENIED')
+    const adding = amira.call('POST', '/v3/users/amira/friends', { accepted: ['bella'] })
+    await refused(adding, 'ERR_PERMISSION_DENIED')
   })
 
-  test('a role for friends alone cannot be widened from the other side either', async () => {
+  test('stays limited to friends if a stranger adds such a user as a friend', async () => {
     const app = await server.newApp()
     const settings = { sendMessagesTo: 'friendsOnly' } as const
     await app.client.roles.create({ role: 'minor', name: 'Minor', settings })
     const stranger = await signIn(app, 'stranger')
-    for (const uid of ['ben', 'kim', 'lou']) await app.client.users.create({ uid, name: uid })
+    await app.users('ben', 'kim', 'lou')
     for (const uid of ['kim', 'lou']) await app.client.users.update(uid, { role: 'minor' })
     await app.client.friends.add('lou', { accepted: ['stranger'] })
     const body = { accepted: ['kim', 'lou', 'ben'] }
@@ -247,10 +243,10 @@ suite('what users see of each other', () => {
     assert.deepEqual(friends, ['ben', 'lou'])
   })
 
-  test('who blocks, or is blocked, is offline to the other', async () => {
+  test('is the status offline while one of them blocks the other', async () => {
     const app = await server.newApp()
     const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
-    await app.call('POST', '/v3/users', { body: { uid: 'cleo', name: 'cleo' } })
+    await app.users('cleo')
     await app.client.groups.create({
       ...{ guid: 'g', name: 'G', type: 'public', owner: 'amira' },
       members: { participants: ['ben', 'cleo'] },
@@ -296,10 +292,10 @@ suite('what users see of each other', () => {
     await presence.close()
   })
 
-  test('members and banned users show how they stand to the viewer', async () => {
+  test("includes the viewer's blocks and conversations in lists of members and banned users", async () => {
     const app = await server.newApp()
     const amira = await signIn(app, 'amira')
-    for (const uid of ['ben', 'cleo']) await app.client.users.create({ uid, name: uid })
+    await app.users('ben', 'cleo')
     await app.client.groups.create({
       ...{ guid: 'g', name: 'G', type: 'public', owner: 'amira' },
       members: { participants: ['ben'], usersToBan: ['cleo'] },
@@ -320,7 +316,7 @@ suite('what users see of each other', () => {
     )
   })
 
-  test('nobody becomes the friend of one who blocks them', async () => {
+  test('includes no friendship with a user who blocks them', async () => {
     const app = await server.newApp()
     const [amira] = [
       await signIn(app, 'amira'),
@@ -336,7 +332,7 @@ suite('what users see of each other', () => {
 })
 
 suite('private groups', () => {
-  test('are nowhere for those who are not in them', async () => {
+  test('look as if they did not exist to users outside them', async () => {
     const app = await server.newApp()
     const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
     const group = { guid: 'secret', name: 'Secret', type: 'private', owner: 'ben' }
@@ -354,7 +350,7 @@ suite('private groups', () => {
     }
     const sent = (await ben.call('POST', '/v3/messages', many)).body.data.guids
     for (const guid of ['secret', 'none']) {
-      assert.equal(await codeOf(ben.call('POST', '/v3/messages', to(guid))), 'ERR_GUID_NOT_FOUND')
+      await refused(ben.call('POST', '/v3/messages', to(guid)), 'ERR_GUID_NOT_FOUND')
       assert.equal(sent[guid].error.code, 'ERR_GUID_NOT_FOUND')
     }
     const unknown = String(Number(id) + 1_000_000)
@@ -370,7 +366,7 @@ suite('private groups', () => {
     assert.deepEqual(data, [])
   })
 
-  test('that ban somebody who was in them say so; to others they still are nowhere', async () => {
+  test('tell banned former members about the ban, and nobody else', async () => {
     const app = await server.newApp()
     const [was, never] = [await signIn(app, 'was'), await signIn(app, 'never')]
     const members = { participants: ['was'] }
@@ -400,7 +396,7 @@ suite('private groups', () => {
   })
 })
 
-suite('pages of other origins', () => {
+suite('web pages of other origins', () => {
   const preflight = (origin: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.service.apiPort}/v3/messages`, {
       method: 'OPTIONS',
@@ -408,7 +404,7 @@ suite('pages of other origins', () => {
     })
   const allowed = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin')
 
-  test('read what the app lets them read, refusals too', async () => {
+  test('can read answers and errors if the app allows their origin', async () => {
     const app = await server.newApp()
     const amira = await signIn(app, 'amira')
     const get = (origin: string, authtoken = amira.authToken) =>
@@ -422,19 +418,19 @@ suite('pages of other origins', () => {
     assert.equal(answer.headers.get('vary'), 'Origin')
     assert.equal(allowed(await get('http://localhost:5173')), 'http://localhost:5173')
     assert.equal(allowed(await get('https://chat.example.evil.example')), null)
-    const refused = await get('https://chat.example', 'unknown')
-    assert.deepEqual([refused.status, allowed(refused)], [401, 'https://chat.example'])
+    const unknown = await get('https://chat.example', 'unknown')
+    assert.deepEqual([unknown.status, allowed(unknown)], [401, 'https://chat.example'])
     await storeSettings(server.deps, app, { 'cors.origins': '*' })
     assert.equal(allowed(await get('https://any.example')), '*')
   })
 
-  test('ask before they call, and never with a key', async () => {
+  test('get an answer to their preflight request that never allows an API key', async () => {
     const app = await server.newApp()
     await storeSettings(server.deps, app, { 'cors.origins': 'https://chat.example' })
     const named = { appid: app.id }
     assert.equal(allowed(await preflight('https://chat.example', named)), 'https://chat.example')
     assert.equal(allowed(await preflight('https://other.example', named)), null)
-    // A browser names no app on the bare host: the answer itself tells.
+    // On the bare host a preflight names no app, so the answer to the request itself decides.
     const answer = await preflight('https://other.example')
     assert.deepEqual([answer.status, allowed(answer)], [204, '*'])
     const headers = answer.headers.get('access-control-allow-headers') ?? ''

@@ -7,14 +7,14 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { admin } from '../../test/databases.ts'
 import { holdKeys } from '../../test/hold-keys.ts'
-import { type TestApp, useServer } from '../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { buildApi } from '../api.ts'
 import { write } from './write.ts'
 
 const server = useServer()
 
-const NEW_KEY = { name: 'Worker', scope: 'fullAccess' }
+const NEW_KEY = { name: 'Worker', scope: 'fullAccess' } as const
 
 const create = (app: TestApp, key: string, options: { body?: unknown; apiKey?: string } = {}) =>
   app.call('POST', '/v3/apikeys', {
@@ -24,14 +24,14 @@ const create = (app: TestApp, key: string, options: { body?: unknown; apiKey?: s
   })
 
 const countKeys = async (app: TestApp): Promise<number> =>
-  (await app.call('GET', '/v3/apikeys')).body.meta.pagination.total
+  (await app.client.apiKeys.list()).meta.pagination.total
 
 /** Runs SQL on the app's cell. */
 const onCell = (app: TestApp, sql: string, values: unknown[] = []) =>
   admin(sql, values, new URL(app.cell.url).pathname.slice(1))
 
 suite('Idempotency-Key', () => {
-  test('a retry gets the first answer and acts no second time', async () => {
+  test('returns the first answer to a retry, which has no second effect', async () => {
     const app = await server.newApp()
     const first = await create(app, 'one')
     const second = await create(app, 'one')
@@ -43,7 +43,7 @@ suite('Idempotency-Key', () => {
   })
 
   for (const many of [2, 20]) {
-    test(`${many} at once act once, and all get the same answer`, async () => {
+    test(`makes ${many} simultaneous requests take effect once, with the same answer`, async () => {
       const app = await server.newApp()
       const all = await Promise.all(Array.from({ length: many }, () => create(app, 'same')))
       for (const { status, body } of all) {
@@ -54,7 +54,7 @@ suite('Idempotency-Key', () => {
     })
   }
 
-  test('a retry after a cut connection gets the answer that was lost', async (t) => {
+  test('returns the lost answer to a retry after the connection broke', async (t) => {
     const app = await server.newApp()
     const held = await holdKeys(app)
     t.after(() => held.close())
@@ -71,10 +71,10 @@ suite('Idempotency-Key', () => {
     })
     sent.on('error', () => {})
     sent.end(JSON.stringify(NEW_KEY))
-    await until('it is under way', async () => (await held.waiting()) === 1)
+    await until('the request runs', async () => (await held.waiting()) === 1)
     sent.destroy()
     await held.release()
-    await until('the key is made', async () => (await countKeys(app)) === 3)
+    await until('the key exists', async () => (await countKeys(app)) === 3)
 
     const again = await create(app, 'lost')
     assert.equal(again.status, 200)
@@ -83,7 +83,7 @@ suite('Idempotency-Key', () => {
     assert.deepEqual(again.body.data, list.data[0])
   })
 
-  test('with another body, path or method: 422', async () => {
+  test('returns 422 with another body, path or method', async () => {
     const app = await server.newApp()
     const { apiKey } = (await create(app, 'used')).body.data
     const headers = { 'Idempotency-Key': 'used' }
@@ -93,9 +93,7 @@ suite('Idempotency-Key', () => {
       ['PUT', `/v3/apikeys/${apiKey}`, NEW_KEY],
       ['DELETE', `/v3/apikeys/${apiKey}`, undefined],
     ] as const) {
-      const answer = await app.call(method, path, { body, headers })
-      assert.equal(answer.status, 422)
-      assert.equal(answer.body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+      await refused(app.call(method, path, { body, headers }), 'ERR_IDEMPOTENCY_KEY_REUSED')
     }
     assert.equal(await countKeys(app), 3)
   })
@@ -110,14 +108,14 @@ suite('Idempotency-Key', () => {
 
   test('belongs to one credential', async () => {
     const app = await server.newApp()
-    const { apiKey } = (await app.call('POST', '/v3/apikeys', { body: NEW_KEY })).body.data
+    const { apiKey } = await app.client.apiKeys.create(NEW_KEY)
     const first = await create(app, 'shared')
     const second = await create(app, 'shared', { apiKey, body: { ...NEW_KEY, name: 'Other' } })
     assert.equal(second.status, 200)
     assert.notEqual(second.body.data.apiKey, first.body.data.apiKey)
   })
 
-  test('of another removal is acknowledged again', async () => {
+  test('returns the first answer to the retry of a removal too', async () => {
     const app = await server.newApp()
     const { apiKey } = (await create(app, 'make')).body.data
     const remove = () =>
@@ -141,37 +139,36 @@ suite('Idempotency-Key', () => {
   })
 
   for (const [what, key] of [
-    ['empty', ''],
-    ['of 256 characters', 'k'.repeat(256)],
+    ['an empty value', ''],
+    ['256 characters', 'k'.repeat(256)],
   ] as const) {
-    test(`${what}: 400`, async () => {
+    test(`refuses ${what}`, async () => {
       const app = await server.newApp()
-      const { status, body } = await create(app, key)
-      assert.equal(status, 400)
-      assert.deepEqual(Object.keys(body.error.details), ['Idempotency-Key'])
+      const { details } = await refused(create(app, key), 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}), ['Idempotency-Key'])
       assert.equal(await countKeys(app), 2)
     })
   }
 
-  test('of 255 characters is taken', async () => {
+  test('accepts 255 characters', async () => {
     const app = await server.newApp()
     assert.equal((await create(app, 'k'.repeat(255))).status, 200)
     assert.equal((await create(app, 'k'.repeat(255))).status, 200)
     assert.equal(await countKeys(app), 3)
   })
 
-  test('failures are not stored: the next try runs', async () => {
+  test('stores no failures, so the next attempt runs', async () => {
     const app = await server.newApp()
     assert.equal((await create(app, 'retry', { body: { name: '', scope: 'x' } })).status, 400)
     assert.equal((await create(app, 'retry', { apiKey: app.authKey })).status, 403)
     for (let n = 0; n < 23; n++) await create(app, randomUUID())
     assert.equal((await create(app, 'retry')).status, 403)
-    const { body } = await app.call('GET', '/v3/apikeys?perPage=1')
-    await app.call('DELETE', `/v3/apikeys/${body.data[0].apiKey}`)
+    const { data } = await app.client.apiKeys.list({ perPage: 1 })
+    await app.client.apiKeys.delete(data[0]?.apiKey ?? '')
     assert.equal((await create(app, 'retry')).status, 200)
   })
 
-  test('is forgotten after 24 hours, and not before', async () => {
+  test('expires after 24 hours', async () => {
     const app = await server.newApp()
     const first = await create(app, 'yesterday')
     const age = (interval: string) =>
@@ -191,7 +188,7 @@ suite('Idempotency-Key', () => {
     assert.equal(await countKeys(app), 4)
   })
 
-  test('stored answers cannot be read from the database', async () => {
+  test('seals the stored answers', async () => {
     const app = await server.newApp()
     const { apiKey } = (await create(app, 'sealed')).body.data
     const { rows: tables } = await onCell(
@@ -236,9 +233,7 @@ suite('Idempotency-Key on behalf of users', () => {
 
   test('belongs to one user', async () => {
     const app = await server.newApp()
-    for (const uid of ['ann', 'bob']) {
-      await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-    }
+    await app.users('ann', 'bob')
     const { port } = api.server.address() as AddressInfo
     const touch = async (onBehalfOf?: string) => {
       const answer = await fetch(`http://127.0.0.1:${port}/v3/touch`, {

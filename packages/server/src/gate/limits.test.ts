@@ -10,7 +10,7 @@ import { storeSettings } from '../areas/settings/actions.ts'
 
 const server = useServer()
 
-// The clock stands in the middle of a minute: a test that its turn cuts in two would count twice.
+// The clock stands still in the middle of a minute, because a new minute begins a new count.
 const now = Math.floor(Date.now() / 60_000) * 60_000 + 30_000
 before(() => mock.timers.enable({ apis: ['Date'], now }))
 after(() => mock.timers.reset())
@@ -31,7 +31,7 @@ function assertCounted({ headers }: Pick<Answer, 'headers'>, limit: number, left
 }
 
 suite('rate limits', () => {
-  test('every answer after the key was accepted tells the limit and what is left', async () => {
+  test('appear with the remaining requests in every answer to a valid key', async () => {
     const app = await newLimitedApp({ 'rate.standard': 10 })
     assertCounted(await list(app), 10, 9)
     assertCounted(await app.call('GET', '/v3/apikeys?page=0'), 10, 8)
@@ -40,28 +40,28 @@ suite('rate limits', () => {
     const body = { name: 'x', scope: 'authOnly', more: 'x'.repeat(20_000) }
     assertCounted(await app.call('POST', '/v3/apikeys', { body }), 10, 5)
     assertCounted(await app.call('GET', '/v3/apikeys', { apiKey: app.authKey }), 10, 4)
-    const refused = await app.call('GET', '/v3/apikeys', { apiKey: 'unknown' })
-    assert.equal(refused.headers.get('x-rate-limit'), null)
+    const unknown = await app.call('GET', '/v3/apikeys', { apiKey: 'unknown' })
+    assert.equal(unknown.headers.get('x-rate-limit'), null)
     assertCounted(await list(app), 10, 3)
   })
 
-  test('beyond the limit: 429 that says when to come back; other apps are not affected', async () => {
+  test('return 429 with the time to retry, and leave other apps alone', async () => {
     const app = await newLimitedApp({ 'rate.standard': 5 })
     const other = await server.newApp()
     const answers = await Promise.all(Array.from({ length: 12 }, () => list(app)))
     assert.equal(answers.filter(({ status }) => status === 200).length, 5)
-    const refused = answers.find(({ status }) => status === 429)
-    assert.ok(refused)
-    assert.equal(refused.body.error.code, 'ERR_TOO_MANY_REQUESTS')
-    assertCounted(refused, 5, 0)
-    assert.equal(refused.headers.get('retry-after'), '30')
-    assert.equal(refused.headers.get('x-rate-limit-reset'), String(now / 1000 + 30))
+    const limited = answers.find(({ status }) => status === 429)
+    assert.ok(limited)
+    assert.equal(limited.body.error.code, 'ERR_TOO_MANY_REQUESTS')
+    assertCounted(limited, 5, 0)
+    assert.equal(limited.headers.get('retry-after'), '30')
+    assert.equal(limited.headers.get('x-rate-limit-reset'), String(now / 1000 + 30))
     assert.equal(answers.find(({ status }) => status === 200)?.headers.get('retry-after'), null)
     assert.equal((await list(other)).status, 200)
     assert.equal((await list(app)).status, 429)
   })
 
-  test('nothing runs beyond the limit', async () => {
+  test('stop requests before they have any effect', async () => {
     const app = await newLimitedApp({ 'rate.standard': 1 })
     await list(app)
     const body = { name: 'x', scope: 'authOnly' }
@@ -69,7 +69,7 @@ suite('rate limits', () => {
     assert.equal((await app.eventTypes()).includes('apikey.created'), false)
   })
 
-  test('a changed limit holds at once in the process that changed it', async () => {
+  test('change at once in the process that changes them', async () => {
     const app = await newLimitedApp({ 'rate.standard': 1 })
     await list(app)
     assert.equal((await list(app)).status, 429)
@@ -80,13 +80,13 @@ suite('rate limits', () => {
   })
 })
 
-suite('credentials that nobody has', () => {
+suite('unknown credentials', () => {
   const randomKey = () => randomBytes(20).toString('hex')
   const tryKey = (app: TestApp, apiKey = randomKey()) => app.call('GET', '/v3/apikeys', { apiKey })
   const tryToken = (app: TestApp, authtoken: string) =>
     app.call('GET', '/v3/conversations', { apiKey: null, headers: { authtoken } })
 
-  test('are refused by their number, and known ones are not', async () => {
+  test('have a rate limit that known ones do not share', async () => {
     const app = await newLimitedApp({ 'rate.failed': 4 })
     const other = await server.newApp()
     const { authToken } = await app.client.users.create({
@@ -110,7 +110,7 @@ suite('credentials that nobody has', () => {
     assert.equal((await tryKey(other)).status, 401)
   })
 
-  test('use up nothing of the app', async () => {
+  test("don't count against the app's limit", async () => {
     const app = await newLimitedApp({ 'rate.failed': 2, 'rate.standard': 10 })
     assertCounted(await list(app), 10, 9)
     for (let n = 0; n < 5; n++) await tryKey(app)
@@ -118,7 +118,7 @@ suite('credentials that nobody has', () => {
   })
 })
 
-suite('classes of operations', () => {
+suite('rate classes of operations', () => {
   let api: FastifyInstance
   before(async () => {
     const config = {
@@ -136,7 +136,7 @@ suite('classes of operations', () => {
   })
   after(() => api.close())
 
-  test('are counted apart', async () => {
+  test('have separate counts', async () => {
     const app = await newLimitedApp({ 'rate.core': 2, 'rate.standard': 3 })
     const { port } = api.server.address() as AddressInfo
     const statuses = async (path: string) => {

@@ -9,7 +9,7 @@ import { freePort } from '../engines/process.ts'
 
 const server = useServer()
 
-/** The promise is a second; it is kept without NATS as well. */
+/** The promise is a second, even without NATS. */
 const PROMISED_MS = 1_000
 
 const noNats = async () => ({ LOQUAT_NATS_URL: `nats://127.0.0.1:${await freePort()}` })
@@ -19,8 +19,8 @@ const ways: [string, () => Promise<Record<string, string>>][] = [
 ]
 
 async function newKey(app: TestApp): Promise<string> {
-  const body = { name: 'Revoked soon', scope: 'fullAccess' }
-  return (await app.call('POST', '/v3/apikeys', { body })).body.data.apiKey
+  const body = { name: 'Revoked soon', scope: 'fullAccess' } as const
+  return (await app.client.apiKeys.create(body)).apiKey
 }
 
 for (const [how, changes] of ways) {
@@ -39,31 +39,31 @@ for (const [how, changes] of ways) {
       for (let round = 0; round < 3; round++) {
         const apiKey = await newKey(app)
         assert.equal(await status(app, apiKey), 200)
-        await app.call('DELETE', `/v3/apikeys/${apiKey}`)
+        await app.client.apiKeys.delete(apiKey)
         const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 401)
         assertWithin(PROMISED_MS, took)
         assert.equal(await status(app, apiKey), 401)
       }
     })
 
-    timedTest('refuses what a reduced scope no longer allows within a second', async () => {
+    timedTest('follows a reduced scope within a second', async () => {
       const app = await server.newApp()
       const apiKey = await newKey(app)
       assert.equal(await status(app, apiKey), 200)
-      await app.call('PUT', `/v3/apikeys/${apiKey}`, { body: { scope: 'authOnly' } })
+      await app.client.apiKeys.update(apiKey, { scope: 'authOnly' })
       const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 403)
       assertWithin(PROMISED_MS, took)
     })
 
-    test('keeps a key that nobody touched', async () => {
+    test('keeps accepting keys that did not change', async () => {
       const app = await server.newApp()
       const [kept, removed] = [await newKey(app), await newKey(app)]
       assert.equal(await status(app, kept), 200)
-      await app.call('DELETE', `/v3/apikeys/${removed}`)
+      await app.client.apiKeys.delete(removed)
       assert.equal(await status(app, kept), 200)
     })
 
-    timedTest('holds a limit set by the command within a second', async () => {
+    timedTest('follows a limit that the command sets within a second', async () => {
       const app = await server.newApp()
       const limit = async () => {
         const { headers } = await app.call('GET', '/v3/apikeys', { port: other.apiPort })
@@ -78,8 +78,8 @@ for (const [how, changes] of ways) {
   })
 }
 
-suite('a process that was stopped for long', () => {
-  test('trusts nothing that it had cached, though the log no longer tells', async (t) => {
+suite('a process that was stopped for a long time', () => {
+  test('discards its cache even if the log of revocations was cleaned up', async (t) => {
     const other = await startServing('api', server.env)
     t.after(() => other.end('SIGKILL'))
     const app = await server.newApp()
@@ -89,7 +89,7 @@ suite('a process that was stopped for long', () => {
     assert.equal(await status(), 200)
 
     other.signal('SIGSTOP')
-    await app.call('DELETE', `/v3/apikeys/${apiKey}`)
+    await app.client.apiKeys.delete(apiKey)
     const text = `update revocations set at = at - interval '1 minute'`
     await app.cell.db.query({ name: '', text, values: [] })
     await sleep(21_000) // the time itself is what is tested

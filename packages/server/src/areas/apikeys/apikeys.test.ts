@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
@@ -8,7 +8,7 @@ const create = (app: TestApp, body: unknown, options = {}) =>
   app.call('POST', '/v3/apikeys', { body, ...options })
 
 suite('createApiKey', () => {
-  test('answers with the record of the spec', async () => {
+  test('returns the record', async () => {
     const app = await server.newApp()
     const before = Math.floor(Date.now() / 1000)
     const { status, body } = await create(app, { name: 'Billing worker', scope: 'authOnly' })
@@ -22,7 +22,7 @@ suite('createApiKey', () => {
     assert.deepEqual(await app.eventTypes(), ['app.created', 'apikey.created'])
   })
 
-  test('a new fullAccess key works at once, and can create keys', async () => {
+  test('creates a fullAccess key that can create keys at once', async () => {
     const app = await server.newApp()
     const { body } = await create(app, { name: 'Second', scope: 'fullAccess' })
     const again = await create(
@@ -47,7 +47,7 @@ suite('createApiKey', () => {
     ['100 letters beyond the BMP', '𠮷'.repeat(100), true],
     ['101 letters beyond the BMP', '𠮷'.repeat(101), false],
     ['100 letters between spaces', `  ${'a'.repeat(100)}  `, true],
-    ['empty', '', false],
+    ['an empty name', '', false],
     ['only spaces', ' \u00a0\t', false],
     ['Arabic', 'مفتاح الفوترة', true],
     ['Chinese', '计费密钥', true],
@@ -58,82 +58,71 @@ suite('createApiKey', () => {
     ['half of a surrogate pair', 'a\ud83d', false],
   ]
   for (const [what, name, accepted] of names) {
-    test(`name: ${what} ${accepted ? 'passes and comes back' : 'is refused'}`, async () => {
+    test(`${accepted ? 'accepts' : 'refuses'} as its name: ${what}`, async () => {
       const app = await server.newApp()
-      const { status, body } = await create(app, { name, scope: 'authOnly' })
+      const { apiKeys } = app.client
       if (!accepted) {
-        assert.equal(status, 400)
-        assert.equal(body.error.code, 'ERR_BAD_REQUEST')
-        assert.deepEqual(Object.keys(body.error.details), ['name'])
+        const request = apiKeys.create({ name, scope: 'authOnly' })
+        const { details } = await refused(request, 'ERR_BAD_REQUEST')
+        assert.deepEqual(Object.keys(details ?? {}), ['name'])
         return
       }
-      assert.equal(status, 200)
-      const one = await app.call('GET', `/v3/apikeys/${body.data.apiKey}`)
-      assert.deepEqual(one.body.data, body.data)
-      assert.equal(one.body.data.name, name.trim())
-      const list = await app.call('GET', '/v3/apikeys')
-      assert.deepEqual(list.body.data[0], body.data)
+      const created = await apiKeys.create({ name, scope: 'authOnly' })
+      assert.equal(created.name, name.trim())
+      assert.deepEqual(await apiKeys.get(created.apiKey), created)
+      assert.deepEqual((await apiKeys.list()).data[0], created)
     })
   }
 
   const faults: [string, unknown, string[]][] = [
-    ['missing name', { scope: 'authOnly' }, ['name']],
-    ['missing scope', { name: 'a' }, ['scope']],
-    ['both missing', {}, ['name', 'scope']],
-    ['unknown scope', { name: 'a', scope: 'everything' }, ['scope']],
-    ['name a number', { name: 123, scope: 'authOnly' }, ['name']],
-    ['name null', { name: null, scope: 'authOnly' }, ['name']],
-    ['name an object', { name: { toString: 'x' }, scope: 'authOnly' }, ['name']],
-    ['scope a list', { name: 'a', scope: ['authOnly'] }, ['scope']],
-    ['body a list', [], ['body']],
-    ['body null', 'null', ['body']],
-    ['body a text', '"text"', ['body']],
-    ['not JSON', '{"name": ', ['body']],
+    ['a missing name', { scope: 'authOnly' }, ['name']],
+    ['a missing scope', { name: 'a' }, ['scope']],
+    ['a missing name and scope', {}, ['name', 'scope']],
+    ['an unknown scope', { name: 'a', scope: 'everything' }, ['scope']],
+    ['a number as the name', { name: 123, scope: 'authOnly' }, ['name']],
+    ['null as the name', { name: null, scope: 'authOnly' }, ['name']],
+    ['an object as the name', { name: { toString: 'x' }, scope: 'authOnly' }, ['name']],
+    ['an array as the scope', { name: 'a', scope: ['authOnly'] }, ['scope']],
+    ['an array as the body', [], ['body']],
+    ['null as the body', 'null', ['body']],
+    ['a string as the body', '"text"', ['body']],
+    ['invalid JSON', '{"name": ', ['body']],
     [
-      'prototype in the body',
+      'a prototype in the body',
       '{"__proto__": {"a": 1}, "name": "a", "scope": "authOnly"}',
       ['body'],
     ],
     ['no body', undefined, ['body']],
-    ['200 levels', `{"name":${'['.repeat(200)}${']'.repeat(200)}}`, ['name']],
-    ['200 levels of lists', '['.repeat(200) + ']'.repeat(200), ['0']],
+    ['a name of 200 levels', `{"name":${'['.repeat(200)}${']'.repeat(200)}}`, ['name']],
+    ['a body of 200 levels', '['.repeat(200) + ']'.repeat(200), ['0']],
   ]
   for (const [what, given, fields] of faults) {
-    test(`${what}: 400 with details`, async () => {
+    test(`refuses ${what}`, async () => {
       const app = await server.newApp()
-      const { status, body } = await create(app, given)
-      assert.equal(status, 400)
-      assert.equal(body.error.code, 'ERR_BAD_REQUEST')
-      assert.deepEqual(Object.keys(body.error.details).sort(), fields)
+      const { details } = await refused(create(app, given), 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}).sort(), fields)
       assert.deepEqual(await app.eventTypes(), ['app.created'])
     })
   }
 
-  test('another Content-Type is refused, with and without a charset ours is taken', async () => {
+  test('accepts JSON with or without a charset, and refuses any other Content-Type', async () => {
     const app = await server.newApp()
     const text = JSON.stringify({ name: 'a', scope: 'authOnly' })
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
-      const { status, body } = await create(app, text, { headers: { 'content-type': type } })
-      assert.equal(status, 400)
-      assert.equal(body.error.code, 'ERR_BAD_REQUEST')
-      assert.ok(body.error.details['Content-Type'])
+      const request = create(app, text, { headers: { 'content-type': type } })
+      assert.ok((await refused(request, 'ERR_BAD_REQUEST')).details?.['Content-Type'])
     }
     const type = 'application/json; charset=utf-8'
     assert.equal((await create(app, text, { headers: { 'content-type': type } })).status, 200)
   })
 
-  test('a body over the limit is 413', async () => {
+  test('refuses a body over the size limit', async () => {
     const app = await server.newApp()
-    const { status, body } = await create(app, {
-      name: 'a',
-      scope: 'authOnly',
-      more: 'x'.repeat(11_000),
-    })
-    assert.equal(status, 413)
-    assert.equal(body.error.code, 'ERR_PAYLOAD_TOO_LARGE')
+    const body = { name: 'a', scope: 'authOnly', more: 'x'.repeat(11_000) }
+    await refused(create(app, body), 'ERR_PAYLOAD_TOO_LARGE')
   })
 
-  test('unknown fields are ignored and not answered', async () => {
+  test('ignores unknown fields', async () => {
     const app = await server.newApp()
     const { status, body } = await create(app, {
       name: 'a',
@@ -146,47 +135,42 @@ suite('createApiKey', () => {
     assert.equal('x' in body.data, false)
   })
 
-  test('an authOnly key may not', async () => {
+  test('refuses an authOnly key', async () => {
     const app = await server.newApp()
-    const { status, body } = await create(
-      app,
-      { name: 'a', scope: 'authOnly' },
-      { apiKey: app.authKey },
-    )
-    assert.equal(status, 403)
-    assert.equal(body.error.code, 'AUTH_ERR_NO_ACCESS')
+    const { apiKeys } = app.clientWith(app.authKey)
+    await refused(apiKeys.create({ name: 'a', scope: 'authOnly' }), 'AUTH_ERR_NO_ACCESS')
   })
 
-  test('30 at once on a fresh app end with exactly 25 keys', async () => {
+  test('creates exactly 25 keys when 30 requests arrive at once', async () => {
     const app = await server.newApp()
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, n) => create(app, { name: `Key ${n}`, scope: 'authOnly' })),
     )
-    const refused = answers.filter(({ status }) => status !== 200)
-    assert.equal(refused.length, 7)
-    for (const { status, body } of refused) {
+    const failed = answers.filter(({ status }) => status !== 200)
+    assert.equal(failed.length, 7)
+    for (const { status, body } of failed) {
       assert.equal(status, 403)
       assert.equal(body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
     }
-    const { body } = await app.call('GET', '/v3/apikeys')
-    assert.equal(body.meta.pagination.total, 25)
-    assert.equal(new Set(body.data.map((key: { apiKey: string }) => key.apiKey)).size, 25)
+    const { data, meta } = await app.client.apiKeys.list()
+    assert.equal(meta.pagination.total, 25)
+    assert.equal(new Set(data.map((key: { apiKey: string }) => key.apiKey)).size, 25)
     assert.equal((await app.eventTypes()).length, 1 + 23)
   })
 })
 
 suite('listApiKeys', () => {
-  test('shows the two keys of a fresh app, newest first', async () => {
+  test('shows the two keys of a new app, newest first', async () => {
     const app = await server.newApp()
-    const { body } = await app.call('GET', '/v3/apikeys')
+    const { data, meta } = await app.client.apiKeys.list()
     assert.deepEqual(
-      body.data.map(({ apiKey, scope }: { apiKey: string; scope: string }) => [apiKey, scope]),
+      data.map(({ apiKey, scope }: { apiKey: string; scope: string }) => [apiKey, scope]),
       [
         [app.authKey, 'authOnly'],
         [app.apiKey, 'fullAccess'],
       ],
     )
-    assert.deepEqual(body.meta.pagination, {
+    assert.deepEqual(meta.pagination, {
       total: 2,
       count: 2,
       per_page: 100,
@@ -195,7 +179,7 @@ suite('listApiKeys', () => {
     })
   })
 
-  test('filters by scope and text, and pages', async () => {
+  test('filters by scope and name, and pages', async () => {
     const app = await server.newApp()
     for (const name of ['Ärger 100%', 'ärger_2', 'Other'])
       await create(app, { name, scope: 'authOnly' })
@@ -224,17 +208,16 @@ suite('listApiKeys', () => {
     'page=1&page=2',
     'searchKey=%00',
   ]) {
-    test(`${query} is refused`, async () => {
-      const app = await server.newApp()
-      const { status, body } = await app.call('GET', `/v3/apikeys?${query}`)
-      assert.equal(status, 400)
-      assert.deepEqual(Object.keys(body.error.details), [query.split('=')[0]])
+    test(`refuses ${query}`, async () => {
+      const request = (await server.newApp()).call('GET', `/v3/apikeys?${query}`)
+      const { details } = await refused(request, 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}), [query.split('=')[0]])
     })
   }
 })
 
-suite('getApiKey, updateApiKeyRow, deleteApiKey', () => {
-  test('change name and scope; the key value stays', async () => {
+suite('updateApiKey', () => {
+  test('changes the name and scope, and keeps the key', async () => {
     const app = await server.newApp()
     const { apiKey, createdAt } = (await create(app, { name: 'Old', scope: 'authOnly' })).body.data
     const path = `/v3/apikeys/${apiKey}`
@@ -255,37 +238,29 @@ suite('getApiKey, updateApiKeyRow, deleteApiKey', () => {
     ])
   })
 
-  test('a removed key is refused at once, everywhere', async () => {
+  test('refuses the key that makes the request, as deleteApiKey does', async () => {
+    const { client, apiKey } = await server.newApp()
+    await refused(client.apiKeys.update(apiKey, { name: 'x' }), 'ERR_APIKEY_NO_SELF_ACTION')
+    await refused(client.apiKeys.delete(apiKey), 'ERR_APIKEY_NO_SELF_ACTION')
+  })
+})
+
+suite('deleteApiKey', () => {
+  test('revokes the key at once, everywhere', async () => {
     const app = await server.newApp()
     const { apiKey } = (await create(app, { name: 'Gone', scope: 'fullAccess' })).body.data
     assert.equal((await app.call('GET', '/v3/apikeys', { apiKey })).status, 200)
 
-    const removed = await app.call('DELETE', `/v3/apikeys/${apiKey}`)
-    assert.deepEqual(removed.body, { data: { success: true, message: 'API key deleted.' } })
-    const refused = await app.call('GET', '/v3/apikeys', { apiKey })
-    assert.equal(refused.status, 401)
-    assert.equal(refused.body.error.code, 'AUTH_ERR_APIKEY_NOT_FOUND')
-    for (const method of ['GET', 'DELETE']) {
-      const { status, body } = await app.call(method, `/v3/apikeys/${apiKey}`)
-      assert.equal(status, 404)
-      assert.equal(body.error.code, 'ERR_APIKEY_NOT_FOUND')
-    }
+    const { apiKeys } = app.client
+    const removed = await apiKeys.delete(apiKey)
+    assert.deepEqual(removed, { success: true, message: 'API key deleted.' })
+    await refused(app.clientWith(apiKey).apiKeys.list(), 'AUTH_ERR_APIKEY_NOT_FOUND')
+    await refused(apiKeys.get(apiKey), 'ERR_APIKEY_NOT_FOUND')
+    await refused(apiKeys.delete(apiKey), 'ERR_APIKEY_NOT_FOUND')
     assert.equal((await app.eventTypes()).at(-1), 'apikey.deleted')
   })
 
-  test('a key can neither change nor remove itself', async () => {
-    const app = await server.newApp()
-    for (const [method, body] of [
-      ['PUT', { name: 'x' }],
-      ['DELETE', undefined],
-    ] as const) {
-      const answer = await app.call(method, `/v3/apikeys/${app.apiKey}`, { body })
-      assert.equal(answer.status, 403)
-      assert.equal(answer.body.error.code, 'ERR_APIKEY_NO_SELF_ACTION')
-    }
-  })
-
-  test('two that remove each other at once: both can go, neither hangs', async () => {
+  test('succeeds for at least one of two keys that remove each other at once', async () => {
     const app = await server.newApp()
     const { apiKey } = (await create(app, { name: 'Rival', scope: 'fullAccess' })).body.data
     const answers = await Promise.all([

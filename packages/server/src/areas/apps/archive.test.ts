@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../../test/conformity.ts'
 import { Device } from '../../../test/device.ts'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator, type TestOperator } from '../../../test/operators.ts'
 import { useReceiver } from '../../../test/receiver.ts'
@@ -17,6 +17,7 @@ const server = useServer({ env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' } })
 
 const receiver = useReceiver()
 
+/** An app with its owner. */
 async function owned(): Promise<{ app: TestApp; rui: TestOperator }> {
   const [app, rui] = [await server.newApp(), await newOperator(server)]
   await join(server, app, rui, 'owner')
@@ -27,7 +28,7 @@ async function owned(): Promise<{ app: TestApp; rui: TestOperator }> {
 const keep = ({ cell }: TestApp) =>
   reconcileApps({ deps: server.deps, cell, signal: new AbortController().signal })
 
-/** The directory's word on an app is a few seconds old at most. */
+/** Reads the directory again, instead of waiting a few seconds for it. */
 const refresh = () => server.deps.directory.refresh()
 
 const change = (app: TestApp, set: string) =>
@@ -37,7 +38,7 @@ const change = (app: TestApp, set: string) =>
     values: [app.no],
   })
 
-/** Something of every kind that operations make. */
+/** Creates something of every kind. */
 async function fillApp(app: TestApp): Promise<void> {
   for (const operation of operations) {
     const request = await prepare(app, operation)
@@ -47,19 +48,17 @@ async function fillApp(app: TestApp): Promise<void> {
   }
 }
 
-/** Rows of an app in every table of its cell that has any. */
+/** The tables of the cell in which an app has rows. */
 async function tablesOf(app: TestApp): Promise<string[]> {
   const digests = await rowsOf(app)
   return digests.filter(({ rows }) => rows !== null).map(({ table }) => table)
 }
 
-suite('an app that was deleted', () => {
-  test('answers nobody, and is back with all that it had', async () => {
+suite('restoreApp', () => {
+  test('brings back everything of an app that looked unknown while it was archived', async () => {
     const { app, rui } = await owned()
-    await app.client.users.create({ uid: 'amira', name: 'Amira' })
-    await app.client.users.create({ uid: 'bo', name: 'Bo' })
-    const amira = app.client.onBehalfOf('amira')
-    await amira.messages.send({ receiver: 'bo', receiverType: 'user', data: { text: 'Hello' } })
+    const [amira, bo] = await app.users('amira', 'bo')
+    await amira.sendText('bo')
     const { authToken } = await app.client.authTokens.create('amira', { force: true })
     const before = await rowsOf(app)
 
@@ -73,12 +72,9 @@ suite('an app that was deleted', () => {
       const text = JSON.stringify(answer.body).replace(app.id, '0123456789abcdef')
       assert.deepEqual(JSON.parse(text), unknown.body)
     }
-    const data = await rui.call('GET', `/apps/${app.id}/v3/users`)
-    assert.equal(data.body.error.code, 'AUTH_ERR_INVALID_APPID')
-    const settings = await rui.call('GET', `/apps/${app.id}/settings`)
-    assert.equal(settings.body.error.code, 'AUTH_ERR_INVALID_APPID')
-    const again = await rui.call('DELETE', `/apps/${app.id}`)
-    assert.equal(again.body.error.code, 'ERR_APP_ARCHIVED')
+    await refused(rui.call('GET', `/apps/${app.id}/v3/users`), 'AUTH_ERR_INVALID_APPID')
+    await refused(rui.call('GET', `/apps/${app.id}/settings`), 'AUTH_ERR_INVALID_APPID')
+    await refused(rui.call('DELETE', `/apps/${app.id}`), 'ERR_APP_ARCHIVED')
     const listed = (await rui.client.apps.list()).data[0]
     assert.deepEqual(
       [listed?.state, listed?.scheduledToDeleteAt],
@@ -87,21 +83,20 @@ suite('an app that was deleted', () => {
 
     assert.equal((await rui.client.apps.restore(app.id)).state, 'active')
     await refresh()
-    assert.equal((await app.call('GET', '/v3/users/amira')).body.data.name, 'Amira')
-    const conversations = await app.client.onBehalfOf('bo').conversations.list()
+    assert.equal((await app.client.users.get('amira')).name, 'amira')
+    const conversations = await bo.conversations.list()
     assert.equal(conversations.data[0]?.conversationId, 'amira_user_bo')
     assert.equal((await app.client.authTokens.list('amira')).data[0]?.authToken, authToken)
-    // Two events tell of it, and processes were told; all else is as it was.
+    // There are two events and a revocation for other processes; everything else is unchanged.
     const own = (rows: typeof before) =>
       rows.filter(({ table }) => !['outbox', 'revocations'].includes(table))
     assert.deepEqual(own(await rowsOf(app)), own(before))
     assert.deepEqual((await app.eventTypes()).slice(-2), ['app.archived', 'app.restored'])
     assert.deepEqual(await verify(app.cell, app.no), [])
-    const twice = await rui.call('POST', `/apps/${app.id}/restore`)
-    assert.equal(twice.body.error.code, 'ERR_APP_NOT_ARCHIVED')
+    await refused(rui.call('POST', `/apps/${app.id}/restore`), 'ERR_APP_NOT_ARCHIVED')
   })
 
-  test('stays as it is when an older change is repeated', async () => {
+  test('ignores the repetition of an older change', async () => {
     const { app, rui } = await owned()
     const remove = () =>
       rui.call('DELETE', `/apps/${app.id}`, { headers: { 'idempotency-key': 'remove' } })
@@ -111,17 +106,19 @@ suite('an app that was deleted', () => {
     const restored = (await restore()).body
     assert.deepEqual((await remove()).body, removed)
     await refresh()
-    assert.equal((await app.call('GET', '/v3/users')).status, 200)
+    await app.client.users.list()
 
     await rui.client.apps.delete(app.id)
     assert.deepEqual((await restore()).body, restored)
     await refresh()
     assert.equal((await app.call('GET', '/v3/users')).status, 404)
-    const told = (await app.eventTypes()).filter((type) => /app.(archived|restored)/.test(type))
-    assert.deepEqual(told, ['app.archived', 'app.restored', 'app.archived'])
+    const types = (await app.eventTypes()).filter((type) => /app.(archived|restored)/.test(type))
+    assert.deepEqual(types, ['app.archived', 'app.restored', 'app.archived'])
   })
+})
 
-  timedTest('is gone for other processes within a second', async (t) => {
+suite('deleteApp', () => {
+  timedTest('takes effect in other processes within a second', async (t) => {
     const other = await startServing('api', server.env)
     t.after(() => other.end('SIGKILL'))
     const { app, rui } = await owned()
@@ -133,13 +130,12 @@ suite('an app that was deleted', () => {
     assert.equal(await status(), 404)
   })
 
-  test('loses its connections, and takes none until it is restored', async (t) => {
+  test("closes the app's connections and accepts none until it is restored", async (t) => {
     const gateway = await startServing('api,gateway', server.env)
     t.after(() => gateway.end('SIGKILL'))
     const { app, rui } = await owned()
     await app.client.users.create({ uid: 'amira', name: 'Amira' })
     const { authToken } = await app.client.authTokens.create('amira', { force: true })
-    /** Whether it is let in. */
     const connect = async () => {
       const device = new Device(gateway.apiPort, `?appId=${app.id}`)
       device.ws.on('open', () => device.send('auth', { authToken }))
@@ -152,16 +148,16 @@ suite('an app that was deleted', () => {
     assert.equal((await device.closed).code, 4404)
     assert.equal((await (await connect()).closed).code, 4404)
     await rui.client.apps.restore(app.id)
-    const back = await until('it is let in', async () => {
+    const back = await until('it is accepted', async () => {
       const again = await connect()
       return again.frames[0]?.type === 'session.ready' && again
     })
-    // What told of the deletion is read for half a minute: it must not end this one.
+    // Gateways read the revocation for half a minute; it must not close this connection.
     await back.settled()
     await back.close()
   })
 
-  test('calls no webhook until it is restored, and misses no event', async (t) => {
+  test('stops webhooks until the app is restored, without losing an event', async (t) => {
     const trust = { NODE_EXTRA_CA_CERTS: receiver.caFile }
     const worker = await startServing('worker', { ...server.env, ...trust })
     t.after(() => worker.end('SIGKILL'))
@@ -177,7 +173,7 @@ suite('an app that was deleted', () => {
     await until('the first call', () => calls('own').length === 1)
 
     await rui.client.apps.delete(app.id)
-    // Whoever finds this webhook has looked at all of them after the deletion.
+    // A worker that finds this webhook has read all of them after the deletion.
     await hook(other, 'other')
     await other.client.groups.create({ guid: 'one', name: 'One' })
     await until('the round after', () => calls('other').length === 1)
@@ -192,22 +188,21 @@ suite('an app that was deleted', () => {
   })
 })
 
-suite('after the grace', () => {
-  test('no row is left in any table, and other apps have theirs', async () => {
+suite('an app whose grace period is over', () => {
+  test('has no row left in any table, while other apps keep theirs', async () => {
     const { app, rui } = await owned()
     const other = await server.newApp()
     await fillApp(app)
-    await other.client.users.create({ uid: 'amira', name: 'Amira' })
+    await other.users('amira')
     const others = await rowsOf(other)
     const filled = await tablesOf(app)
     assert.ok(filled.length > 25, `only ${filled.join(', ')} had rows`)
 
     await rui.client.apps.delete(app.id)
     await keep(app)
-    assert.deepEqual((await tablesOf(app)).length, filled.length, 'nothing goes before its time')
+    assert.deepEqual((await tablesOf(app)).length, filled.length, 'nothing is removed early')
     await change(app, `purge_at = now() - interval '1 second'`)
-    const late = await rui.call('POST', `/apps/${app.id}/restore`)
-    assert.equal(late.body.error.code, 'ERR_APP_NOT_ARCHIVED')
+    await refused(rui.call('POST', `/apps/${app.id}/restore`), 'ERR_APP_NOT_ARCHIVED')
     await keep(app)
 
     assert.deepEqual(await tablesOf(app), [])
@@ -217,12 +212,12 @@ suite('after the grace', () => {
       const text = `select from ${table} where app_no = $1`
       assert.equal((await db.query({ name: '', text, values: [app.no] })).rows.length, 0)
     }
-    assert.equal((await rui.call('GET', `/apps/${app.id}`)).body.error.code, 'ERR_APP_NOT_FOUND')
+    await refused(rui.call('GET', `/apps/${app.id}`), 'ERR_APP_NOT_FOUND')
     const { data } = await rui.client.auditEntries.list({ action: 'deleteApp' })
-    assert.equal(data[0]?.appId, app.id, 'the audit outlives it')
+    assert.equal(data[0]?.appId, app.id, 'the audit log keeps its entries')
   })
 
-  test('every table that holds rows of apps finds them by the app', async () => {
+  test('has all its rows in tables with an index on the app', async () => {
     const app = await server.newApp()
     const text = `
       select c.relname from pg_class c
@@ -233,7 +228,7 @@ suite('after the grace', () => {
             and i.indpred is null)
       order by 1`
     const { rows } = await app.cell.db.query({ name: '', text, values: [] })
-    // Both are emptied all the time.
+    // These two are emptied all the time.
     assert.deepEqual(
       rows.map(({ relname }) => relname),
       ['outbox', 'revocations'],
@@ -241,8 +236,8 @@ suite('after the grace', () => {
   })
 })
 
-suite('what a crash leaves', () => {
-  test('the cell follows the directory, either way', async () => {
+suite('the state of an app after a crash', () => {
+  test('follows the directory in its cell', async () => {
     const { app, rui } = await owned()
     await change(
       app,
@@ -253,11 +248,11 @@ suite('what a crash leaves', () => {
     await change(app, `state = 'active', archived_at = null, purge_at = null`)
     await keep(app)
     await refresh()
-    assert.equal((await app.call('GET', '/v3/users')).status, 200)
+    await app.client.users.list()
     assert.equal((await rui.client.apps.get(app.id)).state, 'active')
   })
 
-  test('an app that never came into service goes after an hour', async () => {
+  test('is removed after an hour if its creation never finished', async () => {
     const { app } = await owned()
     await change(app, `state = 'creating'`)
     await keep(app)

@@ -6,8 +6,8 @@ import { until } from '../../../test/until.ts'
 
 const server = useServer()
 
-suite('the audit', () => {
-  test('tells who did what, from where, before and after', async () => {
+suite('listAppAuditEntries', () => {
+  test('shows who changed what, from where, with the values before and after', async () => {
     const rui = await newOperator(server)
     const app = await rui.client.apps.create({ name: 'Before' })
     await rui.call('PUT', `/apps/${app.id}`, {
@@ -29,7 +29,7 @@ suite('the audit', () => {
     )
   })
 
-  test('holds writes of data with what came of them, and reads not', async () => {
+  test("lists writes of the app's data with their outcome, and no reads", async () => {
     const app = await server.newApp()
     const rui = await newOperator(server)
     await join(server, app, rui, 'owner')
@@ -53,7 +53,7 @@ suite('the audit', () => {
     )
   })
 
-  test('holds no secret', async () => {
+  test('contains no secret', async () => {
     const rui = await newOperator(server)
     const app = await rui.client.apps.create({ name: 'Secrets' })
     const key = await rui.client.app(app.id).apiKeys.create({ name: 'K', scope: 'authOnly' })
@@ -78,30 +78,7 @@ suite('the audit', () => {
     }
   })
 
-  test('shows an operator who tried to be them', async () => {
-    const rui = await newOperator(server)
-    await signIn(server, { email: rui.email, password: 'wrong password' })
-    await signIn(server, { email: rui.email, password: rui.password })
-    const { data } = await rui.client.auditEntries.list({ action: 'createSession' })
-    assert.deepEqual(
-      data.map(({ after }) => after),
-      [undefined, { refused: 'password' }],
-    )
-  })
-
-  test('tells a sign-out from the end of another session', async () => {
-    const rui = await newOperator(server)
-    const credentials = { email: rui.email, password: rui.password }
-    const other = await signIn(server, credentials)
-    await rui.call('DELETE', `/sessions/${other.body.data.session.id}`)
-    const third = cookieOf(await signIn(server, credentials))
-    assert.equal((await rui.call('DELETE', '/session', { cookie: third })).status, 200)
-    const { data } = await rui.client.auditEntries.list()
-    const ends = data.map(({ action }) => action).filter((action) => action !== 'createSession')
-    assert.deepEqual(ends, ['endSession', 'deleteSession'])
-  })
-
-  test('is listed with filters, page by page', async () => {
+  test('filters and pages', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const { id } = await rui.client.apps.create({ name: 'List' })
     await rui.client.collaborators.change(id, { admins: [ana.email] })
@@ -124,8 +101,35 @@ suite('the audit', () => {
     const own = await ana.client.auditEntries.list()
     assert.deepEqual(new Set(own.data.map(({ operator }) => operator?.email)), new Set([ana.email]))
   })
+})
 
-  test('is only ever added to, by the role of the service neither', async () => {
+suite('listAuditEntries', () => {
+  test('shows operators failed attempts to sign in to their account', async () => {
+    const rui = await newOperator(server)
+    await signIn(server, { email: rui.email, password: 'wrong password' })
+    await signIn(server, { email: rui.email, password: rui.password })
+    const { data } = await rui.client.auditEntries.list({ action: 'createSession' })
+    assert.deepEqual(
+      data.map(({ after }) => after),
+      [undefined, { refused: 'password' }],
+    )
+  })
+
+  test('distinguishes signing out from ending another session', async () => {
+    const rui = await newOperator(server)
+    const credentials = { email: rui.email, password: rui.password }
+    const other = await signIn(server, credentials)
+    await rui.call('DELETE', `/sessions/${other.body.data.session.id}`)
+    const third = cookieOf(await signIn(server, credentials))
+    assert.equal((await rui.call('DELETE', '/session', { cookie: third })).status, 200)
+    const { data } = await rui.client.auditEntries.list()
+    const ends = data.map(({ action }) => action).filter((action) => action !== 'createSession')
+    assert.deepEqual(ends, ['endSession', 'deleteSession'])
+  })
+})
+
+suite('the audit tables', () => {
+  test("are append-only, for the service's database role too", async () => {
     const { db } = server.deps.directory
     const rui = await newOperator(server)
     await rui.client.apps.create({ name: 'Kept' })

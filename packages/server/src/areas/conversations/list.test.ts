@@ -1,7 +1,7 @@
-/** GET /conversations, sentence by sentence and parameter by parameter. */
+/** GET /conversations: its record, its order and each of its parameters. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { fillApp } from '../../fill/fill.ts'
 import { messages } from '../../fill/messages.ts'
 import { users } from '../../fill/users.ts'
@@ -16,33 +16,27 @@ interface Listed {
   updatedAt: number
 }
 
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-
 async function addUser(app: TestApp, uid: string, more: object = {}) {
-  await app.call('POST', '/v3/users', { body: { uid, name: uid, ...more } })
+  await app.client.users.create({ uid, name: uid, ...more })
 }
 
 async function addGroup(app: TestApp, guid: string, participants: string[], more: object = {}) {
   const body = { guid, name: guid, members: { participants }, ...more }
-  assert.equal((await app.call('POST', '/v3/groups', { body })).status, 200)
+  await app.client.groups.create(body)
 }
 
-async function say(app: TestApp, sender: string, receiver: string, receiverType = 'user') {
-  const body = { receiver, receiverType, data: { text: 'Hello' } }
-  const answer = await app.call('POST', '/v3/messages', { ...as(sender), body })
-  assert.equal(answer.status, 200)
-  return answer.body.data
-}
+const say = (app: TestApp, sender: string, receiver: string, receiverType = 'user') =>
+  app.as(sender).sendText(receiver, 'Hello', { receiverType })
 
 const list = (app: TestApp, uid: string | undefined, query = '') =>
-  app.call('GET', `/v3/conversations${query && `?${query}`}`, uid === undefined ? {} : as(uid))
+  (uid === undefined ? app : app.as(uid)).call('GET', `/v3/conversations${query && `?${query}`}`)
 
 async function ids(app: TestApp, uid: string | undefined, query = ''): Promise<string[]> {
   const { body } = await list(app, uid, query)
   return body.data.map((row: Listed) => row.conversationId)
 }
 
-/** Puts the views of conversations a while back, so that seconds tell them apart. */
+/** Moves a conversation's views back in time, so that their seconds differ. */
 async function age(app: TestApp, conversationId: string, seconds: number) {
   const run = (text: string) =>
     app.cell.db.query({
@@ -58,8 +52,8 @@ async function age(app: TestApp, conversationId: string, seconds: number) {
       and conversation_id(h.kind, h.one, h.other) = $2`)
 }
 
-suite('the record', () => {
-  test('of a group: every field of the document, in its type', async () => {
+suite('the records of listConversations', () => {
+  test('of a group have every field of the documentation', async () => {
     const app = await server.newApp()
     for (const uid of ['amira', 'mal']) await addUser(app, uid)
     const group = {
@@ -70,9 +64,9 @@ suite('the record', () => {
       owner: 'amira',
     }
     await addGroup(app, 'club', [], group)
-    await app.call('PUT', '/v3/groups/club', { ...as('amira'), body: { name: 'Readers' } })
-    await app.call('POST', '/v3/groups/club/bannedusers/mal', as('amira'))
-    await app.call('DELETE', '/v3/groups/club/bannedusers/mal', as('amira'))
+    await app.as('amira').groups.update('club', { name: 'Readers' })
+    await app.as('amira').bannedUsers.ban('club', 'mal')
+    await app.as('amira').bannedUsers.unban('club', 'mal')
     const { data, meta } = (await list(app, 'amira')).body
     assert.equal(data.length, 1)
     const [{ lastMessage, conversationWith, createdAt, updatedAt, ...rest }] = data
@@ -123,11 +117,11 @@ suite('the record', () => {
     })
   })
 
-  test('of a user: the other side', async () => {
+  test('of a 1:1 conversation show the other user', async () => {
     const app = await server.newApp()
     await addUser(app, 'a', { avatar: 'https://img.example/a.png', link: 'https://a.example' })
     await addUser(app, 'b')
-    await app.call('PUT', '/v3/users/a', { body: { name: 'Amira' } })
+    await app.client.users.update('a', { name: 'Amira' })
     await say(app, 'a', 'b')
     const [view] = (await list(app, 'b')).body.data
     assert.equal(view.conversationId, 'a_user_b')
@@ -144,20 +138,20 @@ suite('the record', () => {
       status: 'offline',
       conversationId: 'a_user_b',
     })
-    const single = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    const single = await app.as('b').call('GET', '/v3/users/a/conversation')
     assert.deepEqual(single.body.data, view)
   })
 })
 
-suite('the order', () => {
-  test('with onBehalfOf: updatedAt newest first, then conversationWith by its bytes', async () => {
+suite('the order of listConversations', () => {
+  test('for a user is by updatedAt, newest first, then by the counterpart, byte by byte', async () => {
     const app = await server.newApp()
     for (const uid of ['me', 'a', 'b', 'z_1', 'z-1', 'z1']) await addUser(app, uid)
     await addGroup(app, 'b', ['me'])
     for (const other of ['z_1', 'a', 'z1', 'b', 'z-1']) await say(app, other, 'me')
     await say(app, 'me', 'b', 'group')
     const all = ['me_user_z1', 'me_user_z_1', 'me_user_z-1', 'b_user_me', 'group_b', 'a_user_me']
-    // All in one second: whichever it is.
+    // All in the same second.
     const text = 'update conversations set updated_second = 1700000000 where app_no = $1'
     await app.cell.db.query({ name: '', text, values: [app.no] })
     const inbox = 'update inbox set updated_second = 1700000000 where app_no = $1'
@@ -168,7 +162,7 @@ suite('the order', () => {
     assert.deepEqual(await ids(app, 'me'), all)
   })
 
-  test('without onBehalfOf: uid, then the same; each view tells whose it is', async () => {
+  test("for the app is by uid first, and each view has its user's uid", async () => {
     const app = await server.newApp()
     for (const uid of ['c', 'a', 'b']) await addUser(app, uid)
     await addGroup(app, 'g', ['c', 'a'])
@@ -186,7 +180,7 @@ suite('the order', () => {
   })
 })
 
-/** me, with users ann, bob and an agent, and the groups reds and blues. */
+/** An app in which me has conversations with ann, bob and an agent, and in the groups reds and blues. */
 async function neighbourhood(): Promise<TestApp> {
   const app = await server.newApp()
   await addUser(app, 'me')
@@ -214,7 +208,7 @@ const ALL = [
   'group_plain',
 ]
 
-suite('parameters', () => {
+suite('listConversations', () => {
   let app: TestApp
   const shown = async (query: string, uid = 'me') => {
     app ??= await neighbourhood()
@@ -226,9 +220,10 @@ suite('parameters', () => {
     return data.find(({ conversationId }: Listed) => conversationId === id)
   }
 
-  test('none: all of the user', async () => assert.deepEqual(await shown(''), ALL))
+  test("lists all of the user's conversations by default", async () =>
+    assert.deepEqual(await shown(''), ALL))
 
-  test('searchKey matches the name of the user or group', async () => {
+  test('finds names of users and groups by searchKey', async () => {
     assert.deepEqual(await shown('searchKey=RED'), ['group_reds'])
     assert.deepEqual(await shown('searchKey=red'), ['group_reds'])
     assert.deepEqual(await shown('searchKey=ree'), ['ann_user_me'])
@@ -238,13 +233,13 @@ suite('parameters', () => {
     assert.deepEqual(await shown('searchKey=%CC%81'), [])
   })
 
-  test('conversationType: only this one', async () => {
+  test('filters by conversationType', async () => {
     assert.deepEqual(await shown('conversationType=user'), ALL.slice(0, 3))
     assert.deepEqual(await shown('conversationType=group'), ALL.slice(3))
     assert.equal((await list(app, 'me', 'conversationType=room')).status, 400)
   })
 
-  test('withTags shows tags of groups, and filters nothing', async () => {
+  test('shows tags of groups with withTags, which filters nothing', async () => {
     assert.deepEqual(await shown('withTags=true'), ALL)
     const { conversationWith } = await record('withTags=true', 'group_reds')
     assert.deepEqual(conversationWith.tags, ['sport'])
@@ -252,27 +247,27 @@ suite('parameters', () => {
     assert.equal((await record('withTags=true', 'ann_user_me')).conversationWith.tags, undefined)
   })
 
-  test('tags: only groups that have these tags', async () => {
+  test('lists only groups with the given tags', async () => {
     assert.deepEqual(await shown('tags=sport'), ['group_reds', 'group_blues'])
     assert.deepEqual(await shown('tags=eu,none'), ['group_blues'])
   })
 
-  test('withUserAndGroupTags returns the tags in conversationWith', async () => {
+  test('shows tags in conversationWith with withUserAndGroupTags', async () => {
     const query = 'withUserAndGroupTags=true'
     assert.deepEqual((await record(query, 'ann_user_me')).conversationWith.tags, ['vip', 'eu'])
     assert.deepEqual((await record(query, 'group_reds')).conversationWith.tags, ['sport'])
   })
 
-  test('userTags filters by the tags of the user', async () =>
+  test("filters by the user's tags with userTags", async () =>
     assert.deepEqual(await shown('userTags=eu'), ['ann_user_me', 'bob_user_me']))
 
-  test('groupTags filters by the tags of the group', async () =>
+  test("filters by the group's tags with groupTags", async () =>
     assert.deepEqual(await shown('groupTags=eu,sport'), ['group_reds', 'group_blues']))
 
-  test('userTags and groupTags together: either', async () =>
+  test('lists conversations that match userTags or groupTags when both are given', async () =>
     assert.deepEqual(await shown('userTags=vip&groupTags=eu'), ['ann_user_me', 'group_blues']))
 
-  test('hideAgentic and onlyAgentic', async () => {
+  test('leaves out agents with hideAgentic and everyone else with onlyAgentic', async () => {
     assert.deepEqual(
       await shown('hideAgentic=true'),
       ALL.filter((id) => !id.startsWith('bot')),
@@ -282,20 +277,20 @@ suite('parameters', () => {
     assert.equal((await list(app, 'me', 'onlyAgentic=true&hideAgentic=true')).status, 400)
   })
 
-  test('unread: only where unreadMessageCount is not 0', async () => {
+  test('lists only conversations with unread messages with unread', async () => {
     const own = await neighbourhood()
-    await own.call('POST', '/v3/users/ann/conversation/read', as('me'))
-    await own.call('POST', '/v3/groups/reds/conversation/read', as('me'))
+    await own.as('me').conversations.markUserRead('ann')
+    await own.as('me').conversations.markGroupRead('reds')
     const left = ALL.filter((id) => !['ann_user_me', 'group_reds'].includes(id))
     assert.deepEqual(await ids(own, 'me', 'unread=true'), left)
     assert.deepEqual(await ids(own, 'me', 'unread=false'), ALL)
     assert.equal((await list(own, 'me', 'unread=true')).body.meta.pagination.total, left.length)
   })
 
-  test('includeBlockedUsers and withBlockedInfo', async () => {
+  test('lists blocked users with includeBlockedUsers and shows the blocks with withBlockedInfo', async () => {
     const own = await neighbourhood()
-    await own.call('POST', '/v3/users/me/blockedusers', { body: { blockedUids: ['ann'] } })
-    await own.call('POST', '/v3/users/bob/blockedusers', { body: { blockedUids: ['me'] } })
+    await own.client.blockedUsers.block('me', { blockedUids: ['ann'] })
+    await own.client.blockedUsers.block('bob', { blockedUids: ['me'] })
     const rest = ALL.filter((id) => id !== 'ann_user_me')
     const plain = (await list(own, 'me')).body
     assert.deepEqual([await ids(own, 'me'), plain.meta.pagination.total], [rest, 5])
@@ -314,7 +309,7 @@ suite('parameters', () => {
     assert.equal((await ids(own, undefined, 'searchKey=ree&includeBlockedUsers=true')).length, 1)
   })
 
-  test('unique: each conversation once, for the app alone', async () => {
+  test('lists each conversation once with unique, which only the app may use', async () => {
     const own = await neighbourhood()
     const rows = (await list(own, undefined, 'unique=1')).body
     assert.deepEqual(
@@ -329,19 +324,19 @@ suite('parameters', () => {
       ],
     )
     assert.equal(rows.meta.pagination.total, 6)
-    assert.equal((await list(own, 'me', 'unique=1')).body.error.code, 'ERR_BAD_REQUEST')
+    await refused(list(own, 'me', 'unique=1'), 'ERR_BAD_REQUEST')
     assert.equal((await list(own, 'me', 'unique=0')).status, 200)
     const token = await own.call('POST', '/v3/users/me/auth_tokens', { body: {} })
     const device = { apiKey: null, headers: { authtoken: token.body.data.authToken } }
     assert.equal((await own.call('GET', '/v3/conversations?unique=1', device)).status, 403)
-    // The view that is shown is the first that is there.
-    await own.call('DELETE', '/v3/users/me/conversation', { ...as('ann'), body: {} })
-    await own.call('DELETE', '/v3/groups/reds/conversation', { ...as('ann'), body: {} })
+    // It shows the first view that exists.
+    await own.as('ann').conversations.resetUser('me', {})
+    await own.as('ann').conversations.resetGroup('reds', {})
     const after = (await list(own, undefined, 'unique=1')).body
     const whose = new Map(after.data.map((row: Listed) => [row.conversationId, row.uid]))
     assert.deepEqual([whose.get('ann_user_me'), whose.get('group_reds')], ['me', 'me'])
     assert.equal(after.meta.pagination.total, 6)
-    // Nor is one shown by a user who is being swept.
+    // Views of a user who is being swept don't count.
     await say(own, 'me', 'reds', 'group')
     const text = `update users set removed_at = now() where app_no = $1 and uid = 'ann'`
     await own.cell.db.query({ name: '', text, values: [own.no] })
@@ -354,10 +349,10 @@ suite('parameters', () => {
     )
   })
 
-  test('a view that was cleared is in no list, until something new comes', async () => {
+  test('leaves out cleared conversations until a new message arrives', async () => {
     const own = await neighbourhood()
-    await own.call('DELETE', '/v3/users/ann/conversation', { ...as('me'), body: {} })
-    await own.call('DELETE', '/v3/groups/reds/conversation', { ...as('me'), body: {} })
+    await own.as('me').conversations.resetUser('ann', {})
+    await own.as('me').conversations.resetGroup('reds', {})
     const rest = ALL.filter((id) => !['ann_user_me', 'group_reds'].includes(id))
     const { data, meta } = (await list(own, 'me')).body
     assert.deepEqual(
@@ -368,19 +363,17 @@ suite('parameters', () => {
     assert.deepEqual((await ids(own, 'me'))[0], 'group_reds')
   })
 
-  test('a setting keeps membership actions from making views', async () => {
+  test('leaves out conversations with only group actions if the app has set so', async () => {
     const own = await server.newApp()
     await storeSettings(server.deps, own, { 'core.conversations.updateOnGroupActions': false })
     await addUser(own, 'a')
     await addGroup(own, 'g', ['a'])
     assert.deepEqual(await ids(own, 'a'), [])
-    await own.call('POST', '/v3/messages', {
-      body: { receiver: 'g', receiverType: 'group', data: { text: 'x' } },
-    })
+    await own.client.messages.send({ receiver: 'g', receiverType: 'group', data: { text: 'x' } })
     assert.deepEqual(await ids(own, 'a'), ['group_g'])
   })
 
-  test('the header apikey is required, with fullAccess', async () => {
+  test('needs a fullAccess key', async () => {
     app ??= await neighbourhood()
     const { authKey } = app
     assert.equal((await app.call('GET', '/v3/conversations', { apiKey: null })).status, 401)
@@ -388,8 +381,8 @@ suite('parameters', () => {
   })
 })
 
-suite('pages', () => {
-  test('perPage: 100 unless given, 1000 at most; page: 1 unless given', async () => {
+suite('the pages of listConversations', () => {
+  test('hold 100 conversations by default and 1000 at most', async () => {
     const app = await neighbourhood()
     const { meta } = (await list(app, 'me', 'perPage=4&page=2')).body
     assert.deepEqual(meta.pagination, {
@@ -408,7 +401,7 @@ suite('pages', () => {
 
   for (const uid of ['me', undefined]) {
     for (const how of ['cursor', 'page', 'useCursoredIndex=0', 'filtered']) {
-      test(`${uid ?? 'the app'}, by ${how}: everything once, in order`, async () => {
+      test(`show ${uid ?? 'the app'} each conversation once, in order, by ${how}`, async () => {
         const app = await neighbourhood()
         const filter = how === 'filtered' ? '&hideAgentic=true' : ''
         const whole = await ids(app, uid, filter.slice(1))
@@ -429,7 +422,7 @@ suite('pages', () => {
     }
   }
 
-  test('a crawl sees every conversation that does not change exactly once', async () => {
+  test('show a reader every unchanged conversation exactly once while others change', async () => {
     const app = await neighbourhood()
     const first = (await list(app, 'me', 'perPage=2')).body
     await say(app, 'me', 'plain', 'group')
@@ -442,7 +435,7 @@ suite('pages', () => {
     assert.equal((await list(app, 'ann', `cursor=${first.meta.cursor.next}`)).status, 400)
   })
 
-  test('a filter that few pass looks at some thousand users for an answer, and goes on by cursor', async () => {
+  test('with a rare filter scan a few thousand users per request and continue by cursor', async () => {
     const app = await server.newApp()
     const run = { onProgress: () => {}, signal: new AbortController().signal }
     await fillApp(app, { kind: users, wanted: 6_000, ...run })
@@ -464,7 +457,7 @@ suite('pages', () => {
       await list(app, undefined, 'searchKey=needle&page=2'),
     ]
     assert.deepEqual([first.body.data.length, second.body.data.length], [0, 1])
-    // Nobody comes from the page before: counted from the top, each page would begin at the same user.
+    // Without the page before, counting from the top would begin each page at the same user.
     for (const page of [2, 3]) {
       const query = `searchKey=needle&useCursoredIndex=0&page=${page}`
       const { status, body } = await list(app, undefined, query)
@@ -476,7 +469,7 @@ suite('pages', () => {
     assert.deepEqual(jump.body.data, crawled.slice(-10))
   })
 
-  test('exact at once after each send, for every member', async () => {
+  test('are exact for every member right after each message', async () => {
     const app = await server.newApp()
     const uids = ['u1', 'u2', 'u3', 'u4']
     for (const uid of uids) await addUser(app, uid)
@@ -490,7 +483,7 @@ suite('pages', () => {
     }
     for (const [nth, uid] of uids.entries()) {
       const [top] = (await list(app, uid)).body.data
-      // Those added after, with oneself, and what the three others said.
+      // The messages about members added later and oneself, and those of the three others.
       assert.equal(top.unreadMessageCount, String(4 - nth + 3))
     }
   })

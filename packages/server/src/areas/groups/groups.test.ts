@@ -1,45 +1,23 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { type Caller, refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { toGroup } from '../../core/group-record.ts'
 import { storeSettings } from '../settings/actions.ts'
 import { findGroup } from './queries.ts'
 
 const server = useServer()
 
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-const create = (app: TestApp, body: object, by?: string) =>
-  app.call('POST', '/v3/groups', { body, ...(by && as(by)) })
-const get = (app: TestApp, guid: string, by?: string) =>
-  app.call('GET', `/v3/groups/${guid}`, by ? as(by) : {})
-const put = (app: TestApp, guid: string, body: object, by?: string) =>
-  app.call('PUT', `/v3/groups/${guid}`, { body, ...(by && as(by)) })
-
-async function withUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
-interface Event {
-  type: string
-  key: string
-  // biome-ignore lint/suspicious/noExplicitAny: payloads of many shapes
-  payload: any
-}
-
-async function eventsOf({ cell, no }: TestApp): Promise<Event[]> {
-  const text = 'select type, key, payload from outbox where app_no = $1 order by id'
-  return (await cell.db.query<Event & Record<string, unknown>>({ name: '', text, values: [no] }))
-    .rows
-}
+const create = (by: Caller, body: object) => by.call('POST', '/v3/groups', { body })
+const get = (by: Caller, guid: string) => by.call('GET', `/v3/groups/${guid}`)
+const put = (by: Caller, guid: string, body: object) =>
+  by.call('PUT', `/v3/groups/${guid}`, { body })
 
 const groupEvents = async (app: TestApp) =>
-  (await eventsOf(app)).filter(({ type }) => type.startsWith('group.'))
+  (await app.events()).filter(({ type }) => type.startsWith('group.'))
 
 suite('createGroup', () => {
-  test('by the app: it owns the group and is no member', async () => {
-    const app = await withUsers()
+  test('makes the app the owner but not a member of a group that it creates', async () => {
+    const app = await server.newApp()
     const { status, body } = await create(app, {
       guid: 'Book-Club',
       name: ' Book club ',
@@ -66,9 +44,10 @@ suite('createGroup', () => {
     assert.deepEqual((await get(app, 'BOOK-club')).body.data, body.data)
   })
 
-  test('by a user: the creator owns it and is its first admin; no message tells so', async () => {
-    const app = await withUsers('amira')
-    const { data } = (await create(app, { guid: 'g', name: 'G' }, 'amira')).body
+  test('makes a user the owner and first admin of a group that they create, without a message', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const { data } = (await create(amira, { guid: 'g', name: 'G' })).body
     assert.equal(data.owner, 'amira')
     assert.equal(data.membersCount, 1)
     assert.deepEqual([data.scope, data.hasJoined], ['admin', true])
@@ -81,24 +60,25 @@ suite('createGroup', () => {
     assert.deepEqual(Object.keys(event?.payload.members), ['amira'])
   })
 
-  test('for another owner: both are admins', async () => {
-    const app = await withUsers('amira', 'ben')
-    const { data } = (await create(app, { guid: 'g', name: 'G', owner: 'BEN' }, 'amira')).body
+  test('makes both the creator and another owner admins', async () => {
+    const app = await server.newApp()
+    const [amira, ben] = await app.users('amira', 'ben')
+    const { data } = (await create(amira, { guid: 'g', name: 'G', owner: 'BEN' })).body
     assert.deepEqual([data.owner, data.scope, data.membersCount], ['ben', 'admin', 2])
-    assert.equal((await get(app, 'g', 'ben')).body.data.scope, 'admin')
-    const unknown = await create(app, { guid: 'h', name: 'H', owner: 'nobody' })
-    assert.equal(unknown.body.error.code, 'ERR_UID_NOT_FOUND')
+    assert.equal((await get(ben, 'g')).body.data.scope, 'admin')
+    await refused(create(app, { guid: 'h', name: 'H', owner: 'nobody' }), 'ERR_UID_NOT_FOUND')
     assert.equal((await get(app, 'h')).status, 404)
   })
 
-  test('with members: each is told for itself, the first list counts', async () => {
-    const app = await withUsers('amira', 'ben', 'cleo', 'mallory')
+  test('returns an outcome for each member; the first list with a uid decides', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira', 'ben', 'cleo', 'mallory')
     const members = {
       admins: ['ben'],
       participants: ['cleo', 'ben', 'ghost', 'amira'],
       usersToBan: ['mallory', 'cleo'],
     }
-    const { data } = (await create(app, { guid: 'g', name: 'G', members }, 'amira')).body
+    const { data } = (await create(amira, { guid: 'g', name: 'G', members })).body
     assert.equal(data.membersCount, 3)
     assert.deepEqual(Object.keys(data.members.admins), ['ben'])
     assert.deepEqual(Object.keys(data.members.participants), ['cleo', 'ghost', 'amira'])
@@ -114,28 +94,31 @@ suite('createGroup', () => {
     )
   })
 
-  test('a group of the type password needs one, and never shows it', async () => {
-    const app = await withUsers('amira')
+  test('requires a password for the type password and never shows it', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
     for (const password of [undefined, '']) {
-      const { body } = await create(app, { guid: 'g', name: 'G', type: 'password', password })
-      assert.equal(body.error.code, 'ERR_EMPTY_GROUP_PASS')
+      await refused(
+        create(app, { guid: 'g', name: 'G', type: 'password', password }),
+        'ERR_EMPTY_GROUP_PASS',
+      )
     }
     const group = { guid: 'g', name: 'G', type: 'password', password: 'open sesame' }
     const made = await create(app, group)
     assert.equal(made.status, 200)
-    const all = JSON.stringify([made.body, (await get(app, 'g')).body, await eventsOf(app)])
+    const all = JSON.stringify([made.body, (await get(app, 'g')).body, await app.events()])
     assert.doesNotMatch(all, /sesame|argon2/)
     const text = 'select password_hash from groups where app_no = $1'
     const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })
     assert.match(String(rows[0]?.password_hash), /^\$argon2id\$/)
   })
 
-  test('the creator counts against the ceiling of groups per user', async () => {
-    const app = await withUsers('amira')
+  test("counts towards the creator's limit of groups", async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
     await storeSettings(server.deps, app, { 'limits.groupsPerUser': 1 })
-    const groups = ['a', 'b'].map((guid) => () => create(app, { guid, name: guid }, 'amira'))
-    assert.equal((await groups[0]?.())?.status, 200)
-    assert.equal((await groups[1]?.())?.body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
+    await amira.groups.create({ guid: 'a', name: 'a' })
+    await refused(amira.groups.create({ guid: 'b', name: 'b' }), 'ERR_PLAN_QUOTA_RESTRICTION')
     assert.equal((await get(app, 'b')).status, 404)
   })
 
@@ -148,8 +131,12 @@ suite('createGroup', () => {
       { guid: 'a', name: 'x', password: 'p'.repeat(101) },
       'password',
     ],
-    ['a description of 256', { guid: 'a', name: 'x', description: 'd'.repeat(256) }, 'description'],
-    ['an icon that is no URL', { guid: 'a', name: 'x', icon: 'b.png' }, 'icon'],
+    [
+      'a description of 256 characters',
+      { guid: 'a', name: 'x', description: 'd'.repeat(256) },
+      'description',
+    ],
+    ["an icon that isn't a URL", { guid: 'a', name: 'x', icon: 'b.png' }, 'icon'],
     [
       '26 members in two lists',
       {
@@ -164,21 +151,21 @@ suite('createGroup', () => {
     ],
   ]
   for (const [what, body, field] of faults) {
-    test(`${what} is refused`, async () => {
-      const answer = await create(await server.newApp(), body)
-      assert.equal(answer.status, 400)
-      assert.deepEqual(Object.keys(answer.body.error.details), [field])
+    test(`refuses ${what}`, async () => {
+      const { details } = await refused(create(await server.newApp(), body), 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}), [field])
     })
   }
 })
 
 suite('updateGroup', () => {
-  test('changes what is given, clears what is unset or null, keeps the rest', async () => {
-    const app = await withUsers('amira')
+  test('changes the fields that are sent, clears those unset or null, and keeps the rest', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
     const icon = 'https://img.example/b.png'
-    await create(app, { guid: 'g', name: 'G', icon, description: 'd', metadata: { a: 1 } }, 'amira')
+    await create(amira, { guid: 'g', name: 'G', icon, description: 'd', metadata: { a: 1 } })
     const { data } = (
-      await put(app, 'g', { name: 'H', unset: ['icon'], metadata: null, tags: ['t'] }, 'amira')
+      await put(amira, 'g', { name: 'H', unset: ['icon'], metadata: null, tags: ['t'] })
     ).body
     assert.deepEqual([data.name, data.description, data.tags], ['H', 'd', ['t']])
     assert.equal('icon' in data || 'metadata' in data, false)
@@ -193,36 +180,37 @@ suite('updateGroup', () => {
     const before = await app.eventTypes()
     assert.equal((await put(app, 'g', {})).status, 200)
     assert.deepEqual(await app.eventTypes(), before)
-    assert.equal((await put(app, 'nobody', {})).body.error.code, 'ERR_GUID_NOT_FOUND')
+    await refused(put(app, 'nobody', {}), 'ERR_GUID_NOT_FOUND')
   })
 
-  test('a password comes with the type, and goes with it', async () => {
-    const app = await withUsers('amira')
-    await create(app, { guid: 'g', name: 'G' })
-    const join = (password: string) =>
-      app.call('POST', '/v3/groups/g/join', { ...as('amira'), body: { password } })
-    const codeOf = async (body: object) => (await put(app, 'g', body)).body.error?.code
-    assert.equal(await codeOf({ type: 'password' }), 'ERR_EMPTY_GROUP_PASS')
-    assert.equal(await codeOf({ type: 'password', password: '' }), 'ERR_EMPTY_GROUP_PASS')
-    assert.equal(await codeOf({ type: 'password', password: 'one' }), undefined)
-    assert.equal(await codeOf({ type: 'password' }), undefined)
-    assert.equal(await codeOf({ password: 'two' }), undefined)
-    assert.equal((await join('one')).body.error.code, 'ERR_WRONG_GROUP_PASS')
-    assert.equal((await join('two')).status, 200)
-    assert.equal(await codeOf({ type: 'public' }), undefined)
-    assert.equal(await codeOf({ type: 'password' }), 'ERR_EMPTY_GROUP_PASS')
+  test('keeps a password for as long as the group has the type password', async () => {
+    const app = await server.newApp()
+    const [amira] = await app.users('amira')
+    const { groups } = app.client
+    await groups.create({ guid: 'g', name: 'G' })
+    const join = (password: string) => amira.groups.join('g', { password })
+    await refused(groups.update('g', { type: 'password' }), 'ERR_EMPTY_GROUP_PASS')
+    await refused(groups.update('g', { type: 'password', password: '' }), 'ERR_EMPTY_GROUP_PASS')
+    await groups.update('g', { type: 'password', password: 'one' })
+    await groups.update('g', { type: 'password' })
+    await groups.update('g', { password: 'two' })
+    await refused(join('one'), 'ERR_WRONG_GROUP_PASS')
+    await join('two')
+    await groups.update('g', { type: 'public' })
+    await refused(groups.update('g', { type: 'password' }), 'ERR_EMPTY_GROUP_PASS')
   })
 
-  test('the app gives it to another owner, a user does not do so by the way', async () => {
-    const app = await withUsers('amira', 'ben', 'cleo')
-    await create(app, { guid: 'g', name: 'G', members: { participants: ['cleo'] } }, 'amira')
-    assert.equal((await put(app, 'g', { owner: 'ben' }, 'amira')).body.data.owner, 'amira')
+  test('lets the app change the owner, but not a user', async () => {
+    const app = await server.newApp()
+    const [amira, ben, cleo] = await app.users('amira', 'ben', 'cleo')
+    await create(amira, { guid: 'g', name: 'G', members: { participants: ['cleo'] } })
+    assert.equal((await put(amira, 'g', { owner: 'ben' })).body.data.owner, 'amira')
     const { data } = (await put(app, 'g', { owner: 'ben' })).body
     assert.deepEqual([data.owner, data.membersCount], ['ben', 3])
-    assert.equal((await get(app, 'g', 'ben')).body.data.scope, 'admin')
+    assert.equal((await get(ben, 'g')).body.data.scope, 'admin')
     assert.equal((await put(app, 'g', { owner: 'cleo' })).body.data.owner, 'cleo')
-    assert.equal((await get(app, 'g', 'cleo')).body.data.scope, 'admin')
-    assert.equal((await get(app, 'g', 'amira')).body.data.scope, 'admin')
+    assert.equal((await get(cleo, 'g')).body.data.scope, 'admin')
+    assert.equal((await get(amira, 'g')).body.data.scope, 'admin')
     assert.equal((await put(app, 'g', { owner: 'app_system' })).body.data.owner, 'app_system')
 
     const events = (await groupEvents(app)).slice(2)
@@ -237,50 +225,47 @@ suite('updateGroup', () => {
       events.flatMap(({ payload }) => payload.oldOwner ?? []),
       ['amira', 'ben', 'cleo'],
     )
-    assert.equal((await put(app, 'g', { owner: 'nobody' })).body.error.code, 'ERR_UID_NOT_FOUND')
-    await app.call('POST', '/v3/groups/g/bannedusers/ben')
-    const banned = await put(app, 'g', { owner: 'ben' })
-    assert.equal(banned.body.error.code, 'ERR_BANNED_GROUPMEMBER')
+    await refused(put(app, 'g', { owner: 'nobody' }), 'ERR_UID_NOT_FOUND')
+    await app.client.bannedUsers.ban('g', 'ben')
+    await refused(put(app, 'g', { owner: 'ben' }), 'ERR_BANNED_GROUPMEMBER')
   })
 })
 
 suite('transferGroup', () => {
-  test('the new owner is an admin, the old one stays one', async () => {
-    const app = await withUsers('amira', 'ben')
-    await create(app, { guid: 'g', name: 'G', members: { participants: ['ben'] } }, 'amira')
-    const body = { owner: 'ben' }
-    const answer = await app.call('PUT', '/v3/groups/g/owner', { body, ...as('amira') })
-    assert.deepEqual([answer.body.data.owner, answer.body.data.scope], ['ben', 'admin'])
-    assert.equal((await get(app, 'g', 'ben')).body.data.scope, 'admin')
+  test('makes the new owner an admin and keeps the old owner as one', async () => {
+    const app = await server.newApp()
+    const [amira, ben] = await app.users('amira', 'ben')
+    await create(amira, { guid: 'g', name: 'G', members: { participants: ['ben'] } })
+    const group = await amira.groups.transfer('g', { owner: 'ben' })
+    assert.deepEqual([group.owner, group.scope], ['ben', 'admin'])
+    assert.equal((await get(ben, 'g')).body.data.scope, 'admin')
     const event = (await groupEvents(app)).at(-1)
     assert.equal(event?.type, 'group.owner.transferred')
     assert.deepEqual([event?.payload.group.owner, event?.payload.oldOwner], ['ben', 'amira'])
-    const system = { body: { owner: 'app_system' }, ...as('ben') }
-    const refused = await app.call('PUT', '/v3/groups/g/owner', system)
-    assert.equal(refused.body.error.code, 'ERR_UID_NOT_FOUND')
+    await refused(ben.groups.transfer('g', { owner: 'app_system' }), 'ERR_UID_NOT_FOUND')
   })
 })
 
-test('the guid of a removed group stays taken until all of it is swept', async () => {
-  const app = await withUsers()
+test('the guid of a removed group stays taken until the whole group is swept', async () => {
+  const app = await server.newApp()
   await create(app, { guid: 'g', name: 'G' })
   const text = `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
     select $1, 'm' || n, 'group', 'g', no, 'participant', now()
     from conversations, generate_series(1, 1500) n where app_no = $1`
   await app.cell.db.query({ name: '', text, values: [app.no] })
-  assert.equal((await app.call('DELETE', '/v3/groups/g')).status, 200)
+  await app.client.groups.delete('g')
   assert.equal((await get(app, 'g')).status, 404)
   // No worker runs here.
-  const { body } = await create(app, { guid: 'g', name: 'G' })
-  assert.equal(body.error.code, 'ERR_GUID_ALREADY_EXISTS')
+  await refused(create(app, { guid: 'g', name: 'G' }), 'ERR_GUID_ALREADY_EXISTS')
 })
 
-test('the record is the same wherever it is made', async () => {
-  const app = await withUsers('amira')
+test('the SQL function and TypeScript build the same group record', async () => {
+  const app = await server.newApp()
+  const [amira] = await app.users('amira')
   const rich = { icon: 'https://i.example/x', description: 'd', metadata: { a: null, b: [{}] } }
   await create(app, { guid: 'poor', name: 'G' })
-  await create(app, { guid: 'rich', name: 'G', ...rich, tags: ['t'] }, 'amira')
-  await put(app, 'rich', { name: 'Renamed' }, 'amira')
+  await create(amira, { guid: 'rich', name: 'G', ...rich, tags: ['t'] })
+  await put(amira, 'rich', { name: 'Renamed' })
   for (const guid of ['poor', 'rich']) {
     const text = 'select group_record(g) as record from groups g where app_no = $1 and guid = $2'
     const { rows } = await app.cell.db.query({ name: '', text, values: [app.no, guid] })

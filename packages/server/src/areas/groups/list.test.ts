@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import type { CreateGroupBody } from '@loquat/sdk'
+import { type Caller, refused, type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-const list = async (app: TestApp, query = '', by?: string) =>
-  (await app.call('GET', `/v3/groups?${query}`, by ? as(by) : {})).body
-const guids = async (app: TestApp, query = '', by?: string): Promise<string[]> =>
-  (await list(app, query, by)).data.map((group: { guid: string }) => group.guid)
+const list = async (by: Caller, query = '') => (await by.call('GET', `/v3/groups?${query}`)).body
+const guids = async (by: Caller, query = ''): Promise<string[]> =>
+  (await list(by, query)).data.map((group: { guid: string }) => group.guid)
 
-/** Other times than now, as seconds since `BASE`. */
+/** Sets a group's times, in seconds since `BASE`. */
 const BASE = 1_700_000_000
 const setTimes = (app: TestApp, guid: string, created: number, updated: number | null) =>
   app.cell.db.query({
@@ -20,19 +19,14 @@ const setTimes = (app: TestApp, guid: string, created: number, updated: number |
     values: [app.no, guid, BASE + created + 0.5, updated === null ? null : BASE + updated + 0.5],
   })
 
-async function create(app: TestApp, guid: string, fields: object = {}, by?: string) {
-  const body = { guid, name: guid, ...fields }
-  const answer = await app.call('POST', '/v3/groups', { body, ...(by && as(by)) })
-  assert.equal(answer.status, 200)
-}
+const create = (app: TestApp, guid: string, fields: Partial<CreateGroupBody> = {}) =>
+  app.client.groups.create({ guid, name: guid, ...fields })
 
 suite('listGroups', () => {
   let app: TestApp
   before(async () => {
     app = await server.newApp()
-    for (const uid of ['amira', 'ben', 'cleo']) {
-      await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-    }
+    await app.users('amira', 'ben', 'cleo')
     await create(app, 'alpha', { name: 'Zürich 100%', tags: ['x', 'y'] })
     await create(app, 'beta', { name: 'Bees', type: 'private', owner: 'amira' })
     await create(app, 'gamma', { name: 'apes', type: 'password', password: 'p', tags: ['y'] })
@@ -45,7 +39,7 @@ suite('listGroups', () => {
     await setTimes(app, 'omega', 5, null)
   })
 
-  test('by the last change, then guid', async () => {
+  test('sorts by the last change, then by guid', async () => {
     const { data, meta } = await list(app)
     assert.deepEqual(
       data.map((group: { guid: string }) => group.guid),
@@ -103,11 +97,12 @@ suite('listGroups', () => {
     [`affix=append&updatedAt=${BASE + 40}&sortBy=guid`, 'alpha beta delta gamma omega'],
   ]
   for (const [query, expected] of cases) {
-    test(query, async () => assert.equal((await guids(app, query)).join(' '), expected))
+    test(`filters and sorts with ${query}`, async () =>
+      assert.equal((await guids(app, query)).join(' '), expected))
   }
 
-  test('a viewer sees no private group of others, and what it is in each', async () => {
-    const { data, meta } = await list(app, 'sortBy=guid', 'amira')
+  test("hides other users' private groups from a viewer and shows the viewer's membership", async () => {
+    const { data, meta } = await list(app.as('amira'), 'sortBy=guid')
     assert.deepEqual(
       data.map(({ guid, hasJoined, scope }: Record<string, unknown>) => [guid, hasJoined, scope]),
       [
@@ -119,24 +114,24 @@ suite('listGroups', () => {
     )
     assert.equal(meta.pagination.total, 4)
     assert.ok(data[1].joinedAt > 0)
-    assert.deepEqual(await guids(app, 'types=private', 'ben'), ['omega'])
-    assert.deepEqual(await guids(app, 'hasJoined=true', 'ben'), ['omega', 'delta'])
-    assert.deepEqual(await guids(app, 'hasJoined=true&sortBy=name', 'amira'), ['delta', 'beta'])
-    assert.deepEqual(await guids(app, 'hasJoined=true&tags=x', 'ben'), [])
-    assert.equal((await list(app, 'hasJoined=true', 'ben')).meta.pagination.total, 2)
-    assert.equal((await app.call('GET', '/v3/groups?hasJoined=true')).status, 400)
+    assert.deepEqual(await guids(app.as('ben'), 'types=private'), ['omega'])
+    assert.deepEqual(await guids(app.as('ben'), 'hasJoined=true'), ['omega', 'delta'])
+    assert.deepEqual(await guids(app.as('amira'), 'hasJoined=true&sortBy=name'), ['delta', 'beta'])
+    assert.deepEqual(await guids(app.as('ben'), 'hasJoined=true&tags=x'), [])
+    assert.equal((await list(app.as('ben'), 'hasJoined=true')).meta.pagination.total, 2)
+    await refused(app.client.groups.list({ hasJoined: true }), 'ERR_BAD_REQUEST')
   })
 
-  test('nor a group that banned it', async () => {
+  test('hides groups that banned the viewer', async () => {
     for (const guid of ['alpha', 'omega']) {
-      await app.call('POST', `/v3/groups/${guid}/bannedusers/cleo`)
+      await app.client.bannedUsers.ban(guid, 'cleo')
     }
-    assert.deepEqual(await guids(app, '', 'cleo'), ['delta', 'gamma'])
-    assert.equal((await list(app, '', 'cleo')).meta.pagination.total, 2)
-    assert.deepEqual(await guids(app, 'searchKey=zur', 'cleo'), [])
+    assert.deepEqual(await guids(app.as('cleo'), ''), ['delta', 'gamma'])
+    assert.equal((await list(app.as('cleo'), '')).meta.pagination.total, 2)
+    assert.deepEqual(await guids(app.as('cleo'), 'searchKey=zur'), [])
   })
 
-  test('cursors of another order or app are refused', async () => {
+  test('refuses cursors of another order or app', async () => {
     const { next } = (await list(app, 'perPage=1')).meta.cursor
     assert.deepEqual(await guids(app, `perPage=1&cursor=${next}`), ['beta'])
     const other = await server.newApp()
@@ -144,15 +139,14 @@ suite('listGroups', () => {
       [app, 'sortBy=name'],
       [other, ''],
     ] as const) {
-      const { status } = await reader.call('GET', `/v3/groups?${query}&cursor=${next}`)
-      assert.equal(status, 400)
+      await refused(reader.call('GET', `/v3/groups?${query}&cursor=${next}`), 'ERR_BAD_REQUEST')
     }
   })
 })
 
 const MANY = 6_000
 
-/** Group n is the n-th by every order; every third is of each type; the last ones stand out. */
+/** Group n is the n-th in every order; a third of them has each type; the last ones have the tag `rare`. */
 const FILL = `
   with made as (
     insert into groups (app_no, guid, name, type, owner, tags, members_count, created_at)
@@ -170,11 +164,11 @@ const FILL = `
   )
   insert into totals (app_no, what, shard, total) values ($1, 'groups', 99, ${MANY})`
 
-suite('a list of thousands', () => {
+suite('listGroups with thousands of groups', () => {
   let app: TestApp
   before(async () => {
     app = await server.newApp()
-    await app.call('POST', '/v3/users', { body: { uid: 'amira', name: 'Amira' } })
+    await app.users('amira')
     await app.cell.db.query({ name: '', text: FILL, values: [app.no] })
   })
 
@@ -196,7 +190,8 @@ suite('a list of thousands', () => {
   const orders = ['', 'sortBy=name', 'sortBy=guid&sortOrder=desc', 'sortBy=createdAt']
 
   for (const [query, by, holds] of crawls) {
-    test(`${query || 'all'} ${by ?? ''}: every page of every order, by number and by cursor`, async () => {
+    test(`pages by number and by cursor in every order: ${query || 'all'} ${by ?? ''}`, async () => {
+      const reader = by ? app.as(by) : app
       for (const order of orders) {
         const expected = numbers.filter(holds).map(guidOf)
         if (order.endsWith('desc')) expected.reverse()
@@ -205,8 +200,8 @@ suite('a list of thousands', () => {
         let cursor = ''
         for (let page = 1; ; page++) {
           const filters = `${query}&${order}&perPage=${perPage}`
-          const numbered = await list(app, `${filters}&page=${page}`, by)
-          const { data, meta } = await list(app, `${filters}${cursor}`, by)
+          const numbered = await list(reader, `${filters}&page=${page}`)
+          const { data, meta } = await list(reader, `${filters}${cursor}`)
           byPage?.push(...numbered.data.map((group: { guid: string }) => group.guid))
           byCursor?.push(...data.map((group: { guid: string }) => group.guid))
           assert.equal(meta.pagination.total, expected.length)
@@ -219,7 +214,7 @@ suite('a list of thousands', () => {
     })
   }
 
-  test('a jump counts from the top', async () => {
+  test('counts pages from the top', async () => {
     const page = (query: string) => guids(app, `perPage=50&page=100${query}`)
     assert.deepEqual(await page(''), numbers.slice(4950, 5000).map(guidOf))
     const reversed = numbers.toReversed().slice(4950, 5000).map(guidOf)
@@ -231,7 +226,7 @@ suite('a list of thousands', () => {
     assert.deepEqual(await guids(app, 'perPage=1000&page=7'), [])
   })
 
-  test('the times of the contract lead forwards and backwards', async () => {
+  test('continues forwards and backwards from a time', async () => {
     const first = await list(app, 'affix=append&perPage=100')
     assert.deepEqual(first.meta.cursor.affix, 'append')
     const last = await list(app, 'affix=prepend&perPage=101')
@@ -245,7 +240,7 @@ suite('a list of thousands', () => {
     const later = await guids(app, `affix=append&updatedAt=${BASE}&perPage=10&page=3`)
     const all = await guids(app, `affix=append&updatedAt=${BASE}&perPage=30`)
     assert.deepEqual(later, all.slice(20))
-    // In sequence, by what is remembered, as by a jump.
+    // The remembered page start leads to the same page as a jump.
     await guids(app, `affix=append&updatedAt=${BASE}&perPage=15`)
     const second = await guids(app, `affix=append&updatedAt=${BASE}&perPage=15&page=2`)
     assert.deepEqual(second, all.slice(15))

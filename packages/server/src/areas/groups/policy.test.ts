@@ -36,9 +36,9 @@ const CODES: Record<string, string> = {
 }
 
 /**
- * What each gets for each action, on a public group unless told otherwise. The columns of the
- * second table are the targets; `-` is nobody: the app is no target of its own, the owner is its
- * own self, and who is no member has said nothing that could be deleted (`unsay`).
+ * The outcome of each action by each actor, in a public group by default. The columns of the second
+ * table are the targets. `-` marks cases that don't exist: the app isn't a target, the owner is the
+ * same as self, and users outside the group have no message to delete (`unsay`).
  */
 const ALONE = `
               app   owner  admin  moderator participant stranger banned
@@ -171,7 +171,7 @@ function cases(): Case[] {
 
 const HARMLESS = ['read', 'readPrivate', 'send', 'history', 'mark', 'unsay']
 
-/** Whoever acts and whoever is acted on are two, also where they stand alike. */
+/** The actor and the target are different users even if both have the same scope. */
 const OTHERS = { admins: 'admin', moderators: 'moderator', participants: 'participant' } as const
 
 class Ground {
@@ -183,35 +183,26 @@ class Ground {
   }
 
   async makeUsers() {
-    for (const uid of ACTORS.slice(1)) {
-      for (const name of [uid, `${uid}-2`]) {
-        await this.#app.call('POST', '/v3/users', { body: { uid: name, name } })
-      }
-    }
+    await this.#app.users(...ACTORS.slice(1).flatMap((uid) => [uid, `${uid}-2`]))
   }
 
-  async newGroup(type: string): Promise<string> {
+  async newGroup(type: 'public' | 'private'): Promise<string> {
     const guid = `group-${++this.#made}`
     const lists = Object.entries(OTHERS).map(([list, who]) => [list, [who, `${who}-2`]])
     const members = { ...Object.fromEntries(lists), usersToBan: ['banned', 'banned-2'] }
     const body = { guid, name: 'Group', type, owner: 'owner', members }
-    assert.equal((await this.#app.call('POST', '/v3/groups', { body })).status, 200)
+    await this.#app.client.groups.create(body)
     return guid
   }
 
   async act({ action, actor, target }: Case, guid: string): Promise<string> {
     const uid = target === 'self' ? actor : target === 'owner' ? 'owner' : `${target}-2`
-    const headers: Record<string, string> = actor === 'app' ? {} : { onbehalfof: actor }
+    const by = actor === 'app' ? this.#app : this.#app.as(actor)
     const call = (method: string, path: string, body?: object) =>
-      this.#app.call(method, `/v3/groups/${guid}${path}`, { headers, ...(body && { body }) })
-    const say = (sender: Record<string, string>) =>
-      this.#app.call('POST', '/v3/messages', {
-        headers: sender,
-        body: { receiver: guid, receiverType: 'group', data: { text: 'Hello' } },
-      })
+      by.call(method, `/v3/groups/${guid}${path}`, { ...(body && { body }) })
     const unsay = async () => {
-      const { id } = (await say({ onbehalfof: uid })).body.data
-      return this.#app.call('DELETE', `/v3/messages/${id}`, { headers })
+      const { id } = await this.#app.as(uid).sendText(guid, 'Hello', { receiverType: 'group' })
+      return by.call('DELETE', `/v3/messages/${id}`)
     }
     const scopeTo = (scope: string) => call('PUT', `/members/${uid}`, { scope })
     const actions: Record<string, () => Promise<Answer>> = {
@@ -229,7 +220,10 @@ class Ground {
       toModerator: () => scopeTo('moderator'),
       toParticipant: () => scopeTo('participant'),
       transfer: () => call('PUT', '/owner', { owner: uid }),
-      send: () => say(headers),
+      send: () =>
+        by.call('POST', '/v3/messages', {
+          body: { receiver: guid, receiverType: 'group', data: { text: 'Hello' } },
+        }),
       history: () => call('GET', '/messages'),
       mark: () => call('POST', '/conversation/read'),
       unsay,
@@ -240,7 +234,7 @@ class Ground {
   }
 }
 
-suite('who may what in a group', () => {
+suite('what users may do in a group', () => {
   const byAction = Map.groupBy(cases(), ({ action }) => action)
   let ground: Ground
   before(async () => {
@@ -248,7 +242,7 @@ suite('who may what in a group', () => {
     await ground.makeUsers()
   })
 
-  test('the table is whole', () => {
+  test('has a case for every action, actor and target', () => {
     const onOthers = 8 * (ACTORS.length * TARGETS.length - 2)
     assert.equal(cases().length, 9 * ACTORS.length + onOthers + 31)
   })
@@ -262,7 +256,7 @@ suite('who may what in a group', () => {
         const given = await ground.act(one, guid)
         const expected = one.expected === 'ok' ? 'ok' : CODES[one.expected]
         if (given !== expected) wrong.push({ ...one, given })
-        // What succeeded has changed the group.
+        // A successful action has changed the group.
         if (given === 'ok' && !HARMLESS.includes(action)) guid = await ground.newGroup(type)
       }
       assert.deepEqual(wrong, [])

@@ -1,12 +1,10 @@
-/** What happens when several change one group at once: one order of them, and counts that agree. */
+/** Concurrent changes of one group have one order, and the counts agree with it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type Answer, type TestApp, useServer } from '../../../test/kit.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
-
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
 const codeOf = ({ body }: Answer): string => body.error?.code ?? 'ok'
 const range = (count: number) => Array.from({ length: count }, (_, n) => n)
 
@@ -15,16 +13,10 @@ function tally(answers: Answer[]): Record<string, number> {
   return Object.fromEntries([...groups].map(([code, same]) => [code, same.length]))
 }
 
-async function withUsers(uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  await Promise.all(uids.map((uid) => app.call('POST', '/v3/users', { body: { uid, name: uid } })))
-  return app
-}
-
 const create = (app: TestApp, group: object = {}) =>
   app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', ...group } })
 
-/** Every count that is kept must be the one that can be counted. */
+/** Compares every stored count with the rows that it counts. */
 async function assertCounts({ cell, no }: TestApp) {
   const text = `
     select
@@ -53,27 +45,29 @@ async function assertCounts({ cell, no }: TestApp) {
 }
 
 const membersCount = async (app: TestApp): Promise<number> =>
-  (await app.call('GET', '/v3/groups/g')).body.data.membersCount
+  (await app.client.groups.get('g')).membersCount
 
-suite('at once', () => {
-  test('one guid created 30 times: one winner', async () => {
-    const app = await withUsers(['amira', 'ben'])
+suite('concurrent changes of a group', () => {
+  test('create one group from 30 requests with the same guid', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const answers = await Promise.all(
       range(30).map((n) => create(app, { owner: n % 2 ? 'amira' : 'ben' })),
     )
     assert.deepEqual(tally(answers), { ok: 1, ERR_GUID_ALREADY_EXISTS: 29 })
-    assert.equal((await app.call('GET', '/v3/groups')).body.meta.pagination.total, 1)
+    assert.equal((await app.client.groups.list()).meta.pagination.total, 1)
     assert.equal(await membersCount(app), 1)
     await assertCounts(app)
   })
 
-  test('a ban while the user joins: the ban holds, whichever was first', async () => {
+  test('keep a ban of a user who is joining, whichever comes first', async () => {
     const uids = range(12).map((n) => `u${n}`)
-    const app = await withUsers(uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     await create(app)
     const answers = await Promise.all(
       uids.flatMap((uid) => [
-        app.call('POST', '/v3/groups/g/join', as(uid)),
+        app.as(uid).call('POST', '/v3/groups/g/join'),
         app.call('POST', `/v3/groups/g/bannedusers/${uid}`),
       ]),
     )
@@ -86,36 +80,39 @@ suite('at once', () => {
     await assertCounts(app)
   })
 
-  test('one user joins 20 times: once', async () => {
-    const app = await withUsers(['amira'])
+  test('add a user who joins 20 times once', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
     await create(app)
     const answers = await Promise.all(
-      range(20).map(() => app.call('POST', '/v3/groups/g/join', as('amira'))),
+      range(20).map(() => app.as('amira').call('POST', '/v3/groups/g/join')),
     )
     assert.deepEqual(tally(answers), { ok: 1, ERR_ALREADY_JOINED: 19 })
     assert.equal(await membersCount(app), 1)
     await assertCounts(app)
   })
 
-  test('two give the group away: the second is no owner any more', async () => {
-    const app = await withUsers(['amira', 'ben', 'cleo'])
+  test('transfer the group once when its owner gives it to two users', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     await create(app, { owner: 'amira', members: { participants: ['ben', 'cleo'] } })
     const answers = await Promise.all(
       ['ben', 'cleo'].map((owner) =>
-        app.call('PUT', '/v3/groups/g/owner', { body: { owner }, ...as('amira') }),
+        app.as('amira').call('PUT', '/v3/groups/g/owner', { body: { owner } }),
       ),
     )
     assert.deepEqual(tally(answers), { ok: 1, ERR_GROUP_NO_CLEARANCE: 1 })
     const winner = answers.find(({ status }) => status === 200)?.body.data.owner
-    assert.equal((await app.call('GET', '/v3/groups/g')).body.data.owner, winner)
+    assert.equal((await app.client.groups.get('g')).owner, winner)
     const events = await app.eventTypes()
     assert.equal(events.filter((type) => type === 'group.owner.transferred').length, 1)
     await assertCounts(app)
   })
 
-  test('kicks while the same users are added', async () => {
+  test('kick and add the same users, with counts that agree', async () => {
     const uids = range(8).map((n) => `u${n}`)
-    const app = await withUsers(uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     await create(app)
     const answers = await Promise.all(
       range(4).flatMap(() => [
@@ -129,39 +126,42 @@ suite('at once', () => {
     await assertCounts(app)
   })
 
-  test('30 join a group that has room for 7: 7 are in', async () => {
+  test('let 7 of 30 users join a group with room for 7', async () => {
     const uids = range(30).map((n) => `u${n}`)
-    const app = await withUsers(uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     await storeSettings(server.deps, app, { 'limits.membersPerGroup': 7 })
     await create(app)
     const answers = await Promise.all(
-      uids.map((uid) => app.call('POST', '/v3/groups/g/join', as(uid))),
+      uids.map((uid) => app.as(uid).call('POST', '/v3/groups/g/join')),
     )
     assert.deepEqual(tally(answers), { ok: 7, ERR_NO_VACANCY: 23 })
     assert.equal(await membersCount(app), 7)
     await assertCounts(app)
   })
 
-  test('one user joins 20 groups and may be in 5', async () => {
-    const app = await withUsers(['amira'])
+  test('let a user with a limit of 5 groups join 5 of 20', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
     await storeSettings(server.deps, app, { 'limits.groupsPerUser': 5 })
     const guids = range(20).map((n) => `g${n}`)
     await Promise.all(guids.map((guid) => create(app, { guid })))
     const answers = await Promise.all(
-      guids.map((guid) => app.call('POST', `/v3/groups/${guid}/join`, as('amira'))),
+      guids.map((guid) => app.as('amira').call('POST', `/v3/groups/${guid}/join`)),
     )
     assert.deepEqual(tally(answers), { ok: 5, ERR_PLAN_QUOTA_RESTRICTION: 15 })
     await assertCounts(app)
   })
 
-  test('members come and go while the group is removed: nothing hangs, nothing is left', async () => {
+  test('leave nothing behind when members join and leave while the group is removed', async () => {
     const uids = range(10).map((n) => `u${n}`)
-    const app = await withUsers(uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     await create(app, { members: { participants: uids.slice(5) } })
     const answers = await Promise.all([
-      ...uids.slice(0, 5).map((uid) => app.call('POST', '/v3/groups/g/join', as(uid))),
+      ...uids.slice(0, 5).map((uid) => app.as(uid).call('POST', '/v3/groups/g/join')),
       app.call('DELETE', '/v3/groups/g'),
-      ...uids.slice(5).map((uid) => app.call('POST', '/v3/groups/g/leave', as(uid))),
+      ...uids.slice(5).map((uid) => app.as(uid).call('POST', '/v3/groups/g/leave')),
     ])
     for (const answer of answers) {
       assert.ok(['ok', 'ERR_GUID_NOT_FOUND'].includes(codeOf(answer)), codeOf(answer))
@@ -172,9 +172,10 @@ suite('at once', () => {
     assert.equal(left.rows.length, 0)
   })
 
-  test('many add many: no circle of waits over users or totals', async () => {
+  test('add the same users to many groups without a deadlock', async () => {
     const uids = range(20).map((n) => `u${n}`)
-    const app = await withUsers(uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     const guids = range(8).map((n) => `g${n}`)
     await Promise.all(guids.map((guid) => create(app, { guid })))
     const answers = await Promise.all(

@@ -9,7 +9,7 @@ const ids = fc
   .map((values) => values.sort((a, b) => a - b))
 
 suite('grams', () => {
-  test('a text has all that is looked up for any part of it', () => {
+  test('of a text contain all grams that a search for any part of it looks up', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'ไ', '東', '🙂', ' '), minLength: 1 })
     fc.assert(
       fc.property(text, fc.nat(), fc.nat(), (whole, from, length) => {
@@ -27,7 +27,7 @@ suite('grams', () => {
     )
   })
 
-  test('lists come back as they were', () => {
+  test('decode to the same list of ids that was encoded', () => {
     fc.assert(
       fc.property(ids, (list) => {
         assert.deepEqual(decodeIds(encodeIds(list, 0), 0), list)
@@ -38,7 +38,7 @@ suite('grams', () => {
     )
   })
 
-  test('lists meet and join as sets do', () => {
+  test('intersect and unite lists as sets', () => {
     const small = fc
       .uniqueArray(fc.integer({ min: 1, max: 30 }))
       .map((values) => values.sort((a, b) => a - b))

@@ -1,4 +1,4 @@
-/** Lists with several filters at once, beside a model that looks at every message. */
+/** Lists with several filters at once, compared with a model that filters every message. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import fc from 'fast-check'
@@ -14,7 +14,7 @@ const RUNS = 150
 interface Known {
   id: string
   sender: string
-  /** Who can read it. */
+  /** The users who can read it. */
   readers: string[]
   receiverType: string
   conversationId: string
@@ -30,10 +30,8 @@ interface Known {
 
 let app: TestApp
 const known: Known[] = []
-/** `d` blocks `b`, and has cleared what it had with `a` before the last messages. */
+/** `d` blocks `b`, and has cleared the conversation with `a` before the last messages. */
 const BLOCKED: Record<string, string[]> = { d: ['b'] }
-
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
 
 const contents = [
   { text: 'Good morning', body: { data: { text: 'Good morning' } } },
@@ -64,15 +62,9 @@ async function write(n: number, sender: string, receiver: string, parent?: strin
   const content = contents[n % contents.length]
   if (!content) throw new Error('no content')
   const receiverType = receiver === 'g' ? 'group' : 'user'
-  const body = {
-    receiver,
-    receiverType,
-    ...content.body,
-    ...(parent && { parentMessageId: parent }),
-  }
-  const { id, conversationId, category, type } = (
-    await app.call('POST', '/v3/messages', { ...as(sender), body })
-  ).body.data
+  const more = { receiverType, ...content.body, ...(parent && { parentMessageId: parent }) }
+  const sent = await app.as(sender).sendText(receiver, '', more)
+  const { id, conversationId, category, type } = sent
   known.push({
     ...{ id, sender, receiverType, conversationId, category, type },
     readers: receiver === 'g' ? MEMBERS : [sender, receiver],
@@ -87,9 +79,9 @@ async function write(n: number, sender: string, receiver: string, parent?: strin
 
 async function fill() {
   app = await server.newApp()
-  for (const uid of USERS) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
+  await app.users(...USERS)
   const group = { guid: 'g', name: 'g', members: { participants: MEMBERS } }
-  await app.call('POST', '/v3/groups', { body: group })
+  await app.client.groups.create(group)
   const pairs = [
     ['a', 'b'],
     ['b', 'a'],
@@ -101,18 +93,18 @@ async function fill() {
   ] as const
   for (let n = 0; n < 63; n++) {
     const [sender, receiver] = pairs[n % pairs.length] ?? ['a', 'b']
-    // Some of the group's are replies to the first one there.
+    // Some messages in the group are replies to the first one.
     const parent =
       receiver === 'g' && n > 50
         ? known.find(({ receiverType }) => receiverType === 'group')
         : undefined
     await write(n, sender, receiver, parent?.id)
-    if (n === 50) await app.call('DELETE', '/v3/users/a/conversation', { ...as('d'), body: {} })
+    if (n === 50) await app.as('d').conversations.resetUser('a', {})
     if (n === 50) for (const message of known) dropReader(message)
   }
-  await app.call('POST', '/v3/users/d/blockedusers', { body: { blockedUids: ['b'] } })
+  await app.client.blockedUsers.block('d', { blockedUids: ['b'] })
   for (const message of known.filter((_, n) => n % 9 === 4)) {
-    await app.call('DELETE', `/v3/messages/${message.id}`, as(message.sender))
+    await app.as(message.sender).messages.delete(message.id)
     Object.assign(message, { deleted: true, text: '', tags: message.tags, kinds: [], mentions: [] })
   }
 }
@@ -132,7 +124,7 @@ const fold = (text: string) =>
 type Query = Record<string, string>
 const split = (text: string) => text.split(',')
 
-/** One question for each filter. */
+/** A predicate for each filter. */
 const passes: Record<string, (message: Known, value: string, reader?: string) => boolean> = {
   searchKey: ({ text }, value) => fold(text).includes(fold(value)),
   receiverType: ({ receiverType }, value) => receiverType === value,
@@ -191,13 +183,13 @@ const filters = fc
     fc.record(Object.fromEntries(names.map((name) => [name, values[name] ?? fc.constant('')]))),
   )
 
-/** All pages, one after the other. */
+/** Reads all pages. */
 async function crawl(query: Query, reader: string | undefined, affix: string, limit: number) {
   const pages: string[][] = []
   let next: Query | undefined = {}
   while (next) {
     const asked = new URLSearchParams({ ...query, affix, limit: String(limit), ...next })
-    const { body } = await app.call('GET', `/v3/messages?${asked}`, reader ? as(reader) : {})
+    const { body } = await app.as(reader).call('GET', `/v3/messages?${asked}`)
     pages.push(body.data.map(({ id }: { id: string }) => id))
     assert.ok((pages.at(-1)?.length ?? 0) <= limit)
     next = body.meta.next && { id: body.meta.next.id }
@@ -205,10 +197,10 @@ async function crawl(query: Query, reader: string | undefined, affix: string, li
   return affix === 'append' ? pages.flat() : pages.reverse().flat()
 }
 
-suite('several filters', () => {
+suite('listMessages with several filters', () => {
   before(fill)
 
-  test('find what a look at every message finds, in any direction and size of page', async () => {
+  test('finds the same messages as the model, in any direction and page size', async () => {
     const cases = fc.record({
       query: filters,
       reader: fc.constantFrom(undefined, ...USERS),
@@ -222,7 +214,7 @@ suite('several filters', () => {
             (reader === undefined || message.readers.includes(reader)) &&
             Object.entries(query).every(([name, value]) => passes[name]?.(message, value, reader)),
         )
-        // What the service itself says in the group is not in the model.
+        // The model doesn't contain the group's action messages.
         const categories = query.categories ?? 'message,custom,interactive'
         const found = await crawl({ ...query, categories }, reader, affix, limit)
         assert.deepEqual(

@@ -1,38 +1,23 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
-async function addGroup(app: TestApp, guid: string, ...participants: string[]) {
-  const body = { guid, name: guid, type: 'private', members: { participants } }
-  await app.call('POST', '/v3/groups', { body })
-}
+const addGroup = (app: TestApp, guid: string, ...participants: string[]) =>
+  app.client.groups.create({ guid, name: guid, type: 'private', members: { participants } })
 
 type Body = Record<string, unknown>
 
-/** Sends to a user, or to a group whose name begins with `g`, and gives the id. */
+/** Sends to a user, or to a group whose name begins with `g`, and returns the message's id. */
 async function send(app: TestApp, sender: string, receiver: string, message: string | Body) {
   const body = typeof message === 'string' ? { data: { text: message } } : message
   const receiverType = receiver.startsWith('g') ? 'group' : 'user'
-  const answer = await app.call('POST', '/v3/messages', {
-    ...as(sender),
-    body: { receiver, receiverType, ...body },
-  })
-  assert.equal(answer.status, 200, JSON.stringify(answer.body))
-  return String(answer.body.data.id)
+  return (await app.as(sender).sendText(receiver, '', { receiverType, ...body })).id
 }
 
 const list = (app: TestApp, query: Record<string, string>, uid?: string, path = '/v3/messages') =>
-  app.call('GET', `${path}?${new URLSearchParams(query)}`, as(uid))
+  app.as(uid).call('GET', `${path}?${new URLSearchParams(query)}`)
 
 const idsOf = async (answer: ReturnType<TestApp['call']>) =>
   (await answer).body.data.map(({ id }: { id: string }) => id)
@@ -43,9 +28,10 @@ const file = (name: string, mimeType?: string) => ({
   ...(mimeType && { mimeType }),
 })
 
-suite('filters of messages', () => {
-  test('category, type and kind of receiver', async () => {
-    const app = await appWithUsers('a', 'b')
+suite('listMessages', () => {
+  test('filters by category, type and receiverType', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await addGroup(app, 'g', 'a', 'b')
     const text = await send(app, 'a', 'b', 'Hi')
     const custom = await send(app, 'a', 'g', {
@@ -67,8 +53,9 @@ suite('filters of messages', () => {
     assert.deepEqual(await ids({ receiverType: 'group', category: 'custom' }), [custom])
   })
 
-  test('authors; for a user only in common conversations', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('filters by sender, for a user only in their own conversations', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const one = await send(app, 'a', 'b', 'one')
     const two = await send(app, 'b', 'c', 'two')
     const three = await send(app, 'c', 'a', 'three')
@@ -76,12 +63,13 @@ suite('filters of messages', () => {
     assert.deepEqual(await idsOf(list(app, { senders: 'a,c' })), [one, three])
     assert.deepEqual(await idsOf(list(app, { senders: 'b,c' }, 'a')), [three])
     assert.deepEqual(await idsOf(list(app, { senders: 'b' }, 'c', '/v3/users/b/messages')), [two])
-    // Without an acting user: what b sent, and of that what c did.
+    // Without an acting user, this lists messages that b sent; none of them is from c.
     assert.deepEqual(await idsOf(list(app, { sender: 'c' }, undefined, '/v3/users/b/messages')), [])
   })
 
-  test('attachments, by kind, whatever callers put there', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('filters by attachments and their types, even malformed ones', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const image = await send(app, 'a', 'b', {
       type: 'image',
       data: { attachments: [file('a'), file('b', 'video/mp4')] },
@@ -102,8 +90,9 @@ suite('filters of messages', () => {
     assert.ok((await idsOf(list(app, {}))).includes(empty))
   })
 
-  test('links', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('filters by links', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const http = await send(app, 'a', 'b', 'see HTTPS://x.example/a')
     const www = await send(app, 'a', 'b', 'or www.x.example')
     await send(app, 'a', 'b', 'https is a word, http:// too')
@@ -114,8 +103,9 @@ suite('filters of messages', () => {
     ])
   })
 
-  test('mentions: any, of some users, of the reader', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('filters by mentions of anyone, of given users or of the reader', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await addGroup(app, 'g', 'a', 'b', 'c')
     const both = await send(app, 'a', 'g', 'hi <@uid:b> and <@uid:c>')
     const one = await send(app, 'a', 'g', 'hi <@uid:c>')
@@ -129,22 +119,24 @@ suite('filters of messages', () => {
     assert.equal((await list(app, mine, undefined, '/v3/groups/g/messages')).status, 400)
   })
 
-  test('reactions, while there are any', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('filters by reactions that still exist', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const liked = await send(app, 'a', 'b', 'liked')
     const once = await send(app, 'a', 'b', 'once liked')
     for (const id of [liked, once]) {
-      await app.call('POST', `/v3/messages/${id}/reactions/like`, as('b'))
+      await app.as('b').messages.addReaction(id, 'like')
     }
     assert.deepEqual(await idsOf(list(app, { hasReactions: 'true' })), [liked, once])
-    await app.call('DELETE', `/v3/messages/${once}/reactions/like`, as('b'))
+    await app.as('b').messages.removeReaction(once, 'like')
     assert.deepEqual(await idsOf(list(app, { hasReactions: 'true' })), [liked])
     const path = '/v3/users/b/messages'
     assert.deepEqual(await idsOf(list(app, { hasReactions: 'true' }, 'a', path)), [liked])
   })
 
-  test('of one author have a first page, and go on by the cursor', async () => {
-    const app = await appWithUsers('a', 'b')
+  test("accepts only page 1 for one sender's messages, and continues by cursor", async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const id = await send(app, 'a', 'b', 'hello')
     const path = '/v3/users/a/messages'
     assert.deepEqual(await idsOf(list(app, { page: '1' }, undefined, path)), [id])
@@ -154,12 +146,13 @@ suite('filters of messages', () => {
     }
   })
 
-  test('deleted ones, replies and tags', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('filters by deletion, replies and tags', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const gone = await send(app, 'a', 'b', 'gone')
     const kept = await send(app, 'a', 'b', { data: { text: 'kept' }, tags: ['plan', 'x'] })
     const reply = await send(app, 'b', 'a', { data: { text: 'r' }, parentMessageId: kept })
-    await app.call('DELETE', `/v3/messages/${gone}`, as('a'))
+    await app.as('a').messages.delete(gone)
     const path = '/v3/users/b/messages'
     const ids = (query: Record<string, string>) =>
       idsOf(list(app, { category: 'message', ...query }, 'a', path))
@@ -181,24 +174,25 @@ suite('filters of messages', () => {
     assert.deepEqual([id, quotedMessage.id, quotedMessage.tags], [quote, kept, undefined])
     const tagged = (await list(app, { ...last, withTags: 'true' })).body.data[0]
     assert.deepEqual(tagged.quotedMessage.tags, ['plan', 'x'])
-    const both = await list(app, { onlyDeleted: 'true', hideDeleted: 'true' })
-    assert.equal(both.body.error.code, 'ERR_BAD_REQUEST')
+    await refused(list(app, { onlyDeleted: 'true', hideDeleted: 'true' }), 'ERR_BAD_REQUEST')
   })
 
-  test('authors whom the reader blocks', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('hides messages of users whom the reader blocks', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await addGroup(app, 'g', 'a', 'b', 'c')
     const theirs = await send(app, 'b', 'g', 'b')
     const others = await send(app, 'c', 'g', 'c')
-    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['b'] } })
+    await app.client.blockedUsers.block('a', { blockedUids: ['b'] })
     const hide = { hideMessagesFromBlockedUsers: 'true', category: 'message' }
     assert.deepEqual(await idsOf(list(app, hide, 'a')), [others])
     assert.deepEqual(await idsOf(list(app, hide, 'a', '/v3/groups/g/messages')), [others])
     assert.deepEqual(await idsOf(list(app, hide, 'c')), [theirs, others])
   })
 
-  test('unread and undelivered, and how many', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('filters by unread and undelivered messages, and counts them', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await addGroup(app, 'g', 'a', 'b', 'c')
     const first = await send(app, 'b', 'a', '1')
     const second = await send(app, 'b', 'a', '2')
@@ -207,17 +201,16 @@ suite('filters of messages', () => {
     const path = '/v3/users/b/messages'
     const ids = (query: Record<string, string>) => idsOf(list(app, query, 'a', path))
     assert.deepEqual(await ids({ undelivered: 'true' }), [first, second])
-    const marking = { ...as('a'), body: { messageId: first } }
-    await app.call('POST', '/v3/users/b/conversation/delivered', marking)
+    await app.as('a').conversations.markUserDelivered('b', { messageId: first })
     assert.deepEqual(await ids({ undelivered: 'true' }), [second])
     assert.deepEqual(await ids({ unread: 'true' }), [first, second])
-    await app.call('POST', '/v3/users/b/conversation/read', marking)
+    await app.as('a').conversations.markUserRead('b', { messageId: first })
     assert.deepEqual(await ids({ unread: 'true' }), [second])
     const texts = { unread: 'true', category: 'message' }
     assert.deepEqual(await idsOf(list(app, texts, 'a')), [second, inGroup])
     const counts = { unread: 'true', count: 'true' }
     const ofB = { entityType: 'user', entityId: 'b', count: 1 }
-    // With the three that tell who was added.
+    // Including the three messages about added members.
     const ofG = { entityType: 'group', entityId: 'g', count: 4 }
     assert.deepEqual((await list(app, counts, 'a')).body.data, [ofG, ofB])
     const groups = { ...counts, receiverType: 'group' }
@@ -228,20 +221,21 @@ suite('filters of messages', () => {
     assert.deepEqual(await of('/v3/users/b/messages'), { data: [ofB] })
     assert.deepEqual(await of('/v3/users/c/messages'), { data: [] })
     assert.deepEqual(await of('/v3/groups/g/messages'), { data: [ofG] })
-    assert.deepEqual(await app.client.onBehalfOf('a').messages.countUser('b'), [ofB])
+    assert.deepEqual(await app.as('a').messages.countUser('b'), [ofB])
     for (const path of ['/v3/users/b/messages', '/v3/groups/g/messages']) {
-      assert.equal((await list(app, counts, undefined, path)).body.error.code, 'ERR_BAD_REQUEST')
+      await refused(list(app, counts, undefined, path), 'ERR_BAD_REQUEST')
     }
-    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['c'] } })
+    await app.client.blockedUsers.block('a', { blockedUids: ['c'] })
     const hide = { ...counts, hideMessagesFromBlockedUsers: 'true' }
     assert.deepEqual((await list(app, hide, 'a')).body.data, [{ ...ofG, count: 3 }, ofB])
-    await app.call('DELETE', `/v3/messages/${second}`, as('b'))
+    await app.as('b').messages.delete(second)
     assert.deepEqual((await list(app, counts, 'a')).body.data, [ofG])
-    assert.equal((await list(app, counts)).body.error.code, 'ERR_BAD_REQUEST')
+    await refused(list(app, counts), 'ERR_BAD_REQUEST')
   })
 
-  test('times: windows of sending, changing and editing', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('filters by the times of sending, changing and editing', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const ids = [
       await send(app, 'a', 'b', '1'),
       await send(app, 'a', 'b', '2'),
@@ -279,9 +273,10 @@ suite('filters of messages', () => {
   })
 })
 
-suite('who sees what', () => {
-  test('a user sees own conversations and groups joined, since they were cleared', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+suite('the visibility of messages', () => {
+  test("covers a user's own conversations and groups, since they were last cleared", async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await addGroup(app, 'g', 'a', 'b')
     const ab = await send(app, 'a', 'b', 'secret')
     const inGroup = await send(app, 'b', 'g', 'secret')
@@ -296,30 +291,32 @@ suite('who sees what', () => {
       assert.ok((await idsOf(list(app, { conversationId }))).length > 0)
     }
     assert.deepEqual(await idsOf(list(app, { sender: 'b' }, 'c')), [bc])
-    await app.call('DELETE', '/v3/users/b/conversation', { ...as('a'), body: {} })
-    await app.call('DELETE', '/v3/groups/g/members/a')
+    await app.as('a').conversations.resetUser('b', {})
+    await app.client.groupMembers.kick('g', 'a')
     assert.deepEqual(await found('a'), [])
     const again = await send(app, 'b', 'a', 'secret again')
     assert.deepEqual(await found('a'), [again])
-    await app.call('DELETE', '/v3/users/c', { body: { permanent: true } })
+    await app.client.users.delete('c', { permanent: true })
     assert.deepEqual(await found(), [ab, inGroup, again])
-    await app.call('DELETE', '/v3/groups/g')
+    await app.client.groups.delete('g')
     assert.deepEqual(await found(), [ab, again])
-    assert.equal((await list(app, {}, 'nobody')).body.error.code, 'ERR_UID_NOT_FOUND')
+    await refused(list(app, {}, 'nobody'), 'ERR_UID_NOT_FOUND')
   })
 
-  test('a group is not the user of its name, who is being swept', async () => {
-    const app = await appWithUsers('a', 'g')
+  test('of a group is independent of a user with the same name who is being swept', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'g')
     await addGroup(app, 'g', 'a')
     const id = await send(app, 'a', 'g', 'secret')
     const text = `update users set removed_at = now() where app_no = $1 and uid = 'g'`
     await app.cell.db.query({ name: '', text, values: [app.no] })
     assert.deepEqual(await idsOf(list(app, { searchKey: 'secret' }, 'a')), [id])
-    assert.equal((await app.call('GET', `/v3/messages/${id}`, as('a'))).status, 200)
+    await app.as('a').messages.get(id)
   })
 
-  test('another app has nothing of it', async () => {
-    const [app, other] = [await appWithUsers('a', 'b'), await appWithUsers('a', 'b')]
+  test('ends at the app', async () => {
+    const [app, other] = [await server.newApp(), await server.newApp()]
+    for (const one of [app, other]) await one.users('a', 'b')
     await send(app, 'a', 'b', 'https://x.example mine')
     for (const query of [{}, { searchKey: 'mine' }, { sender: 'a' }, { hasLinks: 'true' }]) {
       assert.deepEqual(await idsOf(list(other, query as Record<string, string>)), [])
@@ -328,7 +325,7 @@ suite('who sees what', () => {
   })
 })
 
-suite('search', () => {
+suite('listMessages with searchKey', () => {
   const texts: Record<string, string> = {
     accents: 'Un CAFÉ noir à l’hôtel',
     german: 'Die Straße ist GRÜN',
@@ -362,12 +359,13 @@ suite('search', () => {
     ['ilk', ['plain']],
     ['remembrance', []],
     ["' or true --", []],
-    // Nothing is left of a lone accent.
+    // A lone accent folds to an empty string.
     ['\u0301', []],
   ]
 
-  test('finds parts of words in any script, as they are written', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('finds parts of words in any script', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const names = new Map<string, string>()
     for (const [name, text] of Object.entries(texts)) {
       names.set(await send(app, 'a', 'b', text), name)
@@ -385,8 +383,9 @@ suite('search', () => {
     }
   })
 
-  test('in captions and names of files', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('finds captions and names of files', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const data = { text: 'Our holiday', attachments: [file('Rapport-été.pdf'), file('beach.jpg')] }
     const id = await send(app, 'a', 'b', { type: 'file', data })
     for (const searchKey of ['holiday', 'ete.pdf', 'BEACH']) {
@@ -396,7 +395,8 @@ suite('search', () => {
   })
 
   test('follows edits and deletions', async () => {
-    const app = await appWithUsers('a', 'b')
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const id = await send(app, 'a', 'b', 'first words')
     const found = (searchKey: string) => idsOf(list(app, { searchKey, category: 'message' }))
     assert.deepEqual(await found('first'), [id])
@@ -407,14 +407,15 @@ suite('search', () => {
     })
     assert.deepEqual(await found('first'), [])
     assert.deepEqual(await found('other'), [id])
-    await app.call('DELETE', `/v3/messages/${id}`, as('a'))
+    await app.as('a').messages.delete(id)
     assert.deepEqual(await found('other'), [])
   })
 })
 
-suite('pages', () => {
-  test('go both ways, with filters too, and each message is on one of them', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+suite('the pages of listMessages', () => {
+  test('show each message once in both directions, with filters too', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const ids: string[] = []
     for (let n = 0; n < 13; n++) ids.push(await send(app, n % 3 ? 'a' : 'c', 'b', `word ${n}`))
     for (const affix of ['append', 'prepend']) {
@@ -434,8 +435,9 @@ suite('pages', () => {
     }
   })
 
-  test('end where enough was looked at, and the next one goes on there', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('end after a bounded scan, and the next page continues there', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const first = await send(app, 'a', 'b', 'needle')
     await app.cell.db.query({
       name: '',

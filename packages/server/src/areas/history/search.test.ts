@@ -9,18 +9,10 @@ import { WALK } from './walk.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
 const run = (app: TestApp, text: string, values: unknown[] = []) =>
   app.cell.db.query<Record<string, number>>({ name: '', text, values: [app.no, ...values] })
 
-/** Adds texts to the conversation of two who have one, as sends would, but at once. */
+/** Adds texts to an existing 1:1 conversation in one statement. */
 const addTexts = (app: TestApp, one: string, other: string, texts: string[]) =>
   run(
     app,
@@ -36,10 +28,8 @@ const addTexts = (app: TestApp, one: string, other: string, texts: string[]) =>
     [one, other, texts],
   )
 
-async function send(app: TestApp, sender: string, receiver: string, text: string) {
-  const body = { receiver, receiverType: 'user', data: { text } }
-  return String((await app.call('POST', '/v3/messages', { ...as(sender), body })).body.data.id)
-}
+const send = async (app: TestApp, sender: string, receiver: string, text: string) =>
+  (await app.as(sender).sendText(receiver, text)).id
 
 const indexed = async (app: TestApp) =>
   (
@@ -50,13 +40,13 @@ const indexed = async (app: TestApp) =>
     )
   ).rows[0] as { stretches: number; messages: number; upto: number }
 
-/** Messages that say something else than the index knows. */
+/** How many messages differ from what is indexed. */
 async function changes(app: TestApp): Promise<number> {
   const { rows } = await run(app, 'select count(*) as n from search_changes where app_no = $1')
   return Number(rows[0]?.n)
 }
 
-/** Until at least so many messages are: whoever still writes anywhere holds it up. */
+/** Indexes at least this many messages. Open transactions elsewhere in the database delay it. */
 async function index(app: TestApp, messages: number, stretch: number) {
   const indexer = new Indexer(app.cell.db, stretch)
   await until('texts are indexed', async () => {
@@ -65,7 +55,7 @@ async function index(app: TestApp, messages: number, stretch: number) {
   })
 }
 
-/** All pages of a search. */
+/** Reads all pages of a search. */
 async function find(
   app: TestApp,
   query: Record<string, string>,
@@ -76,20 +66,21 @@ async function find(
   let next: Record<string, string> | undefined = {}
   while (next) {
     const asked = new URLSearchParams({ limit: '7', ...query, ...next })
-    const { body } = await app.call('GET', `${path}?${asked}`, as(uid))
+    const { body } = await app.as(uid).call('GET', `${path}?${asked}`)
     pages.push(body.data.map(({ id }: { id: string }) => id))
     next = body.meta.next && { id: body.meta.next.id }
   }
   return { pages, ids: query.affix === 'prepend' ? pages.toReversed().flat() : pages.flat() }
 }
 
-suite('indexed texts', () => {
+suite('the search index', () => {
   const LETTERS = ['a', 'b', 'ß', '東', '京', 'ไ', ' ', '%', 'é', '🙂']
   let app: TestApp
   let texts: { id: string; text: string }[]
 
   before(async () => {
-    app = await appWithUsers('a', 'b')
+    app = await server.newApp()
+    await app.users('a', 'b')
     await send(app, 'a', 'b', 'first')
     const made = fc.sample(fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 12 }), {
       numRuns: 400,
@@ -111,7 +102,7 @@ suite('indexed texts', () => {
       .replace(/[\u0300-\u036f]/g, '')
       .toLowerCase()
 
-  test('are found as a look at every message finds them', async () => {
+  test('finds the same messages as a scan of all of them', async () => {
     const key = fc.string({ unit: fc.constantFrom(...LETTERS), minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(key, fc.constantFrom('append', 'prepend'), async (searchKey, affix) => {
@@ -127,30 +118,31 @@ suite('indexed texts', () => {
     )
   })
 
-  test('a key of which nothing is left finds nothing', async () => {
+  test('finds nothing for a search key that folds to an empty string', async () => {
     for (const affix of ['append', 'prepend']) {
       assert.deepEqual(await find(app, { searchKey: '\u0301', affix }), { pages: [[]], ids: [] })
     }
   })
 
-  test('edits and deletions are followed', async () => {
+  test('follows edits and deletions', async () => {
     const edit = (id: string | undefined, text: string) =>
       run(app, `select edit_message($1, $2, 'a', $3::jsonb, '{}', null)`, [
         id,
         JSON.stringify({ text }),
       ])
-    const [one, two] = [texts[10]?.id, texts[100]?.id]
+    const [one = '', two = ''] = [texts[10]?.id, texts[100]?.id]
     await edit(one, 'platypus')
     assert.deepEqual((await find(app, { searchKey: 'PLATYPUS' })).ids, [one])
     await edit(two, 'platypus too')
     assert.deepEqual((await find(app, { searchKey: 'typus' })).ids, [one, two])
-    await app.call('DELETE', `/v3/messages/${one}`, as('a'))
+    await app.as('a').messages.delete(one)
     assert.deepEqual((await find(app, { searchKey: 'platypus' })).ids, [two])
     assert.ok((await changes(app)) > 0)
   })
 
-  test('a stretch of which many were edited is indexed anew', async () => {
-    const edited = await appWithUsers('a', 'b')
+  test('indexes a segment again after many edits in it', async () => {
+    const edited = await server.newApp()
+    await edited.users('a', 'b')
     await send(edited, 'a', 'b', 'first')
     const words = Array.from({ length: 300 }, () => 'wombat')
     await addTexts(edited, 'a', 'b', words)
@@ -161,7 +153,7 @@ suite('indexed texts', () => {
     )
     assert.equal(await changes(edited), 200)
     const indexer = new Indexer(edited.cell.db, 256)
-    await until('the stretch is indexed anew', async () => {
+    await until('the segment is indexed again', async () => {
       await indexer.round()
       return (await changes(edited)) === 0
     })
@@ -170,14 +162,14 @@ suite('indexed texts', () => {
   })
 })
 
-suite('beside the text', () => {
-  test('names of mentioned users, names and types of files; no markers', async () => {
-    const app = await appWithUsers('a', 'b')
-    await app.call('PUT', '/v3/users/b', { body: { name: 'Benedict' } })
+suite('listMessages with searchKey beside the text', () => {
+  test('finds names of mentioned users and names and types of files, but no markers', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    await app.client.users.update('b', { name: 'Benedict' })
     const mention = await send(app, 'a', 'b', 'join<@uid:b>ed <@UID:ghost>')
     const attachments = [{ url: 'https://f.example/1', name: 'plan.pdf', mimeType: 'image/heic' }]
-    const body = { receiver: 'b', receiverType: 'user', type: 'image', data: { attachments } }
-    const image = (await app.call('POST', '/v3/messages', { ...as('a'), body })).body.data.id
+    const image = (await app.as('a').sendText('b', '', { type: 'image', data: { attachments } })).id
     const cases: [string, string[]][] = [
       ['uid', []],
       ['ghost', []],
@@ -198,14 +190,15 @@ suite('beside the text', () => {
   })
 })
 
-suite('a search in much', () => {
+suite('a search in a large conversation', () => {
   const words = Array.from({ length: WALK + 6_000 }, (_, n) => `hay ${n % 977}`)
   let app: TestApp
   let needles: string[]
 
   before(async () => {
-    app = await appWithUsers('a', 'b', 'c')
-    await send(app, 'c', 'b', 'a needle of others')
+    app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    await send(app, 'c', 'b', "another user's needle")
     needles = [await send(app, 'a', 'b', 'the first needle')]
     await addTexts(app, 'a', 'b', words)
     needles.push(await send(app, 'a', 'b', 'the last needle'))
@@ -217,7 +210,7 @@ suite('a search in much', () => {
     ['of a conversation', '/v3/users/b/messages', 'a', {}],
     ['of a conversation by id', '/v3/messages', undefined, { conversationId: 'a_user_b' }],
   ] as const) {
-    test(`${what} is one page, and has nothing of others`, async () => {
+    test(`${what} finds everything in one page and nothing of other users`, async () => {
       for (const affix of ['append', 'prepend']) {
         const query = { searchKey: 'needle', affix, ...more }
         const { pages } = await find(app, query as Record<string, string>, uid, path)
@@ -226,20 +219,22 @@ suite('a search in much', () => {
     })
   }
 
-  test('of the app has all, and a common word goes on page by page', async () => {
+  test('of the app finds all users, and pages through a common word', async () => {
     assert.equal((await find(app, { searchKey: 'needle' })).ids.length, 3)
     const { ids } = await find(app, { searchKey: 'hay 97', limit: '1000', affix: 'prepend' })
     assert.equal(ids.length, words.filter((word) => word.startsWith('hay 97')).length)
   })
 
-  test('another app has an index of its own', async () => {
-    const other = await appWithUsers('a')
+  test("finds nothing in another app's index", async () => {
+    const other = await server.newApp()
+    await other.users('a')
     assert.deepEqual((await find(other, { searchKey: 'needle' })).ids, [])
     assert.equal((await indexed(other)).stretches, 0)
   })
 
-  test('waits for ids that are drawn and not yet there', async () => {
-    const late = await appWithUsers('a', 'b')
+  test('finds messages whose ids were drawn but not yet committed when it was indexed', async () => {
+    const late = await server.newApp()
+    await late.users('a', 'b')
     await send(late, 'a', 'b', 'first')
     let release = () => {}
     const held = new Promise<void>((resolve) => {

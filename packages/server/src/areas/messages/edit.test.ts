@@ -1,39 +1,36 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import type { ErrorCode } from '@loquat/protocol'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
-/** A group of an owner, a moderator and two participants, and somebody outside. */
+/** A group with an owner, a moderator and two participants, and a user outside it. */
 async function newApp(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['owner', 'mod', 'sender', 'other', 'out']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  }
+  await app.users('owner', 'mod', 'sender', 'other', 'out')
   const members = { moderators: ['mod'], participants: ['sender', 'other'] }
-  await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'owner', members } })
+  await app.client.groups.create({ guid: 'g', name: 'G', owner: 'owner', members })
   return app
 }
 
 const say = async (app: TestApp, sender: string | undefined, message: object) => {
   const body = { receiver: 'g', receiverType: 'group', ...message }
-  const answer = await app.call('POST', '/v3/messages', { ...as(sender), body })
+  const answer = await app.as(sender).call('POST', '/v3/messages', { body })
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   return answer.body.data
 }
 
 const edit = (app: TestApp, by: string | undefined, id: string, body: object) =>
-  app.call('PUT', `/v3/messages/${id}`, { ...as(by), body })
+  app.as(by).call('PUT', `/v3/messages/${id}`, { body })
 
 const get = async (app: TestApp, id: string) =>
   (await app.call('GET', `/v3/messages/${id}`)).body.data
 
-suite('editing', () => {
-  test('answers with the action; given keys replace, others stay', async () => {
+suite('updateMessage', () => {
+  test('returns the action message, replaces the fields that are sent and keeps the others', async () => {
     const app = await newApp()
     const data = { text: 'At 6', metadata: { a: 1 }, own: null, spare: 1 }
     const { id } = await say(app, 'sender', { data, tags: ['x'] })
@@ -56,7 +53,7 @@ suite('editing', () => {
     assert.equal((await app.eventTypes()).at(-1), 'message.edited')
   })
 
-  test('tags alone replace those before; nothing at all is refused', async () => {
+  test('replaces tags, and refuses a request without any change', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' }, tags: ['x'] })
     await edit(app, 'sender', id, { tags: ['y', 'z'] })
@@ -64,20 +61,20 @@ suite('editing', () => {
     assert.deepEqual([tags, data.text], [['y', 'z'], 'Hi'])
     await edit(app, 'sender', id, { tags: [] })
     assert.equal((await get(app, id)).tags, undefined)
-    assert.equal((await edit(app, 'sender', id, {})).body.error.code, 'ERR_BAD_REQUEST')
+    await refused(edit(app, 'sender', id, {}), 'ERR_BAD_REQUEST')
   })
 
-  test('the stored action shows the message as it is now, and keeps none of its content', async () => {
+  test('stores no content in the action message, which shows the message as it is now', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'First' }, tags: ['secret'] })
     const action = (await edit(app, 'sender', id, { data: { text: 'Second' } })).body.data
     await edit(app, 'sender', id, { data: { text: 'Third' } })
     const on = async () => (await get(app, action.id)).data.entities.on.entity
     assert.equal((await on()).data.text, 'Third')
-    await app.call('DELETE', `/v3/messages/${id}`)
+    await app.client.messages.delete(id)
     assert.equal((await on()).data.text, undefined)
     assert.ok((await on()).deletedAt)
-    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    await app.client.messages.delete(id, { permanent: true })
     const placed = { conversationId: 'group_g', receiverType: 'group', receiver: 'g' }
     assert.deepEqual(await on(), { id, sender: 'sender', ...placed })
     const text = 'select data::text as data from messages where app_no = $1'
@@ -85,7 +82,7 @@ suite('editing', () => {
     for (const row of rows) assert.doesNotMatch(row.data, /First|Second|Third|secret/)
   })
 
-  test('captions and custom data change, attachments do not', async () => {
+  test('changes captions and custom data, but not attachments', async () => {
     const app = await newApp()
     const attachments = [{ url: 'https://files.example/a.png' }]
     const image = await say(app, 'sender', { type: 'image', data: { text: 'Old', attachments } })
@@ -104,10 +101,10 @@ suite('editing', () => {
     assert.deepEqual((await get(app, poll.id)).data.customData, { b: 2 })
   })
 
-  test('refuses what a send would refuse, and changes nothing', async () => {
+  test('refuses what sendMessage would refuse, and changes nothing', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
-    const cases: [string, object][] = [
+    const cases: [ErrorCode, object][] = [
       ['ERR_EMPTY_MESSAGE_TEXT', { data: { text: ' ' } }],
       ['ERR_EMPTY_MESSAGE_TEXT', { data: { text: null } }],
       ['ERR_INVALID_MESSAGE_TEXT', { data: { text: 5 } }],
@@ -116,18 +113,16 @@ suite('editing', () => {
       ['ERR_PAYLOAD_TOO_LARGE', { data: { own: 'x'.repeat(10_240) } }],
       ['ERR_BAD_REQUEST', { tags: Array.from({ length: 26 }, (_, n) => `${n}`) }],
     ]
-    for (const [code, body] of cases) {
-      assert.equal((await edit(app, 'sender', id, body)).body.error?.code, code)
-    }
+    for (const [code, body] of cases) await refused(edit(app, 'sender', id, body), code)
     assert.equal((await get(app, id)).editedAt, undefined)
     const added = (await app.eventTypes()).filter((type) => type === 'message.edited')
     assert.deepEqual(added, [])
   })
 
-  test('moves views and counts where the app wants it', async () => {
+  test('moves the conversation up and counts as unread if the app has set so', async () => {
     const app = await newApp()
     const view = async () =>
-      (await app.call('GET', '/v3/groups/g/conversation', as('other'))).body.data
+      (await app.as('other').call('GET', '/v3/groups/g/conversation')).body.data
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
     const before = await view()
     await edit(app, 'sender', id, { data: { text: 'Hello' } })
@@ -142,10 +137,10 @@ suite('editing', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('recounts mentions, and tells the new ones', async () => {
+  test('recounts mentions and sends events for new ones', async () => {
     const app = await newApp()
     const unread = async (uid: string) =>
-      (await app.call('GET', '/v3/groups/g/conversation', as(uid))).body.data.unreadMentionsCount
+      (await app.as(uid).conversations.getGroup('g')).unreadMentionsCount
     const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
     await edit(app, 'sender', id, { data: { text: '<@uid:owner> <@uid:mod> <@uid:sender>' } })
     assert.deepEqual([await unread('other'), await unread('mod'), await unread('owner')], [0, 1, 1])
@@ -158,10 +153,10 @@ suite('editing', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('of tags alone mentions nobody again who is gone', async () => {
+  test("doesn't mention removed users again when only tags change", async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: '<@uid:other> <@uid:mod>' } })
-    await app.call('DELETE', '/v3/users/other', { body: { permanent: true } })
+    await app.client.users.delete('other', { permanent: true })
     assert.equal((await edit(app, 'sender', id, { tags: ['x'] })).status, 200)
     assert.equal((await app.eventTypes()).at(-1), 'message.edited')
     const text = 'select uid from mentions where app_no = $1'
@@ -172,7 +167,7 @@ suite('editing', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('two at once: both keys are there, one after the other', async () => {
+  test('keeps the changes of simultaneous edits', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
     const edits = Array.from({ length: 8 }, (_, n) =>
@@ -183,16 +178,16 @@ suite('editing', () => {
     for (let n = 0; n < 8; n++) assert.equal(data[`k${n}`], n)
   })
 
-  test('a retry with the same key edits once', async () => {
+  test('edits once when it is retried with the same Idempotency-Key', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
-    const headers = { onbehalfof: 'sender', 'idempotency-key': 'k' }
-    const put = () => app.call('PUT', `/v3/messages/${id}`, { headers, body: { tags: ['x'] } })
-    assert.equal((await put()).body.data.id, (await put()).body.data.id)
+    const { messages } = app.as('sender')
+    const put = () => messages.update(id, { tags: ['x'] }, { idempotencyKey: 'k' })
+    assert.equal((await put()).id, (await put()).id)
   })
 })
 
-suite('who may edit', () => {
+suite('the right to edit a message', () => {
   const inGroup: [string | undefined, string | undefined][] = [
     ['sender', undefined],
     ['owner', undefined],
@@ -203,7 +198,7 @@ suite('who may edit', () => {
     ['ghost', 'ERR_UID_NOT_FOUND'],
   ]
   for (const [by, code] of inGroup) {
-    test(`in a group: ${by ?? 'the app'}`, async () => {
+    test(`in a group: ${by ?? 'the app'} ${code ? 'is refused' : 'has it'}`, async () => {
       const app = await newApp()
       const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
       const { body } = await edit(app, by, id, { data: { text: 'Hello' } })
@@ -219,7 +214,7 @@ suite('who may edit', () => {
     ['out', 'ERR_MESSAGE_NO_ACCESS'],
   ]
   for (const [by, code] of direct) {
-    test(`between two: ${by ?? 'the app'}`, async () => {
+    test(`in a 1:1 conversation: ${by ?? 'the app'} ${code ? 'is refused' : 'has it'}`, async () => {
       const app = await newApp()
       const to = { receiver: 'other', receiverType: 'user' }
       const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
@@ -228,29 +223,29 @@ suite('who may edit', () => {
     })
   }
 
-  test('between two: a block stops both, and neither the app nor a group', async () => {
+  test('in a 1:1 conversation: a block takes it from both users, but not from the app or in groups', async () => {
     const app = await newApp()
     const to = { receiver: 'other', receiverType: 'user' }
     const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
     const back = { receiver: 'sender', receiverType: 'user' }
     const answer = await say(app, 'other', { ...back, data: { text: 'Hi' } })
     const shared = await say(app, 'sender', { data: { text: 'Hi' } })
-    await app.call('POST', '/v3/users/other/blockedusers', { body: { blockedUids: ['sender'] } })
-    const codeOf = async (by: string | undefined, message: string) =>
-      (await edit(app, by, message, { data: { text: 'Boo <@uid:other>' } })).body.error?.code
-    assert.equal(await codeOf('sender', id), 'ERR_BLOCKED_SENDER')
-    assert.equal(await codeOf('other', answer.id), 'ERR_BLOCKED_RECEIVER')
+    await app.client.blockedUsers.block('other', { blockedUids: ['sender'] })
+    const update = (by: string | undefined, message: string) =>
+      app.as(by).messages.update(message, { data: { text: 'Boo <@uid:other>' } })
+    await refused(update('sender', id), 'ERR_BLOCKED_SENDER')
+    await refused(update('other', answer.id), 'ERR_BLOCKED_RECEIVER')
     assert.equal((await get(app, id)).data.text, 'Hi')
-    assert.equal(await codeOf('sender', shared.id), undefined)
+    await update('sender', shared.id)
     assert.equal((await app.eventTypes()).at(-1), 'message.edited')
-    assert.equal(await codeOf(undefined, id), undefined)
-    assert.equal((await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).status, 200)
+    await update(undefined, id)
+    await app.as('sender').messages.delete(id)
   })
 
-  test('a device edits text and custom messages alone', async () => {
+  test('covers only text and custom messages for a device', async () => {
     const app = await newApp()
-    const token = await app.call('POST', '/v3/users/sender/auth_tokens', { body: {} })
-    const headers = { authtoken: token.body.data.authToken }
+    const { authToken } = await app.client.authTokens.create('sender')
+    const headers = { authtoken: authToken }
     const editAsDevice = async (message: object) => {
       const { id } = await say(app, 'sender', message)
       const body = { data: { metadata: { n: 1 } } }
@@ -267,10 +262,10 @@ suite('who may edit', () => {
     }
   })
 
-  test('nobody edits what is deleted, gone or an action', async () => {
+  test("doesn't cover deleted and action messages, even for the app", async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
-    const action = (await app.call('DELETE', `/v3/messages/${id}`, as('sender'))).body.data
+    const action = await app.as('sender').messages.delete(id)
     const refusal = async (message: string) =>
       (await edit(app, undefined, message, { tags: ['x'] })).body.error
     for (const [message, reason] of [
@@ -280,15 +275,14 @@ suite('who may edit', () => {
       const { code, devMessage } = await refusal(message)
       assert.deepEqual([code, devMessage], ['ERR_MESSAGE_ACTION_NOT_ALLOWED', reason])
     }
-    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
+    await app.client.messages.delete(id, { permanent: true })
     assert.equal((await refusal(id)).code, 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 
-  test('a sender that left the group does not', async () => {
+  test('ends for a sender who leaves the group', async () => {
     const app = await newApp()
     const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
-    await app.call('POST', '/v3/groups/g/leave', { ...as('sender'), body: {} })
-    const { body } = await edit(app, 'sender', id, { data: { text: 'Hello' } })
-    assert.equal(body.error.code, 'ERR_MESSAGE_NO_ACCESS')
+    await app.as('sender').groups.leave('g')
+    await refused(edit(app, 'sender', id, { data: { text: 'Hello' } }), 'ERR_MESSAGE_NO_ACCESS')
   })
 })

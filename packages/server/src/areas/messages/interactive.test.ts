@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-
 async function newApp(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['a', 'b', 'out']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  }
+  await app.users('a', 'b', 'out')
   return app
 }
 
 const say = (app: TestApp, type: string | undefined, data: object, category = 'interactive') =>
-  app.call('POST', '/v3/messages', {
-    ...as('a'),
+  app.as('a').call('POST', '/v3/messages', {
     body: { receiver: 'b', receiverType: 'user', category, ...(type && { type }), data },
   })
 
@@ -44,7 +39,7 @@ const scheduler = {
   dateRangeEnd: '2026-02-01',
 }
 
-suite('interactive messages', () => {
+suite('sendMessage with interactive data', () => {
   const good: [string | undefined, object][] = [
     [undefined, { interactiveData: card }],
     ['card', { interactiveData: { text: 'Only text' } }],
@@ -54,7 +49,7 @@ suite('interactive messages', () => {
   ]
   const action = { ...yes, action: { actionType: 'eval' } }
   const hours = { monday: { from: '9' }, friday: [{ from: '0900', to: '2500' }] }
-  /** With the fields that are at fault, below `data`. */
+  /** Each with the fields at fault, below `data`. */
   const bad: [string, object, ...string[]][] = [
     ['form', { interactiveData: { title: 'No fields' } }, '.formFields', '.submitElement'],
     [
@@ -90,7 +85,7 @@ suite('interactive messages', () => {
     ['customInteractive', { interactiveData: 'x' }, ''],
     ['customInteractive', {}, ''],
   ]
-  test('are taken where their parts fit', async () => {
+  test('accepts complete elements and names the faulty fields of others', async () => {
     const app = await newApp()
     for (const [type, data] of good) {
       const { status, body } = await say(app, type, data)
@@ -114,19 +109,19 @@ suite('interactive messages', () => {
   })
 })
 
-suite('marking elements as used', () => {
+suite('markInteractions', () => {
   const mark = (app: TestApp, uid: string, id: string, ...interactions: string[]) =>
-    app.call('PATCH', `/v3/messages/${id}/interacted`, { ...as(uid), body: { interactions } })
+    app.as(uid).interactions.mark(id, { interactions })
 
-  test('is told once, and goes with the message', async () => {
+  test('sends one event per element, and deleting the message removes the interactions', async () => {
     const app = await newApp()
     const data = { interactiveData: form, interactionGoal: { type: 'none', elementIds: ['own'] } }
     const { id } = (await say(app, 'form', data)).body.data
-    assert.equal((await mark(app, 'b', id, 'name', 'name', 'own')).body.data.success, true)
-    assert.equal((await mark(app, 'b', id, 'name')).body.data.success, true)
-    assert.equal((await mark(app, 'b', id, 'name', 'yes')).status, 200)
-    const told = (await app.eventTypes()).filter((type) => type === 'message.interacted')
-    assert.equal(told.length, 2)
+    await mark(app, 'b', id, 'name', 'name', 'own')
+    await mark(app, 'b', id, 'name')
+    await mark(app, 'b', id, 'name', 'yes')
+    const events = (await app.eventTypes()).filter((type) => type === 'message.interacted')
+    assert.equal(events.length, 2)
     const rows = async () =>
       (
         await app.cell.db.query<{ element_id: string }>({
@@ -135,34 +130,32 @@ suite('marking elements as used', () => {
         })
       ).rows.map(({ element_id }) => element_id)
     assert.deepEqual(await rows(), ['name', 'own', 'yes'])
-    await app.call('DELETE', `/v3/messages/${id}`)
+    await app.client.messages.delete(id)
     assert.deepEqual(await rows(), [])
   })
 
-  test('looks at elements however deep they stand', async () => {
+  test('finds elements at any depth', async () => {
     const app = await newApp()
     let nested: unknown = { elementId: 'deep' }
     for (let depth = 0; depth < 80; depth++) nested = [nested]
     const { id } = (await say(app, 'customInteractive', { interactiveData: { nested } })).body.data
-    assert.equal((await mark(app, 'b', id, 'deep')).status, 200)
-    assert.equal((await mark(app, 'b', id, 'deeper')).body.error.code, 'ERR_BAD_REQUEST')
+    await mark(app, 'b', id, 'deep')
+    await refused(mark(app, 'b', id, 'deeper'), 'ERR_BAD_REQUEST')
   })
 
-  test('takes part, another than the sender, and an element', async () => {
+  test('refuses users outside, the sender and unknown elements', async () => {
     const app = await newApp()
     const { id } = (await say(app, 'card', { interactiveData: card })).body.data
     const own = { interactiveData: card, allowSenderInteraction: true }
     const open = (await say(app, 'card', own)).body.data
     const text = (await say(app, 'text', { text: 'Hi' }, 'message')).body.data
-    const codeOf = async (uid: string, message: string, element = 'yes') =>
-      (await mark(app, uid, message, element)).body.error?.code
-    assert.equal(await codeOf('a', id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    assert.equal(await codeOf('a', open.id), undefined)
-    assert.equal(await codeOf('b', id, 'no'), 'ERR_BAD_REQUEST')
-    assert.equal(await codeOf('b', text.id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    assert.equal(await codeOf('out', id), 'ERR_MESSAGE_NO_ACCESS')
-    assert.equal(await codeOf('b', '99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
-    await app.call('DELETE', `/v3/messages/${id}`)
-    assert.equal(await codeOf('b', id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await refused(mark(app, 'a', id, 'yes'), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await mark(app, 'a', open.id, 'yes')
+    await refused(mark(app, 'b', id, 'no'), 'ERR_BAD_REQUEST')
+    await refused(mark(app, 'b', text.id, 'yes'), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await refused(mark(app, 'out', id, 'yes'), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(mark(app, 'b', '99999999', 'yes'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await app.client.messages.delete(id)
+    await refused(mark(app, 'b', id, 'yes'), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
   })
 })

@@ -1,41 +1,38 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
 
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-
-/** An app with a group of three, and one more who is in no group. */
+/** An app with a group of three users, and another user outside it. */
 async function newApp(): Promise<TestApp> {
   const app = await server.newApp()
   for (const uid of ['a', 'b', 'c', 'out']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid.toUpperCase() } })
+    await app.client.users.create({ uid, name: uid.toUpperCase() })
   }
   const group = { guid: 'g', name: 'G', owner: 'a', members: { participants: ['b', 'c'] } }
-  await app.call('POST', '/v3/groups', { body: group })
+  await app.client.groups.create(group)
   return app
 }
 
 const say = async (app: TestApp, sender: string, text: string, more: object = {}) =>
-  app.call('POST', '/v3/messages', {
-    ...as(sender),
+  app.as(sender).call('POST', '/v3/messages', {
     body: { receiver: 'g', receiverType: 'group', data: { text }, ...more },
   })
 
 async function unreadMentions(app: TestApp, uid: string): Promise<number> {
-  const { body } = await app.call('GET', '/v3/groups/g/conversation', as(uid))
-  const { data: listed } = (await app.call('GET', '/v3/conversations', as(uid))).body
-  assert.equal(listed[0].unreadMentionsCount, body.data.unreadMentionsCount)
+  const { body } = await app.as(uid).call('GET', '/v3/groups/g/conversation')
+  const { data: listed } = await app.as(uid).conversations.list()
+  assert.equal(listed[0]?.unreadMentionsCount, body.data.unreadMentionsCount)
   return body.data.unreadMentionsCount
 }
 
 const read = (app: TestApp, uid: string, messageId?: string) =>
-  app.call('POST', '/v3/groups/g/conversation/read', { ...as(uid), body: { messageId } })
+  app.as(uid).call('POST', '/v3/groups/g/conversation/read', { body: { messageId } })
 
-suite('a message that mentions users', () => {
-  test('shows them as they are now, and keeps the text', async () => {
+suite('sendMessage with mentions', () => {
+  test('shows the mentioned users as they are now and keeps the text', async () => {
     const app = await newApp()
     const text = 'See <@uid:B> and <@uid:b>, <@uid:out>, <@uid:ghost> <@uid:> <@all:x>'
     const { id, data } = (await say(app, 'a', text)).body.data
@@ -43,19 +40,19 @@ suite('a message that mentions users', () => {
     assert.deepEqual(Object.keys(data.mentions), ['b', 'out'])
     assert.equal(data.mentions.b.name, 'B')
     const metadata = { none: null, '@private': { a: 1 } }
-    await app.call('PUT', '/v3/users/b', { body: { name: 'Ben', metadata } })
-    await app.call('DELETE', '/v3/users/out', { body: { permanent: true } })
+    await app.client.users.update('b', { name: 'Ben', metadata })
+    await app.client.users.delete('out', { permanent: true })
     const { mentions } = (await app.call('GET', `/v3/messages/${id}`)).body.data.data
     assert.equal(mentions.b.name, 'Ben')
     assert.deepEqual(mentions.b.metadata, { none: null })
     assert.deepEqual(mentions.out, { uid: 'out', name: 'OUT' })
     const again = (await say(app, 'a', 'Hi <@uid:b>')).body.data
-    const got = (await app.call('GET', `/v3/messages/${again.id}`)).body.data
+    const got = await app.client.messages.get(again.id)
     assert.deepEqual({ ...again, receipts: { data: [] } }, got)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('says so in captions, and nowhere else', async () => {
+  test('finds mentions in texts and captions only', async () => {
     const app = await newApp()
     const attachments = [{ url: 'https://files.example/a.png' }]
     const image = { type: 'image', data: { text: '<@uid:b>', attachments } }
@@ -68,16 +65,15 @@ suite('a message that mentions users', () => {
     assert.equal(await unreadMentions(app, 'b'), 1)
   })
 
-  test('mentions ten at most', async () => {
+  test('refuses more than ten mentions', async () => {
     const app = await newApp()
     const many = (count: number) => Array.from({ length: count }, (_, n) => `<@uid:u${n}>`).join('')
     assert.equal((await say(app, 'a', many(10))).status, 200)
-    const refused = await say(app, 'a', many(11))
-    assert.equal(refused.body.error.code, 'ERR_BAD_REQUEST')
-    assert.ok(refused.body.error.details['data.text'])
+    const { details } = await refused(say(app, 'a', many(11)), 'ERR_BAD_REQUEST')
+    assert.ok(details?.['data.text'])
   })
 
-  test('has an event for each of them but the sender', async () => {
+  test('sends an event for each mentioned user but the sender', async () => {
     const app = await newApp()
     await say(app, 'a', '<@uid:c> <@uid:a> <@uid:b>')
     assert.deepEqual((await app.eventTypes()).slice(-3), [
@@ -88,58 +84,54 @@ suite('a message that mentions users', () => {
   })
 })
 
-suite('who is told of a mention', () => {
+suite('user.mentioned', () => {
   const toldAfter = async (app: TestApp, change: () => Promise<{ status: number }>) => {
-    const before = (await app.eventTypes()).length
+    const before = (await app.events()).length
     assert.equal((await change()).status, 200)
-    const text = 'select type, payload from outbox where app_no = $1 order by id offset $2'
-    const { rows } = await app.cell.db.query<{ type: string; payload: { uid: string } }>({
-      ...{ name: '', text, values: [app.no, before] },
-    })
-    return rows.flatMap(({ type, payload }) => (type === 'user.mentioned' ? [payload.uid] : []))
+    const events = (await app.events()).slice(before)
+    return events.flatMap(({ type, payload }) => (type === 'user.mentioned' ? [payload.uid] : []))
   }
 
-  test('nobody who cannot read it', async () => {
+  test('goes only to users who can read the message', async () => {
     const app = await newApp()
     const with_ = (receiver: string) => ({ receiver, receiverType: 'user' })
     const text = '<@uid:b> <@uid:c> <@uid:out>'
     assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('a'))), [])
     assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('out'))), ['out'])
     assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), ['b', 'c'])
-    await app.call('POST', '/v3/groups/g/leave', { ...as('c'), body: {} })
+    await app.as('c').groups.leave('g')
     const { id } = (await say(app, 'a', 'Hi')).body.data
-    const edit = () =>
-      app.call('PUT', `/v3/messages/${id}`, { ...as('a'), body: { data: { text } } })
+    const edit = () => app.as('a').call('PUT', `/v3/messages/${id}`, { body: { data: { text } } })
     assert.deepEqual(await toldAfter(app, edit), ['b'])
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('nobody in a block with who mentions them', async () => {
+  test("doesn't go to users who block the sender or whom the sender blocks", async () => {
     const app = await newApp()
-    await app.call('POST', '/v3/users/b/blockedusers', { body: { blockedUids: ['a'] } })
-    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['c'] } })
+    await app.client.blockedUsers.block('b', { blockedUids: ['a'] })
+    await app.client.blockedUsers.block('a', { blockedUids: ['c'] })
     const text = '<@uid:b> <@uid:c>'
     assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), [])
     const { id } = (await say(app, 'a', 'Hi')).body.data
-    const edit = (by: object) => () =>
-      app.call('PUT', `/v3/messages/${id}`, { ...by, body: { data: { text } } })
-    assert.deepEqual(await toldAfter(app, edit(as('a'))), [])
-    await app.call('PUT', `/v3/messages/${id}`, { body: { data: { text: 'Hi' } } })
-    assert.deepEqual(await toldAfter(app, edit({})), ['b', 'c'])
+    const edit = (by?: string) => () =>
+      app.as(by).call('PUT', `/v3/messages/${id}`, { body: { data: { text } } })
+    assert.deepEqual(await toldAfter(app, edit('a')), [])
+    await app.client.messages.update(id, { data: { text: 'Hi' } })
+    assert.deepEqual(await toldAfter(app, edit()), ['b', 'c'])
     assert.deepEqual(await toldAfter(app, () => say(app, 'c', '<@uid:b>')), ['b'])
   })
 })
 
-suite('lists of messages that mention users', () => {
-  test('show blocks and tags where they are asked for', async () => {
+suite('listGroupMessages with mentions', () => {
+  test('shows blocks and tags of the mentioned users on request', async () => {
     const app = await newApp()
-    await app.call('PUT', '/v3/users/b', { body: { tags: ['staff'] } })
-    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['b'] } })
-    await app.call('POST', '/v3/users/c/blockedusers', { body: { blockedUids: ['a'] } })
+    await app.client.users.update('b', { tags: ['staff'] })
+    await app.client.blockedUsers.block('a', { blockedUids: ['b'] })
+    await app.client.blockedUsers.block('c', { blockedUids: ['a'] })
     await say(app, 'a', '<@uid:b> <@uid:c>')
     const list = async (query: string, uid?: string) => {
       const path = `/v3/groups/g/messages?affix=prepend&limit=1&${query}`
-      return (await app.call('GET', path, uid ? as(uid) : {})).body.data[0].data.mentions
+      return (await app.as(uid).call('GET', path)).body.data[0].data.mentions
     }
     const plain = await list('', 'a')
     assert.deepEqual([plain.b.tags, plain.b.blockedByMe], [undefined, undefined])
@@ -152,7 +144,7 @@ suite('lists of messages that mention users', () => {
 })
 
 suite('the count of unread mentions', () => {
-  test('follows the mark, both ways', async () => {
+  test('follows the mark in both directions', async () => {
     const app = await newApp()
     const first = (await say(app, 'a', '<@uid:b> <@uid:a>')).body.data.id
     await say(app, 'c', 'Nobody')
@@ -164,36 +156,36 @@ suite('the count of unread mentions', () => {
     await read(app, 'b')
     assert.equal(await unreadMentions(app, 'b'), 0)
     const body = { messageId: first }
-    await app.call('DELETE', '/v3/groups/g/conversation/read', { ...as('b'), body })
+    await app.as('b').conversations.markGroupUnread('g', body)
     assert.equal(await unreadMentions(app, 'b'), 1)
   })
 
-  test('leaves out what is deleted, and what was before leaving or a reset', async () => {
+  test('leaves out deleted messages and those before a kick or a reset', async () => {
     const app = await newApp()
     const soft = (await say(app, 'a', '<@uid:b>')).body.data.id
     const gone = (await say(app, 'a', '<@uid:b>')).body.data.id
     await say(app, 'a', '<@uid:b>')
     assert.equal(await unreadMentions(app, 'b'), 3)
-    await app.call('DELETE', `/v3/messages/${soft}`)
-    await app.call('DELETE', `/v3/messages/${gone}`, { body: { permanent: true } })
+    await app.client.messages.delete(soft)
+    await app.client.messages.delete(gone, { permanent: true })
     assert.equal(await unreadMentions(app, 'b'), 1)
-    await app.call('DELETE', '/v3/groups/g/members/b')
+    await app.client.groupMembers.kick('g', 'b')
     await say(app, 'a', '<@uid:b>')
-    await app.call('POST', '/v3/groups/g/members', { body: { participants: ['b'] } })
+    await app.client.groupMembers.add('g', { participants: ['b'] })
     assert.equal(await unreadMentions(app, 'b'), 0)
     await say(app, 'a', '<@uid:b>')
     assert.equal(await unreadMentions(app, 'b'), 1)
-    await app.call('DELETE', '/v3/groups/g/conversation', { ...as('b'), body: {} })
+    await app.as('b').conversations.resetGroup('g', {})
     await say(app, 'a', 'Nobody')
     assert.equal(await unreadMentions(app, 'b'), 0)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('goes with a removed sender', async () => {
+  test('drops when a sender is removed', async () => {
     const app = await newApp()
     await say(app, 'c', '<@uid:b>')
     await say(app, 'a', '<@uid:b>')
-    await app.call('DELETE', '/v3/users/c', { body: { permanent: true } })
+    await app.client.users.delete('c', { permanent: true })
     assert.equal(await unreadMentions(app, 'b'), 1)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })

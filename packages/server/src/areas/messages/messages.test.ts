@@ -1,31 +1,22 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import type { ErrorCode } from '@loquat/protocol'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
-const as = (uid: string) => ({ headers: { onbehalfof: uid } })
-
-/** Sends a text, and gives the answer. */
+/** Sends a text and returns the raw answer. */
 const say = (app: TestApp, sender: string, receiver: string, text = 'Hello', more: object = {}) =>
-  app.call('POST', '/v3/messages', {
-    ...as(sender),
+  app.as(sender).call('POST', '/v3/messages', {
     body: { receiver, receiverType: 'user', data: { text }, ...more },
   })
 
-const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
-
-suite('sending to a user', () => {
-  test('gives the record, with both sides in it', async () => {
-    const app = await appWithUsers('ben', 'amira')
+suite('sendMessage', () => {
+  test('returns the record with both users as entities', async () => {
+    const app = await server.newApp()
+    await app.users('ben', 'amira')
     const { body } = await say(app, 'ben', 'Amira', 'See you at 6', {
       muid: 'm-17',
       tags: ['plan'],
@@ -47,79 +38,76 @@ suite('sending to a user', () => {
     assert.equal(data.text, 'See you at 6')
     assert.equal(data.entities.sender.entity.name, 'ben')
     assert.equal(data.entities.receiver.entity.conversationId, 'amira_user_ben')
-    const read = (await app.call('GET', `/v3/messages/${id}`)).body.data
+    const read = await app.client.messages.get(id)
     assert.deepEqual(read, { ...body.data, receipts: { data: [] } })
     assert.equal((await app.eventTypes()).at(-1), 'message.sent')
   })
 
-  test('the entities are as the users are now', async () => {
-    const app = await appWithUsers('ben', 'amira')
-    const { id } = (await say(app, 'ben', 'amira')).body.data
+  test('shows the users as they are now', async () => {
+    const app = await server.newApp()
+    const [ben, amira] = await app.users('ben', 'amira')
+    const { id } = await ben.sendText('amira')
     const metadata = { team: 'ops', '@private': { ssn: 1 }, none: null }
-    await app.call('PUT', '/v3/users/ben', { body: { name: 'Benjamin', metadata } })
+    await app.client.users.update('ben', { name: 'Benjamin', metadata })
     const { sender } = (await app.call('GET', `/v3/messages/${id}`)).body.data.data.entities
     assert.equal(sender.entity.name, 'Benjamin')
     assert.deepEqual(sender.entity.metadata, { team: 'ops', none: null })
     const sent = (await say(app, 'ben', 'amira')).body.data.data.entities.sender.entity
     assert.deepEqual(sent, sender.entity)
-    const user = (await app.call('GET', '/v3/users/ben', as('amira'))).body.data
-    for (const [field, value] of Object.entries(sent)) assert.deepEqual(user[field], value, field)
+    assert.partialDeepStrictEqual(await amira.users.get('ben'), sent)
   })
 
-  test('the app itself sends as app_system, and no block holds it up', async () => {
-    const app = await appWithUsers('ben')
-    const { body } = await app.call('POST', '/v3/messages', {
-      body: { receiver: 'ben', receiverType: 'user', data: { text: 'Welcome' } },
-    })
-    assert.equal(body.data.sender, 'app_system')
-    assert.equal(body.data.conversationId, 'app_system_user_ben')
-    assert.equal(body.data.data.entities.sender.entity.name, 'System')
-    const view = await app.call('GET', '/v3/users/app_system/conversation', as('ben'))
-    assert.equal(view.body.data.unreadMessageCount, '1')
-    assert.equal(view.body.data.conversationWith.name, 'System')
+  test('sends as app_system for the app itself, whatever the blocks', async () => {
+    const app = await server.newApp()
+    const [ben] = await app.users('ben')
+    const sent = await app.sendText('ben', 'Welcome')
+    assert.equal(sent.sender, 'app_system')
+    assert.equal(sent.conversationId, 'app_system_user_ben')
+    const { unreadMessageCount, conversationWith } = await ben.conversations.getUser('app_system')
+    assert.deepEqual([unreadMessageCount, conversationWith?.name], ['1', 'System'])
   })
 
-  test('to oneself: one view, nothing unread', async () => {
-    const app = await appWithUsers('ben')
-    assert.equal((await say(app, 'ben', 'ben')).body.data.conversationId, 'ben_user_ben')
-    const { body } = await app.call('GET', '/v3/users/ben/conversation', as('ben'))
-    assert.equal(body.data.unreadMessageCount, '0')
+  test('to oneself creates one view with nothing unread', async () => {
+    const app = await server.newApp()
+    const [ben] = await app.users('ben')
+    assert.equal((await ben.sendText('ben')).conversationId, 'ben_user_ben')
+    assert.equal((await ben.conversations.getUser('ben')).unreadMessageCount, '0')
   })
 
-  test('blocks act both ways, and end', async () => {
-    const app = await appWithUsers('a', 'b')
-    const block = (method: string) =>
-      app.call(method, '/v3/users/a/blockedusers', { body: { blockedUids: ['b'] } })
-    await block('POST')
-    assert.equal(await codeOf(say(app, 'a', 'b')), 'ERR_BLOCKED_RECEIVER')
-    assert.equal(await codeOf(say(app, 'b', 'a')), 'ERR_BLOCKED_SENDER')
-    await block('DELETE')
-    assert.equal((await say(app, 'b', 'a')).status, 200)
+  test('is refused both ways while one user blocks the other', async () => {
+    const app = await server.newApp()
+    const [a, b] = await app.users('a', 'b')
+    await app.client.blockedUsers.block('a', { blockedUids: ['b'] })
+    await refused(a.sendText('b'), 'ERR_BLOCKED_RECEIVER')
+    await refused(b.sendText('a'), 'ERR_BLOCKED_SENDER')
+    await app.client.blockedUsers.unblock('a', { blockedUids: ['b'] })
+    await b.sendText('a')
   })
 
-  test('a role can allow friends only', async () => {
-    const app = await appWithUsers('a', 'b')
-    const settings = { sendMessagesTo: 'friendsOnly' }
-    await app.call('POST', '/v3/roles', { body: { role: 'shy', name: 'Shy', settings } })
-    await app.call('PUT', '/v3/users/a', { body: { role: 'shy' } })
-    assert.equal(await codeOf(say(app, 'a', 'b')), 'ERR_PERMISSION_DENIED')
-    assert.equal((await say(app, 'b', 'a')).status, 200)
-    await app.call('POST', '/v3/users/a/friends', { body: { accepted: ['b'] } })
-    assert.equal((await say(app, 'a', 'b')).status, 200)
+  test('reaches only friends if the role says so', async () => {
+    const app = await server.newApp()
+    const [a, b] = await app.users('a', 'b')
+    const settings = { sendMessagesTo: 'friendsOnly' } as const
+    await app.client.roles.create({ role: 'shy', name: 'Shy', settings })
+    await app.client.users.update('a', { role: 'shy' })
+    await refused(a.sendText('b'), 'ERR_PERMISSION_DENIED')
+    await b.sendText('a')
+    await app.client.friends.add('a', { accepted: ['b'] })
+    await a.sendText('b')
   })
 
-  test('a custom one moves the view unless its sender, or the app, wants it otherwise', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('moves the conversation up with a custom message, unless the sender or the app prevents it', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const custom = (more: object) =>
-      app.call('POST', '/v3/messages', {
-        ...as('a'),
+      app.as('a').call('POST', '/v3/messages', {
         body: {
           ...{ receiver: 'b', receiverType: 'user', category: 'custom', type: 'poll' },
           ...{ data: { customData: { n: 1 } }, ...more },
         },
       })
     const seen = async () => {
-      const { body } = await app.call('GET', '/v3/users/a/conversation', as('b'))
+      const { body } = await app.as('b').call('GET', '/v3/users/a/conversation')
       return [body.data?.lastMessage.id, body.data?.unreadMessageCount]
     }
     await custom({ updateConversation: false })
@@ -130,29 +118,25 @@ suite('sending to a user', () => {
     await storeSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
     const silent = (await custom({ updateConversation: true })).body.data
     assert.deepEqual(await seen(), [shown, '1'])
-    const { body } = await app.call('GET', '/v3/users/b/messages', as('a'))
-    assert.equal(body.data.at(-1).id, silent.id)
+    const { data } = await app.as('a').messages.listUser('b')
+    assert.equal(data.at(-1)?.id, silent.id)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('an empty onBehalfOf is no way to be the app', async () => {
-    const app = await appWithUsers('a')
-    const { status, body } = await app.call('GET', '/v3/conversations', as(' '))
-    assert.deepEqual([status, Object.keys(body.error.details)], [400, ['onBehalfOf']])
-  })
-
-  test('nobody to send to', async () => {
-    const app = await appWithUsers('a', 'b')
-    await app.call('DELETE', '/v3/users/b')
-    assert.equal(await codeOf(say(app, 'a', 'b')), 'ERR_UID_NOT_FOUND')
-    assert.equal(await codeOf(say(app, 'a', 'ghost')), 'ERR_UID_NOT_FOUND')
-    assert.equal(await codeOf(say(app, 'ghost', 'a')), 'ERR_UID_NOT_FOUND')
+  test('refuses senders and receivers who are unknown or deactivated', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    await app.client.users.delete('b')
+    await refused(say(app, 'a', 'b'), 'ERR_UID_NOT_FOUND')
+    await refused(say(app, 'a', 'ghost'), 'ERR_UID_NOT_FOUND')
+    await refused(say(app, 'ghost', 'a'), 'ERR_UID_NOT_FOUND')
     const group = { receiver: 'ghost', receiverType: 'group' }
-    assert.equal(await codeOf(say(app, 'a', '', 'Hi', group)), 'ERR_GUID_NOT_FOUND')
+    await refused(say(app, 'a', '', 'Hi', group), 'ERR_GUID_NOT_FOUND')
   })
 
-  test('to several: each has an outcome of its own, and a retry sends nothing twice', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('to several receivers returns an outcome for each, and a retry sends nothing twice', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const body = {
       receiver: 'b',
       receiverType: 'user',
@@ -168,7 +152,7 @@ suite('sending to a user', () => {
     assert.equal(uids.ghost.error.code, 'ERR_UID_NOT_FOUND')
     assert.equal(guids.nowhere.error.code, 'ERR_GUID_NOT_FOUND')
     const again = await app.call('POST', '/v3/messages', { body, headers })
-    const byMuid = await app.call('POST', '/v3/messages', { body, ...as('a') })
+    const byMuid = await app.as('a').call('POST', '/v3/messages', { body })
     for (const { body: answer } of [again, byMuid]) {
       assert.equal(answer.data.uids.b.data.id, uids.b.data.id)
       assert.equal(answer.data.uids.c.data.id, uids.c.data.id)
@@ -177,22 +161,47 @@ suite('sending to a user', () => {
       uids: Array.from({ length: 20 }, (_, n) => `u${n}`),
       guids: ['1', '2', '3', '4', '5', '6'],
     }
-    const over = await app.call('POST', '/v3/messages', {
-      body: { ...body, multipleReceivers: many },
-    })
-    assert.equal(over.body.error.code, 'ERR_BAD_REQUEST')
+    await refused(
+      app.call('POST', '/v3/messages', {
+        body: { ...body, multipleReceivers: many },
+      }),
+      'ERR_BAD_REQUEST',
+    )
   })
 })
 
-suite('sending meets', () => {
-  test('a permanent delete tells when and by whom, and keeps no more than names', async () => {
-    const app = await appWithUsers('a', 'b')
-    await app.call('PUT', '/v3/users/b', { body: { metadata: { phone: '123' } } })
+suite('simultaneous requests of sendMessage', () => {
+  test('to one user from many new senders cause no deadlock', async () => {
+    const others = Array.from({ length: 24 }, (_, n) => `${n % 2 ? 'a' : 'z'}${n}`)
+    const app = await server.newApp()
+    await app.users('mmm', ...others)
+    await Promise.all(others.map((uid) => app.as(uid).sendText('mmm')))
+    const { meta } = await app.as('mmm').conversations.list()
+    assert.equal(meta.pagination.total, others.length)
+  })
+
+  test('leave no conversation head behind when their receiver is removed after a block', async () => {
+    const app = await server.newApp()
+    await app.users('p', 'q')
+    await app.client.blockedUsers.block('p', { blockedUids: ['q'] })
+    await app.client.blockedUsers.unblock('p', { blockedUids: ['q'] })
+    const sending = Array.from({ length: 8 }, () => say(app, 'p', 'q'))
+    await app.client.users.delete('q', { permanent: true })
+    await Promise.all(sending)
+    await app.as('p').conversations.list()
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+})
+
+suite('deleteMessage with permanent', () => {
+  test('says when and who, and stores no more than names', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    await app.client.users.update('b', { metadata: { phone: '123' } })
     const { id } = (await say(app, 'a', 'b')).body.data
-    const { body } = await app.call('DELETE', `/v3/messages/${id}`, {
-      ...as('a'),
-      body: { permanent: true },
-    })
+    const { body } = await app
+      .as('a')
+      .call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
     const { on } = body.data.data.entities
     assert.ok(on.entity.deletedAt > 0)
     assert.equal(on.entity.deletedBy, 'a')
@@ -201,46 +210,9 @@ suite('sending meets', () => {
     assert.equal(rows.length, 1)
     assert.doesNotMatch(rows[0]?.data ?? '', /phone/)
   })
-
-  test('first messages of many to one user do not wait in a circle', async () => {
-    const others = Array.from({ length: 24 }, (_, n) => `${n % 2 ? 'a' : 'z'}${n}`)
-    const app = await appWithUsers('mmm', ...others)
-    const answers = await Promise.all(others.map((uid) => say(app, uid, 'mmm')))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    const { body } = await app.call('GET', '/v3/conversations', as('mmm'))
-    assert.equal(body.meta.pagination.total, others.length)
-  })
-
-  test('to several with one key: another list of receivers is another request', async () => {
-    const app = await appWithUsers('a', 'b', '__proto__')
-    const send = (...uids: string[]) =>
-      app.call('POST', '/v3/messages', {
-        headers: { onbehalfof: 'a', 'idempotency-key': 'k' },
-        body: { multipleReceivers: { uids }, data: { text: 'Hi' } },
-      })
-    const first = await send('b', '__proto__')
-    assert.deepEqual(Object.keys(first.body.data.uids), ['b', '__proto__'])
-    assert.equal((await send('b')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
-    const { id } = first.body.data.uids.b.data
-    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
-    const again = (await send('b', '__proto__')).body.data.uids
-    assert.equal(again.b.error.code, 'ERR_MESSAGE_ID_NOT_FOUND')
-  })
-
-  test('a head that a block left does not outlive its user', async () => {
-    const app = await appWithUsers('p', 'q')
-    const blocks = { body: { blockedUids: ['q'] } }
-    await app.call('POST', '/v3/users/p/blockedusers', blocks)
-    await app.call('DELETE', '/v3/users/p/blockedusers', blocks)
-    const sending = Array.from({ length: 8 }, () => say(app, 'p', 'q'))
-    await app.call('DELETE', '/v3/users/q', { body: { permanent: true } })
-    await Promise.all(sending)
-    assert.equal((await app.call('GET', '/v3/conversations', as('p'))).status, 200)
-    assert.deepEqual(await verify(app.cell, app.no), [])
-  })
 })
 
-suite('content', () => {
+suite('the content of sendMessage', () => {
   const file = { url: 'https://files.example/a.png', name: 'a.png', mimeType: 'image/png' }
   const good: [string, object][] = [
     [
@@ -250,13 +222,14 @@ suite('content', () => {
         data: { attachments: [{ ...file, extension: 'png', size: 12 }, file], text: 'Look' },
       },
     ],
-    ['custom', { category: 'custom', type: 'location', data: { customData: { lat: 1 } } }],
-    ['interactive', { category: 'interactive', data: { interactiveData: { text: 'Hi' } } }],
-    ['other keys of data', { data: { text: 'Hi', own: [null, 1] } }],
+    ['custom data', { category: 'custom', type: 'location', data: { customData: { lat: 1 } } }],
+    ['interactive data', { category: 'interactive', data: { interactiveData: { text: 'Hi' } } }],
+    ['other fields of data', { data: { text: 'Hi', own: [null, 1] } }],
   ]
   for (const [what, message] of good) {
-    test(`${what} is taken`, async () => {
-      const app = await appWithUsers('a', 'b')
+    test(`may be ${what}`, async () => {
+      const app = await server.newApp()
+      await app.users('a', 'b')
       const { status, body } = await say(app, 'a', 'b', '', message)
       assert.equal(status, 200)
       const { entities: _entities, ...data } = body.data.data
@@ -277,26 +250,29 @@ suite('content', () => {
     ['message text', { data: { text: 'Hi', customData, interactiveData } }],
     ['message text', { type: 'text', data: { text: 'Hi', customData } }],
   ]
-  test('without a category it is what its data looks like', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('decides the category if none is given', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await storeSettings(server.deps, app, { 'core.conversations.updateOnCustomMessage': false })
     for (const [what, message] of forms) {
       const { body } = await say(app, 'a', 'b', '', message)
       assert.equal(`${body.data?.category} ${body.data?.type}`, what, JSON.stringify(body))
-      const view = (await app.call('GET', '/v3/users/b/conversation', as('a'))).body.data
+      const view = await app.as('a').conversations.getUser('b')
       const moved = view?.lastMessage?.id === body.data.id
       assert.equal(moved, !what.startsWith('custom'))
     }
   })
 
-  test('a custom one without a type is told what a type is', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('needs a type if it is custom, and the error explains it', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const { body } = await say(app, 'a', 'b', '', { data: { customData } })
     assert.match(body.error.devMessage, /custom: any name/)
   })
 
-  test('what the service says itself is left out', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('loses the fields that only the service sets', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const data = {
       text: 'Hi',
       entities: { sender: 'x' },
@@ -309,7 +285,7 @@ suite('content', () => {
     assert.equal(body.data.data.entities.sender.entity.uid, 'a')
   })
 
-  const bad: [string, object][] = [
+  const bad: [ErrorCode, object][] = [
     ['ERR_EMPTY_RECEIVER', { receiver: undefined }],
     ['ERR_EMPTY_RECEIVER', { receiver: '' }],
     ['ERR_BAD_REQUEST', { receiver: 'bob smith' }],
@@ -342,73 +318,89 @@ suite('content', () => {
     ['ERR_PAYLOAD_TOO_LARGE', { data: { text: 'x'.repeat(10_300) } }],
     ['ERR_PAYLOAD_TOO_LARGE', { data: { text: 'x'.repeat(66_000) } }],
   ]
-  test('each fault has its code, and nothing is sent', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('is refused with the code of its fault, and nothing is sent', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const before = await app.eventTypes()
-    for (const [code, message] of bad) {
-      assert.equal(
-        await codeOf(say(app, 'a', 'b', 'Hi', message)),
-        code,
-        JSON.stringify(message).slice(0, 80),
-      )
-    }
+    for (const [code, message] of bad) await refused(say(app, 'a', 'b', 'Hi', message), code)
     assert.deepEqual(await app.eventTypes(), before)
   })
 })
 
-suite('a retry', () => {
-  test('with the same muid finds the message, also when both run at once', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+suite('a retry of sendMessage', () => {
+  test('with the same muid returns the same message, even when both run at once', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => say(app, 'a', 'b', 'Once', { muid: 'm1' })),
     )
     const ids = new Set(answers.map(({ body }) => body.data.id))
     assert.equal(ids.size, 1)
     assert.notEqual((await say(app, 'b', 'a', 'Once', { muid: 'm1' })).body.data.id, [...ids][0])
-    // The id is the sender's, whoever receives.
+    // A muid belongs to the sender, not to the receiver.
     assert.equal((await say(app, 'a', 'c', 'Once', { muid: 'm1' })).body.data.id, [...ids][0])
   })
 
-  test('with the same Idempotency-Key gets the message as it is now', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('with the same Idempotency-Key returns the message as it is now', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const send = (text: string) =>
-      app.call('POST', '/v3/messages', {
-        headers: { onbehalfof: 'a', 'idempotency-key': 'k1' },
+      app.as('a').call('POST', '/v3/messages', {
         body: { receiver: 'b', receiverType: 'user', data: { text } },
+        headers: { 'idempotency-key': 'k1' },
       })
     const answers = await Promise.all(Array.from({ length: 8 }, () => send('Once')))
     const ids = new Set(answers.map(({ body }) => body.data.id))
     assert.equal(ids.size, 1)
-    assert.equal((await send('Other')).body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
-    const [id] = ids
-    await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
-    assert.equal((await send('Once')).body.error.code, 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(send('Other'), 'ERR_IDEMPOTENCY_KEY_REUSED')
+    const [id = ''] = ids
+    await app.client.messages.delete(id, { permanent: true })
+    await refused(send('Once'), 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 
-  test('of a send that was refused runs anew', async () => {
-    const app = await appWithUsers('a')
-    const send = () =>
-      app.call('POST', '/v3/messages', {
-        headers: { onbehalfof: 'a', 'idempotency-key': 'k1' },
-        body: { receiver: 'b', receiverType: 'user', data: { text: 'Hi' }, muid: 'm' },
+  test('with the same Idempotency-Key for other receivers is refused', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', '__proto__')
+    const send = (...uids: string[]) =>
+      app.as('a').call('POST', '/v3/messages', {
+        body: { multipleReceivers: { uids }, data: { text: 'Hi' } },
+        headers: { 'idempotency-key': 'k' },
       })
-    assert.equal((await send()).status, 404)
-    await app.call('POST', '/v3/users', { body: { uid: 'b', name: 'B' } })
+    const first = await send('b', '__proto__')
+    assert.deepEqual(Object.keys(first.body.data.uids), ['b', '__proto__'])
+    await refused(send('b'), 'ERR_IDEMPOTENCY_KEY_REUSED')
+    const { id } = first.body.data.uids.b.data
+    await app.client.messages.delete(id, { permanent: true })
+    const again = (await send('b', '__proto__')).body.data.uids
+    assert.equal(again.b.error.code, 'ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  test('of a refused message sends it', async () => {
+    const app = await server.newApp()
+    await app.users('a')
+    const send = () =>
+      app.as('a').call('POST', '/v3/messages', {
+        body: { receiver: 'b', receiverType: 'user', data: { text: 'Hi' }, muid: 'm' },
+        headers: { 'idempotency-key': 'k1' },
+      })
+    await refused(send(), 'ERR_UID_NOT_FOUND')
+    await app.users('b')
     assert.equal((await send()).status, 200)
   })
 })
 
-suite('reading', () => {
-  test('a conversation, in both directions, also around a message that is gone', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+suite('listUserMessages', () => {
+  test('pages in both directions, even around a removed message', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const ids: string[] = []
     for (let n = 1; n <= 7; n++) {
-      const [from, to] = n % 2 ? ['a', 'b'] : ['b', 'a']
-      ids.push((await say(app, from ?? '', to ?? '', `text ${n}`)).body.data.id)
-      await say(app, 'a', 'c', 'between')
+      const [from, to] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
+      ids.push((await app.as(from).sendText(to, `text ${n}`)).id)
+      await app.as('a').sendText('c', 'between')
     }
     const list = async (query: string) => {
-      const { body } = await app.call('GET', `/v3/users/b/messages?${query}`, as('a'))
+      const { body } = await app.as('a').call('GET', `/v3/users/b/messages?${query}`)
       const shown = body.data.map((message: { id: string }) => ids.indexOf(message.id) + 1)
       return { shown, next: body.meta.next, current: body.meta.current }
     }
@@ -419,7 +411,7 @@ suite('reading', () => {
     const last = await list('limit=3&affix=prepend')
     assert.deepEqual([last.shown, last.next.id], [[5, 6, 7], ids[4]])
     assert.deepEqual((await list(`limit=9&affix=prepend&id=${last.next.id}`)).shown, [1, 2, 3, 4])
-    await app.call('DELETE', `/v3/messages/${ids[3]}`, { body: { permanent: true } })
+    await app.client.messages.delete(ids[3] ?? '', { permanent: true })
     assert.deepEqual((await list(`limit=2&affix=append&id=${ids[3]}`)).shown, [5, 6])
     assert.deepEqual((await list(`limit=2&affix=prepend&id=${ids[3]}`)).shown, [2, 3])
     const now = Math.floor(Date.now() / 1000)
@@ -429,29 +421,30 @@ suite('reading', () => {
     assert.equal((await list('limit=100')).next, undefined)
   })
 
-  test('what a user sent, without an actor', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('shows the app all messages that a user sent', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     for (const to of ['b', 'c', 'b']) await say(app, 'a', to)
     await say(app, 'b', 'a')
-    const { body } = await app.call('GET', '/v3/users/a/messages?perPage=2')
+    const { data, meta } = await app.client.messages.listUser('a', { perPage: 2 })
     assert.deepEqual(
-      body.data.map((message: { receiver: string }) => message.receiver),
+      data.map((message: { receiver: string }) => message.receiver),
       ['b', 'c'],
     )
     const more = await app.call(
       'GET',
-      `/v3/users/a/messages?perPage=2&affix=append&id=${body.meta.next.id}`,
+      `/v3/users/a/messages?perPage=2&affix=append&id=${meta.next?.id}`,
     )
     assert.deepEqual(
       more.body.data.map((message: { receiver: string }) => message.receiver),
       ['b'],
     )
-    assert.deepEqual(body.meta.cursor, { affix: 'append', id: body.meta.next.id })
+    assert.deepEqual(meta.cursor, { affix: 'append', id: meta.next?.id })
     const end = more.body.data[0].id
     assert.deepEqual([more.body.meta.next, more.body.meta.cursor.id], [undefined, end])
     const later = await app.call('GET', `/v3/users/a/messages?affix=append&id=${end}`)
     assert.deepEqual([later.body.data, later.body.meta.cursor], [[], undefined])
-    const between = await app.call('GET', '/v3/users/c/messages?affix=prepend', as('a'))
+    const between = await app.as('a').call('GET', '/v3/users/c/messages?affix=prepend')
     const [{ id }] = between.body.data
     assert.deepEqual(between.body.meta.cursor, { affix: 'prepend', id })
     assert.equal((await app.call('GET', '/v3/users/a/messages?page=2')).status, 400)
@@ -461,34 +454,27 @@ suite('reading', () => {
       ['c', 'b'],
     )
   })
+})
 
-  test('a message is for the two alone', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
-    const { id } = (await say(app, 'a', 'b')).body.data
-    for (const uid of ['a', 'b']) {
-      assert.equal((await app.call('GET', `/v3/messages/${id}`, as(uid))).status, 200)
-    }
-    assert.equal(
-      await codeOf(app.call('GET', `/v3/messages/${id}`, as('c'))),
-      'ERR_MESSAGE_NO_ACCESS',
-    )
-    assert.equal(
-      await codeOf(app.call('GET', '/v3/messages/999999999999', as('a'))),
-      'ERR_MESSAGE_ID_NOT_FOUND',
-    )
-    assert.deepEqual((await app.call('GET', '/v3/users/b/messages', as('c'))).body.data, [])
-    assert.equal(
-      await codeOf(app.call('GET', '/v3/users/ghost/messages', as('c'))),
-      'ERR_UID_NOT_FOUND',
-    )
+suite('getMessage', () => {
+  test('shows a 1:1 message to its two users only', async () => {
+    const app = await server.newApp()
+    const [a, b, c] = await app.users('a', 'b', 'c')
+    const { id } = await a.sendText('b')
+    for (const user of [a, b]) await user.messages.get(id)
+    await refused(c.messages.get(id), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(a.messages.get('999999999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.deepEqual((await c.messages.listUser('b')).data, [])
+    await refused(c.messages.listUser('ghost'), 'ERR_UID_NOT_FOUND')
   })
 })
 
-suite('deleting', () => {
-  test('leaves the place without content, and tells of it', async () => {
-    const app = await appWithUsers('a', 'b')
+suite('deleteMessage', () => {
+  test('keeps the message without its content and adds an action message', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const { id } = (await say(app, 'a', 'b', 'secret', { tags: ['t'] })).body.data
-    const { body } = await app.call('DELETE', `/v3/messages/${id}`, as('a'))
+    const { body } = await app.as('a').call('DELETE', `/v3/messages/${id}`)
     assert.deepEqual(
       [body.data.category, body.data.type, body.data.data.action, body.data.sender],
       ['action', 'message', 'deleted', 'a'],
@@ -498,28 +484,27 @@ suite('deleting', () => {
     assert.ok(on.entity.deletedAt > 0 && on.entity.deletedBy === 'a')
     assert.ok(on.entity.updatedAt >= on.entity.deletedAt)
     assert.doesNotMatch(JSON.stringify(body), /secret/)
-    const kept = (await app.call('GET', `/v3/messages/${id}`)).body.data
+    const kept = await app.client.messages.get(id)
     assert.deepEqual([Object.keys(kept.data), kept.deletedBy], [['entities'], 'a'])
     assert.deepEqual([kept.updatedAt, kept.tags], [on.entity.updatedAt, undefined])
     assert.equal((await app.eventTypes()).at(-1), 'message.deleted')
-    const view = await app.call('GET', '/v3/users/a/conversation', as('b'))
+    const view = await app.as('b').call('GET', '/v3/users/a/conversation')
     assert.deepEqual(
       [view.body.data.lastMessage, view.body.data.unreadMessageCount],
       [undefined, '0'],
     )
-    const again = app.call('DELETE', `/v3/messages/${id}`, as('a'))
-    assert.equal(await codeOf(again), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    const gone = await app.call('DELETE', `/v3/messages/${id}`, { body: { permanent: true } })
-    assert.equal(gone.status, 200)
-    assert.equal((await app.call('GET', `/v3/messages/${id}`)).status, 404)
+    const again = app.as('a').call('DELETE', `/v3/messages/${id}`)
+    await refused(again, 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await app.client.messages.delete(id, { permanent: true })
+    await refused(app.client.messages.get(id), 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 
-  test('for good leaves only ids, in the answer, the event and both actions', async () => {
-    const app = await appWithUsers('a', 'b')
-    const parent = (await say(app, 'a', 'b')).body.data.id
-    const sent = { muid: 'mine', parentMessageId: parent }
-    const { id } = (await say(app, 'a', 'b', 'secret', sent)).body.data
-    const soft = (await app.call('DELETE', `/v3/messages/${id}`, as('a'))).body.data
+  test('with permanent leaves only ids in the answer, the event and both action messages', async () => {
+    const app = await server.newApp()
+    const [a] = await app.users('a', 'b')
+    const parent = (await a.sendText('b')).id
+    const { id } = await a.sendText('b', 'secret', { muid: 'mine', parentMessageId: parent })
+    const soft = await a.messages.delete(id)
     const onOf = async (action: string) =>
       (await app.call('GET', `/v3/messages/${action}`)).body.data.data.entities.on.entity
     assert.equal((await onOf(soft.id)).muid, 'mine')
@@ -531,29 +516,20 @@ suite('deleting', () => {
     })
     assert.deepEqual(await onOf(gone.body.data.id), on.entity)
     assert.deepEqual(await onOf(soft.id), on.entity)
-    const select = <T extends object>(text: string) =>
-      app.cell.db.query<T>({ name: '', text, values: [app.no] })
-    const events = await select<{ on: object }>(
-      `select payload #> '{message,data,entities,on}' as on from outbox where app_no = $1 order by id desc limit 1`,
-    )
-    assert.deepEqual(events.rows, [{ on }])
-    const kept = await select<{ data: string }>(
-      'select data::text as data from messages where app_no = $1',
-    )
+    assert.deepEqual((await app.events()).at(-1)?.payload.message.data.entities.on, on)
+    const text = 'select data::text as data from messages where app_no = $1'
+    const kept = await app.cell.db.query<{ data: string }>({ name: '', text, values: [app.no] })
     for (const row of kept.rows) assert.doesNotMatch(row.data, /mine|secret|sentAt/)
   })
 
-  test('is for the sender and the app; what tells of an action stays', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
-    const { id } = (await say(app, 'a', 'b')).body.data
-    const remove = (uid: string) => codeOf(app.call('DELETE', `/v3/messages/${id}`, as(uid)))
-    assert.equal(await remove('b'), 'ERR_MESSAGE_NOT_A_SENDER')
-    assert.equal(await remove('c'), 'ERR_MESSAGE_NO_ACCESS')
-    const action = (await app.call('DELETE', `/v3/messages/${id}`)).body.data
+  test('is allowed to the sender and the app, and refused for action messages', async () => {
+    const app = await server.newApp()
+    const [a, b, c] = await app.users('a', 'b', 'c')
+    const { id } = await a.sendText('b')
+    await refused(b.messages.delete(id), 'ERR_MESSAGE_NOT_A_SENDER')
+    await refused(c.messages.delete(id), 'ERR_MESSAGE_NO_ACCESS')
+    const action = await app.client.messages.delete(id)
     assert.equal(action.sender, 'app_system')
-    assert.equal(
-      await codeOf(app.call('DELETE', `/v3/messages/${action.id}`)),
-      'ERR_MESSAGE_ACTION_NOT_ALLOWED',
-    )
+    await refused(app.client.messages.delete(action.id), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
   })
 })

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
 async function newApp(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['a', 'b', 'c']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  }
+  await app.users('a', 'b', 'c')
   const group = { guid: 'g', name: 'G', owner: 'a', members: { participants: ['b'] } }
-  await app.call('POST', '/v3/groups', { body: group })
+  await app.client.groups.create(group)
   return app
 }
 
@@ -21,17 +17,16 @@ const GROUP = { receiver: 'g', receiverType: 'group' }
 const DIRECT = { receiver: 'b', receiverType: 'user' }
 
 const say = (app: TestApp, sender: string | undefined, message: object, text = 'Hi') =>
-  app.call('POST', '/v3/messages', { ...as(sender), body: { ...message, data: { text } } })
+  app.as(sender).call('POST', '/v3/messages', { body: { ...message, data: { text } } })
 
-const get = async (app: TestApp, id: string) =>
-  (await app.call('GET', `/v3/messages/${id}`)).body.data
+const get = (app: TestApp, id: string) => app.client.messages.get(id)
 
-suite('a quote', () => {
+suite('sendMessage with a quote', () => {
   for (const [kind, target] of [
     ['in a group', GROUP],
-    ['between two', DIRECT],
+    ['in a 1:1 conversation', DIRECT],
   ] as const) {
-    test(`${kind}: is shown alike by the send, and when it is read`, async () => {
+    test(`${kind}: returns the same quote as getMessage`, async () => {
       const app = await newApp()
       const first = (await say(app, 'a', { ...target, tags: ['x'], muid: 'm' }, '<@uid:b>')).body
         .data
@@ -46,22 +41,22 @@ suite('a quote', () => {
     })
   }
 
-  test('shows what is deleted without content, and what is gone by its id', async () => {
+  test('shows a deleted message without content, and a removed one by its id', async () => {
     const app = await newApp()
     const first = (await say(app, 'a', GROUP)).body.data
     const { id } = (await say(app, 'b', { ...GROUP, quotedMessageId: first.id })).body.data
-    await app.call('DELETE', `/v3/messages/${first.id}`)
+    await app.client.messages.delete(first.id)
     const stub = (await get(app, id)).quotedMessage
-    assert.equal(stub.deletedBy, 'app_system')
-    assert.equal(stub.data.text, undefined)
-    await app.call('DELETE', `/v3/messages/${first.id}`, { body: { permanent: true } })
+    assert.equal(stub?.deletedBy, 'app_system')
+    assert.equal(stub?.data?.text, undefined)
+    await app.client.messages.delete(first.id, { permanent: true })
     assert.deepEqual((await get(app, id)).quotedMessage, { id: first.id })
-    await app.call('DELETE', `/v3/messages/${id}`)
+    await app.client.messages.delete(id)
     assert.equal((await get(app, id)).quotedMessage, undefined)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('is left out of lists where it is not wanted', async () => {
+  test('is listed without the quote with hideQuotedMessages', async () => {
     const app = await newApp()
     const first = (await say(app, 'a', GROUP)).body.data
     await say(app, 'b', { ...GROUP, quotedMessageId: first.id })
@@ -72,22 +67,21 @@ suite('a quote', () => {
     assert.deepEqual([hidden.quotedMessageId, hidden.quotedMessage], [first.id, undefined])
   })
 
-  test('is of the same conversation, there, and no action', async () => {
+  test('refuses messages of other conversations, deleted ones and action messages', async () => {
     const app = await newApp()
     const elsewhere = (await say(app, 'a', DIRECT)).body.data.id
     const gone = (await say(app, 'a', GROUP)).body.data.id
-    const action = (await app.call('DELETE', `/v3/messages/${gone}`)).body.data.id
-    const codeOf = async (quotedMessageId: string) =>
-      (await say(app, 'b', { ...GROUP, quotedMessageId })).body.error?.code
-    assert.equal(await codeOf(elsewhere), 'ERR_BAD_REQUEST')
-    assert.equal(await codeOf(gone), 'ERR_MESSAGE_ID_NOT_FOUND')
-    assert.equal(await codeOf(action), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
-    assert.equal(await codeOf('99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const action = (await app.client.messages.delete(gone)).id
+    const quote = (quotedMessageId: string) => say(app, 'b', { ...GROUP, quotedMessageId })
+    await refused(quote(elsewhere), 'ERR_BAD_REQUEST')
+    await refused(quote(gone), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(quote(action), 'ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    await refused(quote('99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
     const other = await newApp()
     const foreign = (await say(other, 'a', GROUP)).body.data.id
-    assert.equal(await codeOf(foreign), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(quote(foreign), 'ERR_MESSAGE_ID_NOT_FOUND')
     const cleared = (await say(app, 'a', GROUP)).body.data.id
-    await app.call('DELETE', '/v3/groups/g/conversation', { ...as('b'), body: {} })
-    assert.equal(await codeOf(cleared), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await app.as('b').conversations.resetGroup('g', {})
+    await refused(quote(cleared), 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestServer, useServer } from '../../../test/kit.ts'
+import { refused, type TestServer, useServer } from '../../../test/kit.ts'
 import { cookieOf, join, manage, newOperator, signIn } from '../../../test/operators.ts'
 import { stepOf, totpCode } from '../../platform/secrets/totp.ts'
 
@@ -16,31 +16,27 @@ const newAccount = () => ({
 })
 const signUp = (where: TestServer, body: object) => manage(where, 'POST', '/operators', { body })
 
-suite('signing up', () => {
-  test('is for everyone where it is open', async () => {
+suite('createOperator', () => {
+  test('creates an account for anyone if sign-up is open', async () => {
     const account = newAccount()
     const { status, body } = await signUp(open, { ...account, email: account.email.toUpperCase() })
     assert.equal(status, 200)
     assert.equal(body.data.email, account.email)
     assert.equal((await signIn(open, account)).status, 200)
-    const again = await signUp(open, account)
-    assert.equal(again.body.error.code, 'ERR_EMAIL_ALREADY_EXISTS')
+    await refused(signUp(open, account), 'ERR_EMAIL_ALREADY_EXISTS')
   })
 
-  test('is refused without an invitation, or altogether', async () => {
-    for (const where of [server, off]) {
-      const { status, body } = await signUp(where, newAccount())
-      assert.equal(status, 403)
-      assert.equal(body.error.code, 'ERR_SIGN_UP_CLOSED')
-    }
+  test('refuses accounts without an invitation, or all accounts if sign-up is off', async () => {
+    for (const where of [server, off])
+      await refused(signUp(where, newAccount()), 'ERR_SIGN_UP_CLOSED')
     const invited = { ...newAccount(), invitation: 'x' }
-    assert.equal((await signUp(off, invited)).body.error.code, 'ERR_SIGN_UP_CLOSED')
-    assert.equal((await signUp(server, invited)).body.error.code, 'ERR_INVITATION_NOT_FOUND')
-    // Nothing is left of it.
+    await refused(signUp(off, invited), 'ERR_SIGN_UP_CLOSED')
+    await refused(signUp(server, invited), 'ERR_INVITATION_NOT_FOUND')
+    // No account is left behind.
     assert.equal((await signIn(server, invited)).status, 401)
   })
 
-  test('takes no short password, and no odd address', async () => {
+  test('refuses passwords and email addresses that are too short, too long or malformed', async () => {
     for (const wrong of [
       { password: 'too short' },
       { password: 'x'.repeat(201) },
@@ -49,20 +45,20 @@ suite('signing up', () => {
       { email: `${'x'.repeat(250)}@example.org` },
       { name: ' ' },
     ]) {
-      const { body } = await signUp(open, { ...newAccount(), ...wrong })
-      assert.equal(body.error.code, 'ERR_BAD_REQUEST')
-      assert.deepEqual(Object.keys(body.error.details), Object.keys(wrong))
+      const request = signUp(open, { ...newAccount(), ...wrong })
+      const { details } = await refused(request, 'ERR_BAD_REQUEST')
+      assert.deepEqual(Object.keys(details ?? {}), Object.keys(wrong))
     }
   })
 
-  test('of two with one address, one', async () => {
+  test('creates one account for two requests with the same address', async () => {
     const account = newAccount()
     const answers = await Promise.all([signUp(open, account), signUp(open, account)])
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
   })
 })
 
-suite('invitations', () => {
+suite('acceptInvitation', () => {
   const invite = async (email: string) => {
     const app = await server.newApp()
     const rui = await newOperator(server)
@@ -71,15 +67,13 @@ suite('invitations', () => {
     return { app, rui, invitation: admins[email]?.invitation ?? '' }
   }
 
-  test('let in whoever shows the token, once, for their own address', async () => {
+  test('gives access once, to the invited address only', async () => {
     const account = newAccount()
     const { app, rui, invitation } = await invite(account.email)
-    const wrong = await signUp(server, { ...newAccount(), invitation })
-    assert.equal(wrong.body.error.code, 'ERR_INVITATION_NOT_FOUND')
+    await refused(signUp(server, { ...newAccount(), invitation }), 'ERR_INVITATION_NOT_FOUND')
     assert.equal((await signUp(server, { ...account, invitation })).status, 200)
-    // Who has an account is nobody's business.
-    const asked = await signUp(server, { ...account, invitation: 'made-up' })
-    assert.equal(asked.body.error.code, 'ERR_INVITATION_NOT_FOUND')
+    // The answer doesn't reveal that the account exists.
+    await refused(signUp(server, { ...account, invitation: 'made-up' }), 'ERR_INVITATION_NOT_FOUND')
     const cookie = cookieOf(await signIn(server, account))
     const { data } = (await rui.call('GET', '/apps', { cookie })).body
     assert.deepEqual([data[0].id, data[0].role], [app.id, 'admin'])
@@ -92,11 +86,13 @@ suite('invitations', () => {
       ],
     )
     const other = await newOperator(server)
-    const again = await other.call('POST', '/invitations/accept', { body: { invitation } })
-    assert.equal(again.body.error.code, 'ERR_INVITATION_NOT_FOUND')
+    await refused(
+      other.call('POST', '/invitations/accept', { body: { invitation } }),
+      'ERR_INVITATION_NOT_FOUND',
+    )
   })
 
-  test('a retry of whoever signed up gets the same answer, and nobody else', async () => {
+  test('returns the same answer to a retry of the same sign-up only', async () => {
     const account = newAccount()
     const { invitation } = await invite(account.email)
     const body = { ...account, invitation }
@@ -109,14 +105,13 @@ suite('invitations', () => {
     assert.equal(one.status, 200)
     assert.deepEqual(other.body, one.body)
     assert.deepEqual((await attempt('lost')).body, one.body)
-    assert.equal((await attempt('other')).body.error.code, 'ERR_INVITATION_NOT_FOUND')
+    await refused(attempt('other'), 'ERR_INVITATION_NOT_FOUND')
     for (const changes of [{ password: 'a longer password' }, { invitation: 'made-up' }]) {
-      const { body } = await attempt('lost', changes)
-      assert.equal(body.error.code, 'ERR_IDEMPOTENCY_KEY_REUSED')
+      await refused(attempt('lost', changes), 'ERR_IDEMPOTENCY_KEY_REUSED')
     }
   })
 
-  test('are accepted by an account that came into being meanwhile', async () => {
+  test('gives access to an account that was created after the invitation', async () => {
     const account = newAccount()
     const first = await invite(account.email)
     const second = await invite(account.email)
@@ -127,64 +122,64 @@ suite('invitations', () => {
     assert.deepEqual(accepted.body.data, { appId: second.app.id, role: 'admin' })
   })
 
-  test('expire, and go with a new one or a removal', async () => {
+  test('refuses invitations that expired, were replaced or were withdrawn', async () => {
     const account = newAccount()
     const { app, rui, invitation } = await invite(account.email)
     const text = 'update invitations set expires_at = now() where email = $1'
     const { db } = server.deps.directory
     await db.query({ name: '', text, values: [account.email] })
-    const refused = async (token: string) =>
-      (await signUp(server, { ...account, invitation: token })).body.error.code
-    assert.equal(await refused(invitation), 'ERR_INVITATION_NOT_FOUND')
+    const accept = (token: string) => signUp(server, { ...account, invitation: token })
+    await refused(accept(invitation), 'ERR_INVITATION_NOT_FOUND')
     const again = await rui.client.collaborators.change(app.id, { developers: [account.email] })
     const newer = again.developers[account.email]?.invitation ?? ''
-    assert.equal(await refused(invitation), 'ERR_INVITATION_NOT_FOUND')
+    await refused(accept(invitation), 'ERR_INVITATION_NOT_FOUND')
     await rui.client.collaborators.change(app.id, { collaboratorsToRemove: [account.email] })
-    assert.equal(await refused(newer), 'ERR_INVITATION_NOT_FOUND')
+    await refused(accept(newer), 'ERR_INVITATION_NOT_FOUND')
   })
 })
 
-suite('one-time codes', () => {
-  async function withCodes() {
-    const rui = await newOperator(server)
-    const { secret, url } = await rui.client.totp.start({ password: rui.password })
-    assert.match(url, new RegExp(`^otpauth://totp/Loquat.*secret=${secret}&issuer=Loquat$`))
-    const step = stepOf(Date.now())
-    const { recoveryCodes } = await rui.client.totp.confirm({ code: totpCode(secret, step - 1) })
-    const credentials = { email: rui.email, password: rui.password }
-    return { rui, secret, step, recoveryCodes, credentials }
-  }
+/** An operator with one-time codes switched on. */
+async function withCodes() {
+  const rui = await newOperator(server)
+  const { secret, url } = await rui.client.totp.start({ password: rui.password })
+  assert.match(url, new RegExp(`^otpauth://totp/Loquat.*secret=${secret}&issuer=Loquat$`))
+  const step = stepOf(Date.now())
+  const { recoveryCodes } = await rui.client.totp.confirm({ code: totpCode(secret, step - 1) })
+  const credentials = { email: rui.email, password: rui.password }
+  return { rui, secret, step, recoveryCodes, credentials }
+}
 
-  test('are asked for after the password', async () => {
+suite('createSession with one-time codes', () => {
+  test('asks for a code after the password', async () => {
     const { secret, step, credentials, rui } = await withCodes()
-    const without = await signIn(server, credentials)
-    assert.equal(without.status, 401)
-    assert.equal(without.body.error.code, 'AUTH_ERR_TOTP_REQUIRED')
-    const wrong = await signIn(server, { ...credentials, password: 'wrong', code: '000000' })
-    assert.equal(wrong.body.error.code, 'AUTH_ERR_INVALID_CREDENTIALS')
+    await refused(signIn(server, credentials), 'AUTH_ERR_TOTP_REQUIRED')
+    await refused(
+      signIn(server, { ...credentials, password: 'wrong', code: '000000' }),
+      'AUTH_ERR_INVALID_CREDENTIALS',
+    )
     const right = await signIn(server, { ...credentials, code: totpCode(secret, step + 1) })
     assert.equal(right.status, 200)
     assert.equal((await rui.client.operators.get()).totp, true)
   })
 
-  test('work once: neither the same nor an earlier one follows', async () => {
+  test('refuses a code that was used, and earlier ones', async () => {
     const { secret, step, credentials } = await withCodes()
     const status = async (nth: number) =>
       (await signIn(server, { ...credentials, code: totpCode(secret, step + nth) })).status
-    assert.equal(await status(-1), 401, 'the one that confirmed them')
+    assert.equal(await status(-1), 401, 'the code that confirmed them')
     assert.equal(await status(1), 200)
     assert.equal(await status(1), 401)
     assert.equal(await status(0), 401)
   })
 
-  test('of two with one code at once, one is let in', async () => {
+  test('accepts one of several requests with the same code', async () => {
     const { secret, step, credentials } = await withCodes()
     const code = totpCode(secret, step + 1)
     const answers = await Promise.all([1, 2, 3].map(() => signIn(server, { ...credentials, code })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401])
   })
 
-  test('far from the clock are refused', async () => {
+  test('refuses codes that are far from the current time', async () => {
     const { secret, credentials } = await withCodes()
     for (const off of [-20, 20]) {
       const code = totpCode(secret, stepOf(Date.now()) + off)
@@ -192,7 +187,7 @@ suite('one-time codes', () => {
     }
   })
 
-  test('are shut like passwords', async () => {
+  test('limits wrong codes as it limits wrong passwords', async () => {
     const { credentials } = await withCodes()
     const statuses: number[] = []
     for (let nth = 0; nth < 11; nth++) {
@@ -200,8 +195,10 @@ suite('one-time codes', () => {
     }
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
+})
 
-  test('have recovery codes in their place, each once', async () => {
+suite('renewTotpCodes', () => {
+  test('replaces the recovery codes, each of which works once', async () => {
     const { rui, recoveryCodes, credentials } = await withCodes()
     assert.equal(new Set(recoveryCodes).size, 10)
     const [first = '', second = ''] = recoveryCodes
@@ -213,48 +210,54 @@ suite('one-time codes', () => {
     assert.equal(await use(second), 401)
     assert.equal(await use(renewed.recoveryCodes[0] ?? ''), 200)
   })
+})
 
-  test('change nothing before a code confirms them, and end other sessions then', async () => {
+suite('confirmTotp', () => {
+  test('switches codes on and ends other sessions; until then startTotp changes nothing', async () => {
     const rui = await newOperator(server)
     const credentials = { email: rui.email, password: rui.password }
     const other = cookieOf(await signIn(server, credentials))
     const { secret } = await rui.client.totp.start({ password: rui.password })
     assert.equal((await signIn(server, credentials)).status, 200)
-    const wrong = await rui.call('POST', '/totp/confirm', { body: { code: '12' } })
-    assert.equal(wrong.body.error.code, 'ERR_WRONG_CODE')
+    await refused(rui.call('POST', '/totp/confirm', { body: { code: '12' } }), 'ERR_WRONG_CODE')
     const code = totpCode(secret, stepOf(Date.now()))
     await rui.client.totp.confirm({ code })
     assert.equal((await rui.call('GET', '/session', { cookie: other })).status, 401)
-    const { body } = await rui.call('POST', '/totp', { body: { password: rui.password } })
-    assert.equal(body.error.code, 'ERR_TOTP_ALREADY_ON')
+    await refused(
+      rui.call('POST', '/totp', { body: { password: rui.password } }),
+      'ERR_TOTP_ALREADY_ON',
+    )
   })
+})
 
-  test('are switched off by whoever knows the password', async () => {
+suite('deleteTotp', () => {
+  test('switches codes off for an operator who knows the password', async () => {
     const { rui, credentials } = await withCodes()
-    const wrong = await rui.call('DELETE', '/totp', { body: { password: 'not it' } })
-    assert.equal(wrong.body.error.code, 'ERR_WRONG_PASSWORD')
+    await refused(
+      rui.call('DELETE', '/totp', { body: { password: 'not it' } }),
+      'ERR_WRONG_PASSWORD',
+    )
     await rui.client.totp.delete({ password: rui.password })
     assert.equal((await signIn(server, credentials)).status, 200)
     for (const [method, path] of [
       ['DELETE', '/totp'],
       ['POST', '/totp/recovery_codes'],
     ] as const) {
-      const { body } = await rui.call(method, path, { body: { password: rui.password } })
-      assert.equal(body.error.code, 'ERR_TOTP_OFF')
+      await refused(rui.call(method, path, { body: { password: rui.password } }), 'ERR_TOTP_OFF')
     }
   })
 })
 
-suite('key and secret', () => {
-  const headersOf = ({ key, secret }: { key: string; secret: string }) => ({ key, secret })
+const headersOf = ({ key, secret }: { key: string; secret: string }) => ({ key, secret })
 
-  test('manage apps, and never the account', async () => {
+suite('createKey', () => {
+  test('creates a key that can manage apps but not the account', async () => {
     const rui = await newOperator(server)
     const pair = headersOf(await rui.client.keys.create({ name: 'Deploy', password: rui.password }))
-    const as = { headers: pair, cookie: null }
-    const made = await rui.call('POST', '/apps', { body: { name: 'By program' }, ...as })
+    const byKey = { headers: pair, cookie: null }
+    const made = await rui.call('POST', '/apps', { body: { name: 'By program' }, ...byKey })
     assert.equal(made.status, 200)
-    assert.equal((await rui.call('GET', '/operator', as)).body.data.email, rui.email)
+    assert.equal((await rui.call('GET', '/operator', byKey)).body.data.email, rui.email)
     for (const [method, path, body] of [
       ['PUT', '/operator', { name: 'X' }],
       ['GET', '/sessions'],
@@ -262,12 +265,45 @@ suite('key and secret', () => {
       ['DELETE', `/keys/${pair.key}`],
       ['POST', '/totp', { password: rui.password }],
     ] as const) {
-      const answer = await rui.call(method, path, { ...(body && { body }), ...as })
-      assert.equal(answer.body.error.code, 'AUTH_ERR_NO_ACCESS', path)
+      const request = rui.call(method, path, { ...(body && { body }), ...byKey })
+      await refused(request, 'AUTH_ERR_NO_ACCESS')
     }
   })
 
-  test('a new secret ends the one before; two pairs bridge the change', async () => {
+  test('needs the password, as rotateKey does', async () => {
+    const rui = await newOperator(server)
+    const { key, secret } = await rui.client.keys.create({ name: 'Own', password: rui.password })
+    for (const [path, body] of [
+      ['/keys', { name: 'Thief' }],
+      [`/keys/${key}/secret`, {}],
+    ] as const) {
+      await refused(rui.call('POST', path, { body }), 'ERR_BAD_REQUEST')
+      await refused(
+        rui.call('POST', path, { body: { ...body, password: 'not it' } }),
+        'ERR_WRONG_PASSWORD',
+      )
+    }
+    assert.equal((await rui.client.keys.list()).data.length, 1)
+    const headers = { key, secret }
+    assert.equal((await rui.call('GET', '/apps', { headers, cookie: null })).status, 200)
+  })
+
+  test('creates at most ten keys per account, even when many requests arrive at once', async () => {
+    const rui = await newOperator(server)
+    const body = { name: 'K', password: rui.password }
+    for (let made = 0; made < 5; made++) await rui.client.keys.create(body)
+    // No more than may try a password at a time.
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, () => rui.call('POST', '/keys', { body })),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
+    const failed = answers.find(({ status }) => status !== 200)
+    assert.equal(failed?.body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
+  })
+})
+
+suite('rotateKey', () => {
+  test('replaces the secret; a second key covers the change', async () => {
     const rui = await newOperator(server)
     const status = async (pair: { key: string; secret: string }) =>
       (await rui.call('GET', '/apps', { headers: headersOf(pair), cookie: null })).status
@@ -287,25 +323,10 @@ suite('key and secret', () => {
     )
     assert.ok(!JSON.stringify(data).includes(second.secret))
   })
+})
 
-  test('a session alone makes no credential that outlives it', async () => {
-    const rui = await newOperator(server)
-    const { key, secret } = await rui.client.keys.create({ name: 'Own', password: rui.password })
-    for (const [path, body] of [
-      ['/keys', { name: 'Thief' }],
-      [`/keys/${key}/secret`, {}],
-    ] as const) {
-      const without = await rui.call('POST', path, { body })
-      assert.equal(without.body.error.code, 'ERR_BAD_REQUEST')
-      const wrong = await rui.call('POST', path, { body: { ...body, password: 'not it' } })
-      assert.equal(wrong.body.error.code, 'ERR_WRONG_PASSWORD')
-    }
-    assert.equal((await rui.client.keys.list()).data.length, 1)
-    const headers = { key, secret }
-    assert.equal((await rui.call('GET', '/apps', { headers, cookie: null })).status, 200)
-  })
-
-  test('a new password leaves them, or ends them all', async () => {
+suite('updateOperator', () => {
+  test('keeps the keys when the password changes, or deletes them all with endKeys', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const { key, secret } = await rui.client.keys.create({ name: 'Own', password: rui.password })
     await ana.client.keys.create({ name: 'Other', password: ana.password })
@@ -320,8 +341,10 @@ suite('key and secret', () => {
     assert.deepEqual((await rui.client.keys.list()).data, [])
     assert.equal((await ana.client.keys.list()).data.length, 1)
   })
+})
 
-  test('both are needed, and have to fit', async () => {
+suite('a key and its secret', () => {
+  test('are both required and must belong together', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const own = await rui.client.keys.create({ name: 'Own', password: rui.password })
     const other = await ana.client.keys.create({ name: 'Other', password: ana.password })
@@ -338,27 +361,12 @@ suite('key and secret', () => {
       assert.equal(await code(wrong), 'AUTH_ERR_INVALID_CREDENTIALS')
     }
     const body = { password: rui.password }
-    const rotated = await rui.call('POST', `/keys/${other.key}/secret`, { body })
-    assert.equal(rotated.body.error.code, 'ERR_KEY_NOT_FOUND')
-    const removed = await rui.call('DELETE', `/keys/${other.key}`)
-    assert.equal(removed.body.error.code, 'ERR_KEY_NOT_FOUND')
-  })
-
-  test('of an account there are ten at most, also when many ask at once', async () => {
-    const rui = await newOperator(server)
-    const body = { name: 'K', password: rui.password }
-    for (let made = 0; made < 5; made++) await rui.client.keys.create(body)
-    // No more than may try a password at a time.
-    const answers = await Promise.all(
-      Array.from({ length: 9 }, () => rui.call('POST', '/keys', { body })),
-    )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 5)
-    const refused = answers.find(({ status }) => status !== 200)
-    assert.equal(refused?.body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
+    await refused(rui.call('POST', `/keys/${other.key}/secret`, { body }), 'ERR_KEY_NOT_FOUND')
+    await refused(rui.call('DELETE', `/keys/${other.key}`), 'ERR_KEY_NOT_FOUND')
   })
 })
 
-test('a request too many is told when to come back', async () => {
+test('the management API announces its rate limit', async () => {
   const slow = server.deps.config.manage.rate
   assert.equal(slow, 1200)
   const rui = await newOperator(server)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { useServer } from '../../../test/kit.ts'
+import { refused, useServer } from '../../../test/kit.ts'
 import { cookieOf, manage, newOperator, signIn } from '../../../test/operators.ts'
 
 const server = useServer()
-/** Each test has an address of its own: limits of one must not touch another. */
+/** Each test uses an address of its own, so that its limits don't affect another test. */
 const secure = useServer({
   env: {
     LOQUAT_PUBLIC_URL: 'https://chat.example.org',
@@ -15,8 +15,8 @@ const secure = useServer({
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-suite('signing in', () => {
-  test('gives a session, and signing out ends it', async () => {
+suite('endSession', () => {
+  test('ends the session and clears its cookie', async () => {
     const rui = await newOperator(server)
     const { operator, session } = await rui.client.sessions.get()
     assert.equal(operator.email, rui.email)
@@ -24,22 +24,20 @@ suite('signing in', () => {
     const answer = await rui.call('DELETE', '/session')
     assert.equal(answer.status, 200)
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^loquat_session=; .*Max-Age=0/)
-    const { status, body } = await rui.call('GET', '/session')
-    assert.equal(status, 401)
-    assert.equal(body.error.code, 'AUTH_ERR_INVALID_CREDENTIALS')
+    await refused(rui.call('GET', '/session'), 'AUTH_ERR_INVALID_CREDENTIALS')
   })
+})
 
-  test('takes the address in any case, and nothing but the right password', async () => {
+suite('createSession', () => {
+  test('ignores the case of the address and accepts only the right password', async () => {
     const { email, password } = await newOperator(server)
     assert.equal((await signIn(server, { email: email.toUpperCase(), password })).status, 200)
     for (const wrong of [`${password}x`, password.toUpperCase(), ` ${password}`]) {
-      const { status, body } = await signIn(server, { email, password: wrong })
-      assert.equal(status, 401)
-      assert.equal(body.error.code, 'AUTH_ERR_INVALID_CREDENTIALS')
+      await refused(signIn(server, { email, password: wrong }), 'AUTH_ERR_INVALID_CREDENTIALS')
     }
   })
 
-  test('an unknown account is answered like a wrong password', async () => {
+  test('returns the same answer for an unknown account as for a wrong password', async () => {
     const { email } = await newOperator(server)
     const known = await signIn(server, { email, password: 'wrong password' })
     const unknown = await signIn(server, { email: `x${email}`, password: 'wrong password' })
@@ -47,9 +45,9 @@ suite('signing in', () => {
     assert.equal(unknown.headers.getSetCookie().length, 0)
   })
 
-  test('an unknown account takes as much work as a wrong password', async () => {
+  test('does as much work for an unknown account as for a wrong password', async () => {
     const { email } = await newOperator(secure)
-    // CPU time: the clock would also count what else the machine does.
+    // CPU time, because the clock would count other processes too.
     const work = async (account: string, nth: number) => {
       const begun = process.cpuUsage()
       const address = from(`10.1.${nth}.1`)
@@ -64,11 +62,11 @@ suite('signing in', () => {
       unknown.push(await work(`${nth}${email}`, nth))
     }
     const median = (times: number[]) => times.toSorted((a, b) => a - b)[4] ?? 0
-    // Without the work for nobody it would be a tenth.
+    // It would take a tenth if it hashed no password for unknown accounts.
     assert.ok(median(unknown) > median(known) / 2, `${median(unknown)} and ${median(known)} ms`)
   })
 
-  test('the cookie is out of reach of scripts, other hosts and other sites', async () => {
+  test('sets a cookie that scripts, other hosts and other sites cannot read', async () => {
     const { email, password } = await newOperator(secure)
     const { headers } = await signIn(secure, { email, password })
     const [cookie = ''] = headers.getSetCookie()
@@ -80,7 +78,7 @@ suite('signing in', () => {
     assert.match(plain.cookie, /^loquat_session=/)
   })
 
-  test('no token is stored as it is', async () => {
+  test('stores only a hash of the token', async () => {
     const rui = await newOperator(server)
     const token = rui.cookie.split('=')[1] ?? ''
     const text = 'select token_hash from operator_sessions where operator_no = $1'
@@ -92,8 +90,8 @@ suite('signing in', () => {
   })
 })
 
-suite('session fixation', () => {
-  test('a token that was planted is never taken over', async () => {
+suite('createSession against session fixation', () => {
+  test('never adopts a token that the request brings', async () => {
     const { email, password } = await newOperator(server)
     const planted = `loquat_session=${randomBytes(32).toString('base64url')}`
     const answer = await signIn(server, { email, password }, { cookie: planted })
@@ -102,7 +100,7 @@ suite('session fixation', () => {
     assert.equal(stolen.status, 401)
   })
 
-  test('a session that was shown at sign-in ends: the next one is another', async () => {
+  test('ends the session that the request brings and creates another', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const body = { email: rui.email, password: rui.password }
     const answer = await signIn(server, body, { cookie: ana.cookie })
@@ -113,11 +111,11 @@ suite('session fixation', () => {
   })
 })
 
-suite('requests from other pages', () => {
+suite('requests to the management API from other pages', () => {
   const write = (rui: Awaited<ReturnType<typeof newOperator>>, headers: Record<string, string>) =>
     rui.call('PUT', '/operator', { body: { name: 'Mallory' }, headers })
 
-  test('are refused, from sibling hosts too', async () => {
+  test('are refused, even from sibling hosts', async () => {
     const rui = await newOperator(server)
     const foreign = [
       { 'sec-fetch-site': 'cross-site' },
@@ -130,9 +128,7 @@ suite('requests from other pages', () => {
       { origin: '' },
     ]
     for (const headers of foreign) {
-      const { status, body } = await write(rui, headers)
-      assert.equal(status, 403, JSON.stringify(headers))
-      assert.equal(body.error.code, 'AUTH_ERR_FOREIGN_PAGE')
+      await refused(write(rui, headers), 'AUTH_ERR_FOREIGN_PAGE')
       const app = await rui.call('POST', '/apps', { body: { name: 'X' }, headers })
       assert.equal(app.status, 403)
       const credentials = { email: rui.email, password: rui.password }
@@ -141,7 +137,7 @@ suite('requests from other pages', () => {
     assert.equal((await rui.client.operators.get()).name, 'Rui')
   })
 
-  test('are taken from the own page, and from programs', async () => {
+  test('are accepted from its own page and from programs', async () => {
     const rui = await newOperator(server)
     const host = `127.0.0.1:${server.service.apiPort}`
     for (const headers of [
@@ -154,7 +150,7 @@ suite('requests from other pages', () => {
     }
   })
 
-  test('and no answer lets other pages read', async () => {
+  test('get no answer that other pages could read', async () => {
     const rui = await newOperator(server)
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PUT' }
     for (const method of ['GET', 'OPTIONS']) {
@@ -164,11 +160,11 @@ suite('requests from other pages', () => {
   })
 })
 
-suite('brute force', () => {
+suite('createSession against brute force', () => {
   const attempt = (email: string, address: string, password = 'wrong password') =>
     signIn(secure, { email, password }, from(address))
 
-  test('an account is shut for an address after ten wrong passwords, for others not', async () => {
+  test('blocks an address from an account after ten wrong passwords, but not other addresses', async () => {
     const { email, password } = await newOperator(secure)
     for (let nth = 0; nth < 10; nth++) {
       assert.equal((await attempt(email, '10.2.0.1')).status, 401)
@@ -180,14 +176,14 @@ suite('brute force', () => {
     assert.equal((await attempt(email, '10.2.0.2', password)).status, 200)
   })
 
-  test('tries at once count as many', async () => {
+  test('counts simultaneous attempts one by one', async () => {
     const { email } = await newOperator(secure)
     const answers = await Promise.all(Array.from({ length: 30 }, () => attempt(email, '10.3.0.1')))
     const compared = answers.filter(({ status }) => status === 401)
     assert.equal(compared.length, 10)
   })
 
-  test('an address is shut after fifty, whatever the account; of IPv6 the whole network', async () => {
+  test('blocks an address, or a whole IPv6 network, after fifty wrong passwords', async () => {
     for (let nth = 0; nth < 50; nth++) {
       const { status } = await attempt(`${nth}@nowhere.example`, `2001:db8:1:2::${nth}`)
       assert.equal(status, 401)
@@ -198,7 +194,7 @@ suite('brute force', () => {
     assert.equal(other.status, 401)
   })
 
-  test('an unknown account is shut like a known one', async () => {
+  test('blocks attempts on unknown accounts too', async () => {
     const statuses: number[] = []
     for (let nth = 0; nth < 11; nth++) {
       statuses.push((await attempt('nobody@nowhere.example', '10.4.0.1')).status)
@@ -206,7 +202,7 @@ suite('brute force', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
   })
 
-  test('unknown sessions and secrets are looked up a hundred times a minute; a known session is always', async () => {
+  test('looks up unknown sessions and secrets a hundred times a minute, but known sessions always', async () => {
     const rui = await newOperator(secure)
     const headers = from('10.9.0.1')
     assert.equal((await rui.call('GET', '/session', { headers })).status, 200)
@@ -215,7 +211,7 @@ suite('brute force', () => {
       { key: randomBytes(10).toString('hex'), secret: 'wrong' },
     ]
     const statuses: number[] = []
-    // The turn of a minute begins a new count.
+    // A new minute begins a new count.
     while (statuses.at(-1) !== 429 && statuses.length < 2_000) {
       const options = { headers: { ...headers, ...shown[statuses.length % 2] } }
       statuses.push((await manage(secure, 'GET', '/session', options)).status)
@@ -227,7 +223,7 @@ suite('brute force', () => {
     assert.equal((await manage(secure, 'GET', '/session', elsewhere)).status, 401)
   })
 
-  test('the right password forgets the wrong ones', async () => {
+  test('resets the count after the right password', async () => {
     const { email, password } = await newOperator(secure)
     for (let round = 0; round < 2; round++) {
       for (let nth = 0; nth < 9; nth++) await attempt(email, '10.5.0.1')
@@ -235,7 +231,7 @@ suite('brute force', () => {
     }
   })
 
-  test('a caller cannot choose its address where no proxy is trusted', async () => {
+  test('ignores X-Forwarded-For unless a proxy is trusted', async () => {
     const { email } = await newOperator(server)
     const statuses: number[] = []
     for (let nth = 0; nth < 11; nth++) {
@@ -246,8 +242,8 @@ suite('brute force', () => {
   })
 })
 
-suite('sessions', () => {
-  test('are listed, and ended one by one or all at once', async () => {
+suite('endOtherSessions', () => {
+  test('ends all sessions but the current one; deleteSession ends a listed one', async () => {
     const rui = await newOperator(server)
     const credentials = { email: rui.email, password: rui.password }
     const headers = { 'user-agent': 'Telephone' }
@@ -266,19 +262,21 @@ suite('sessions', () => {
     assert.equal((await rui.call('GET', '/session', { cookie: third })).status, 401)
     assert.equal((await rui.client.sessions.list()).data.length, 1)
   })
+})
 
-  test("another account's session is as unknown as any", async () => {
+suite('deleteSession', () => {
+  test("refuses another account's session as if it didn't exist", async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const { session } = await ana.client.sessions.get()
     for (const id of [session.id, crypto.randomUUID(), 'x', session.id.toUpperCase()]) {
-      const { status, body } = await rui.call('DELETE', `/sessions/${id}`)
-      assert.equal(status, 404)
-      assert.equal(body.error.code, 'ERR_SESSION_NOT_FOUND')
+      await refused(rui.client.sessions.delete(id), 'ERR_SESSION_NOT_FOUND')
     }
     assert.equal((await ana.call('GET', '/session')).status, 200)
   })
+})
 
-  test('end with time, and when they are left alone', async () => {
+suite('sessions', () => {
+  test('expire after a fixed time, and earlier if they are not used', async () => {
     for (const change of [`expires_at = now()`, `seen_at = now() - interval '12 hours 1 second'`]) {
       const rui = await newOperator(server)
       const text = `update operator_sessions set ${change} where operator_no = $1`
@@ -287,7 +285,7 @@ suite('sessions', () => {
     }
   })
 
-  test('that are used stay, seen to the minute', async () => {
+  test('stay alive while they are used', async () => {
     const rui = await newOperator(server)
     const { db } = server.deps.directory
     const ago = `update operator_sessions set seen_at = now() - interval '2 hours' where operator_no = $1`
@@ -298,14 +296,13 @@ suite('sessions', () => {
     assert.deepEqual(rows, [{ seen: true }])
   })
 
-  test('a new password ends all others', async () => {
+  test('end when another session changes the password', async () => {
     const rui = await newOperator(server)
     const credentials = { email: rui.email, password: rui.password }
     const other = cookieOf(await signIn(server, credentials))
     const password = 'another password'
     const wrong = { password, currentPassword: 'not it' }
-    const refused = await rui.call('PUT', '/operator', { body: wrong })
-    assert.equal(refused.body.error.code, 'ERR_WRONG_PASSWORD')
+    await refused(rui.call('PUT', '/operator', { body: wrong }), 'ERR_WRONG_PASSWORD')
     await rui.client.operators.update({ password, currentPassword: rui.password })
     assert.equal((await rui.call('GET', '/session', { cookie: other })).status, 401)
     assert.equal((await rui.call('GET', '/session')).status, 200)
@@ -313,7 +310,7 @@ suite('sessions', () => {
     assert.equal((await signIn(server, { ...credentials, password })).status, 200)
   })
 
-  test('there are at most fifty of an account', async () => {
+  test('are limited to the fifty newest per account', async () => {
     const rui = await newOperator(server)
     const text = `
       insert into operator_sessions (token_hash, operator_no, address, user_agent, created_at, expires_at)

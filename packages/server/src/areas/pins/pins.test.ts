@@ -1,49 +1,43 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
-const as = (uid?: string) => (uid ? { headers: { onbehalfof: uid } } : {})
 const LIMIT = 5
 const FULL = 'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED'
 
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
+/** A group g with the owner o, the moderator m and the participants p and q; s is outside it. */
+async function newGroup(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of uids) await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  return app
-}
-
-/** The group g: owner and admin o, moderator m, participants p and q, stranger s. */
-async function appWithGroup(): Promise<TestApp> {
-  const app = await appWithUsers('o', 'm', 'p', 'q', 's')
-  await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'o' } })
+  await app.users('o', 'm', 'p', 'q', 's')
+  await app.client.groups.create({ guid: 'g', name: 'G', owner: 'o' })
   const body = { moderators: ['m'], participants: ['p', 'q'] }
-  await app.call('POST', '/v3/groups/g/members', { body })
+  await app.client.groupMembers.add('g', body)
   return app
 }
 
 async function say(app: TestApp, from: string, to: string): Promise<string> {
   const receiverType = to === 'g' ? 'group' : 'user'
-  const body = { receiver: to, receiverType, data: { text: 'Hello' } }
-  return (await app.call('POST', '/v3/messages', { ...as(from), body })).body.data.id
+  return (await app.as(from).sendText(to, 'Hello', { receiverType })).id
 }
 
 const pin = (app: TestApp, uid: string | undefined, id: string, method = 'POST') =>
-  app.call(method, `/v3/messages/${id}/pin`, as(uid))
+  app.as(uid).call(method, `/v3/messages/${id}/pin`)
 const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
-const told = async (app: TestApp) =>
+const pinEvents = async (app: TestApp) =>
   (await app.eventTypes()).filter((type) => type.endsWith('pinned')).join(' ')
 
 async function pinned(app: TestApp, path: string, uid?: string, query = ''): Promise<string[]> {
-  const { body } = await app.call('GET', `/v3/${path}/messages/pinned?${query}`, as(uid))
+  const { body } = await app.as(uid).call('GET', `/v3/${path}/messages/pinned?${query}`)
   return body.data.map((message: { id: string }) => message.id)
 }
 
-suite('a pinned message', () => {
-  test('is pinned once, for both, until either releases it', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+suite('unpinMessage', () => {
+  test('releases a message for both users that either of them has pinned', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const id = await say(app, 'a', 'b')
     assert.deepEqual(await pinned(app, 'users/c', 'a'), [])
     const { data } = (await pin(app, 'a', id)).body
@@ -51,19 +45,21 @@ suite('a pinned message', () => {
     assert.ok(data.pinnedAt > 0)
     const again = (await pin(app, 'b', id)).body.data
     assert.deepEqual([again.pinnedBy, again.pinnedAt], ['a', data.pinnedAt])
-    const { body } = await app.call('GET', '/v3/users/a/messages', as('b'))
+    const { body } = await app.as('b').call('GET', '/v3/users/a/messages')
     assert.equal(body.data[0].pinnedBy, 'a')
     assert.deepEqual(await pinned(app, 'users/a', 'b'), [id])
-    assert.equal(await told(app), 'message.pinned')
+    assert.equal(await pinEvents(app), 'message.pinned')
 
     assert.equal((await pin(app, 'b', id, 'DELETE')).body.data.pinnedAt, undefined)
     assert.equal((await pin(app, 'b', id, 'DELETE')).status, 200)
     assert.deepEqual(await pinned(app, 'users/b', 'a'), [])
-    assert.equal(await told(app), 'message.pinned message.unpinned')
-    assert.equal(await codeOf(pin(app, 'a', '999999', 'DELETE')), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.equal(await pinEvents(app), 'message.pinned message.unpinned')
+    await refused(pin(app, 'a', '999999', 'DELETE'), 'ERR_MESSAGE_ID_NOT_FOUND')
     assert.equal((await pin(app, undefined, id)).body.data.pinnedBy, 'app_system')
   })
+})
 
+suite('pinMessage', () => {
   const NO = 'ERR_MESSAGE_NO_ACCESS'
   const table: [string | undefined, string | undefined][] = [
     ['o', undefined],
@@ -73,46 +69,47 @@ suite('a pinned message', () => {
     ['q', 'ERR_PERMISSION_DENIED'],
     ['s', NO],
   ]
-  test('in a group: by admins, moderators and the app, also the own of participants', async () => {
-    const app = await appWithGroup()
+  test('in a group is for admins, moderators and the app, even for messages of participants', async () => {
+    const app = await newGroup()
     for (const [uid, code] of table) {
       const id = await say(app, 'p', 'g')
       assert.equal(await codeOf(pin(app, uid, id)), code, `as ${uid}`)
       await pin(app, undefined, id)
       assert.equal(await codeOf(pin(app, uid, id, 'DELETE')), code, `as ${uid}`)
     }
-    const outside = app.call('GET', '/v3/groups/g/messages/pinned', as('s'))
-    assert.equal(await codeOf(outside), 'ERR_GROUP_NOT_JOINED')
+    const outside = app.as('s').call('GET', '/v3/groups/g/messages/pinned')
+    await refused(outside, 'ERR_GROUP_NOT_JOINED')
     assert.equal((await pinned(app, 'groups/g', 'p')).length, 3)
     assert.equal((await pinned(app, 'groups/g')).length, 3)
   })
 
-  test('between two: not where one blocks the other, and by nobody else', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('in a 1:1 conversation is for its two users, unless one blocks the other', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const id = await say(app, 'a', 'b')
-    assert.equal(await codeOf(pin(app, 'c', id)), NO)
-    await app.call('POST', '/v3/users/a/blockedusers', { body: { blockedUids: ['b'] } })
-    assert.equal(await codeOf(pin(app, 'a', id)), 'ERR_BLOCKED_RECEIVER')
-    assert.equal(await codeOf(pin(app, 'b', id)), 'ERR_BLOCKED_SENDER')
+    await refused(pin(app, 'c', id), NO)
+    await app.client.blockedUsers.block('a', { blockedUids: ['b'] })
+    await refused(pin(app, 'a', id), 'ERR_BLOCKED_RECEIVER')
+    await refused(pin(app, 'b', id), 'ERR_BLOCKED_SENDER')
     assert.equal((await pin(app, undefined, id)).status, 200)
     assert.equal((await pin(app, 'b', id, 'DELETE')).status, 200)
   })
 
-  test('is none that tells of an action or is deleted; a deleted one is released', async () => {
-    const app = await appWithGroup()
+  test('refuses action messages and deleted ones, and deleting a message releases it', async () => {
+    const app = await newGroup()
     const not = 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-    const [action] = (await app.call('GET', '/v3/groups/g/messages')).body.data
-    assert.equal(await codeOf(pin(app, 'o', action.id)), not)
+    const [action] = (await app.client.messages.listGroup('g')).data
+    await refused(pin(app, 'o', action?.id ?? ''), not)
     const ids = [await say(app, 'p', 'g'), await say(app, 'p', 'g')]
     for (const id of ids) await pin(app, 'o', id)
     const removed = await app.call('DELETE', `/v3/messages/${ids[0]}`)
     assert.equal(removed.body.data.data.entities.on.entity.pinnedAt, undefined)
-    assert.equal(await codeOf(pin(app, 'o', ids[0] ?? '')), not)
+    await refused(pin(app, 'o', ids[0] ?? ''), not)
     assert.deepEqual(await pinned(app, 'groups/g', 'p'), [ids[1]])
   })
 
-  test('stays within the limit, also when all come at once', async () => {
-    const app = await appWithGroup()
+  test('keeps to the limit, even when all requests arrive at once', async () => {
+    const app = await newGroup()
     await storeSettings(server.deps, app, { 'limits.pinnedMessages': LIMIT })
     const ids: string[] = []
     for (let nth = 0; nth < LIMIT + 4; nth++) ids.push(await say(app, 'p', 'g'))
@@ -138,8 +135,8 @@ suite('a pinned message', () => {
     assert.deepEqual(await pinned(app, 'groups/g', 'p', after), kept.slice(2, 4))
     assert.deepEqual(await pinned(app, 'groups/g', 'p', 'limit=2&affix=prepend'), kept.slice(-2))
     const body = { conversationWith: 'g' }
-    await app.call('DELETE', '/v3/groups/g/conversation', { ...as('p'), body })
-    assert.deepEqual(await pinned(app, 'groups/g', 'p'), [], 'nothing of what was cleared away')
+    await app.as('p').conversations.resetGroup('g', body)
+    assert.deepEqual(await pinned(app, 'groups/g', 'p'), [], 'cleared messages are hidden')
     assert.equal((await pinned(app, 'groups/g', 'q')).length, LIMIT)
   })
 })

@@ -16,11 +16,11 @@ const receiver = useReceiver()
 
 const LONG_MS = 600_000
 
-/** A gateway's part in it: beats when the test says so, and is dead when it no longer does. */
+/** A gateway's presence. It beats when the test says so, and counts as dead when it no longer does. */
 const newGateway = (graceMs = LONG_MS) =>
   new Presence(server.deps, { graceMs, expirySeconds: LONG_MS / 1_000 })
 
-/** Time passes for the gateways that a user is at. */
+/** Lets the gateways that a user is connected to expire. */
 const expire = (app: TestApp, uid: string) =>
   rows(
     app.cell.db,
@@ -28,25 +28,15 @@ const expire = (app: TestApp, uid: string) =>
        select unnest(gateways) from presence where app_no = ${app.no} and uid = '${uid}'))`,
   )
 
-async function newApp(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
-
 const device = { platform: 'web', userAgent: 'test', connectedAt: 1_700_000_000_123 }
 const statusOf = async (app: TestApp, uid: string) => (await app.client.users.get(uid)).status
 
-/** What the app was told of connections, in order. */
+/** The changes of status that the app's events report, in order. */
 async function changes(app: TestApp) {
-  const found = await rows<{ uid: string; status: string }>(
-    app.cell.db,
-    `select payload->'user'->>'uid' as uid, payload->>'status' as status from (
-       select 0 as place, position as nth, type, payload from events where app_no = ${app.no}
-       union all select 1, id, type, payload from outbox where app_no = ${app.no}) log
-     where type = 'user.connection.changed' order by place, nth`,
-  )
-  return found.map(({ uid, status }) => `${uid} ${status}`)
+  const events = await app.events()
+  return events
+    .filter(({ type }) => type === 'user.connection.changed')
+    .map(({ payload }) => `${payload.user.uid} ${payload.status}`)
 }
 
 const untilOffline = (app: TestApp, uid: string) =>
@@ -54,7 +44,8 @@ const untilOffline = (app: TestApp, uid: string) =>
 
 suite('presence', () => {
   test('begins with the first device and ends with the last', async () => {
-    const app = await newApp('ann')
+    const app = await server.newApp()
+    await app.users('ann')
     const gateway = newGateway(0)
     const leave = [gateway.connect(app, 'ann', device), gateway.connect(app, 'ann', device)]
     assert.equal(await statusOf(app, 'ann'), 'offline')
@@ -74,46 +65,43 @@ suite('presence', () => {
     await gateway.close()
   })
 
-  test('is shown wherever users are', async () => {
-    const app = await newApp('ann', 'bob', 'cat')
+  test('appears in every record of the user', async () => {
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat')
     const gateway = newGateway()
     gateway.connect(app, 'bob', device)
     await gateway.beat()
     await app.client.friends.add('ann', { accepted: ['bob', 'cat'] })
     await app.client.groups.create({ guid: 'g', name: 'G', type: 'public' })
     await app.client.groupMembers.add('g', { participants: ['bob', 'cat'] })
-    const message = { receiver: 'ann', receiverType: 'user', data: { text: 'hi' } } as const
-    const asBob = { headers: { onBehalfOf: 'bob' } }
-    const sent = await app.call('POST', '/v3/messages', {
-      body: { ...message, category: 'message', type: 'text' },
-      ...asBob,
-    })
-    const statuses = ({ body }: { body: { data: { uid: string; status: string }[] } }) =>
-      body.data.map(({ uid, status }) => `${uid} ${status}`)
-    assert.deepEqual(statuses(await app.call('GET', '/v3/users')), [
+    const { data: sent } = await app.as('bob').sendText('ann')
+    const statuses = ({ data }: { data: { uid: string; status: string }[] }) =>
+      data.map(({ uid, status }) => `${uid} ${status}`)
+    assert.deepEqual(statuses(await app.client.users.list()), [
       ...['ann offline', 'bob online', 'cat offline'],
     ])
-    assert.deepEqual(statuses(await app.call('GET', '/v3/users/ann/friends')), [
+    assert.deepEqual(statuses(await app.client.friends.list('ann')), ['bob online', 'cat offline'])
+    assert.deepEqual(statuses(await app.client.groupMembers.list('g')), [
       ...['bob online', 'cat offline'],
     ])
-    assert.deepEqual(statuses(await app.call('GET', '/v3/groups/g/members')), [
-      ...['bob online', 'cat offline'],
-    ])
-    assert.equal(sent.body.data.data.entities.sender.entity.status, 'online')
-    assert.equal(sent.body.data.data.entities.receiver.entity.status, 'offline')
-    const asAnn = { headers: { onBehalfOf: 'ann' } }
-    const { body } = await app.call('GET', '/v3/conversations', asAnn)
-    assert.equal(body.data[0].conversationWith.status, 'online')
+    // biome-ignore lint/suspicious/noExplicitAny: entities have many shapes
+    const entities = sent.entities as any
+    assert.equal(entities.sender.entity.status, 'online')
+    assert.equal(entities.receiver.entity.status, 'offline')
+    const { data } = await app.as('ann').conversations.list()
+    const [other] = data.map(({ conversationWith }) => conversationWith)
+    assert.equal(other && 'status' in other && other.status, 'online')
     await gateway.close()
   })
 
-  test('is one event for each change, whichever of several gateways a user is at', async () => {
-    const app = await newApp('ann')
+  test('sends one event per change, whichever gateways the user is connected to', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     const [one, two] = [newGateway(0), newGateway(0)]
     const leaveOne = one.connect(app, 'ann', device)
     const leaveTwo = two.connect(app, 'ann', device)
     await Promise.all([one.beat(), two.beat()])
-    // Told again after an answer that was lost, it is no change.
+    // Repeating it after a lost answer changes nothing.
     one.connect(app, 'ann', device)()
     await one.beat()
     leaveOne()
@@ -126,9 +114,10 @@ suite('presence', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('changes by turns, whatever races', async () => {
+  test('alternates between online and offline, whatever races', async () => {
     const uids = Array.from({ length: 40 }, (_, n) => `user-${n}`)
-    const app = await newApp(...uids)
+    const app = await server.newApp()
+    await app.users(...uids)
     const gateways = [newGateway(0), newGateway(0), newGateway(0)]
     for (let round = 0; round < 15; round++) {
       const leaving = gateways.flatMap((gateway) =>
@@ -150,8 +139,9 @@ suite('presence', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('lasts while a user comes back within the grace', async () => {
-    const app = await newApp('ann')
+  test('stays online when the user comes back within the grace period', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     const gateway = newGateway(LONG_MS)
     gateway.connect(app, 'ann', device)()
     await gateway.beat()
@@ -161,8 +151,9 @@ suite('presence', () => {
     await gateway.close()
   })
 
-  test('ends with a gateway that no longer says anything, but not elsewhere', async () => {
-    const app = await newApp('ann', 'bob')
+  test('ends with a gateway that stops renewing its entry, unless the user is at another one', async () => {
+    const app = await server.newApp()
+    await app.users('ann', 'bob')
     const [dead, other] = [newGateway(), newGateway()]
     dead.connect(app, 'ann', device)
     dead.connect(app, 'bob', device)
@@ -175,8 +166,9 @@ suite('presence', () => {
     await other.close()
   })
 
-  test('comes back with a gateway that was taken for dead', async () => {
-    const app = await newApp('ann')
+  test('returns with a gateway that was declared dead', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     const gateway = newGateway()
     gateway.connect(app, 'ann', device)
     await gateway.beat()
@@ -188,22 +180,23 @@ suite('presence', () => {
     await gateway.close()
   })
 
-  test('of a gateway that ends is released after the grace', async () => {
-    const app = await newApp('ann')
+  test('ends after the grace period when its gateway stops', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     const gateway = newGateway(10)
     gateway.connect(app, 'ann', device)
     await gateway.beat()
     await gateway.close()
     await untilOffline(app, 'ann')
     assert.deepEqual(await changes(app), ['ann online', 'ann offline'])
-    await until('the gateway is forgotten', async () => {
+    await until('the gateway is removed', async () => {
       const left = await rows(app.cell.db, 'select from gateways where ended')
       return left.length === 0
     })
   })
 
-  test('a gateway that was taken for dead can tell nothing under its old name', async () => {
-    const { cell } = await newApp()
+  test('refuses updates from a gateway that was declared dead', async () => {
+    const { cell } = await server.newApp()
     const gateway = '11111111-2222-3333-4444-555555555555'
     await rows(cell.db, `insert into gateways values ('${gateway}', now(), now())`)
     await endGateways.run(cell.db, {})
@@ -214,8 +207,9 @@ suite('presence', () => {
     )
   })
 
-  test('is no matter of users that are gone', async () => {
-    const app = await newApp('ann', 'bob', 'cat')
+  test('ignores users who were removed', async () => {
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat')
     const gateway = newGateway(0)
     const leaving = ['ann', 'bob', 'nobody'].map((uid) => gateway.connect(app, uid, device))
     await app.client.users.delete('ann', { permanent: true })
@@ -225,7 +219,7 @@ suite('presence', () => {
     await gateway.beat()
     assert.deepEqual(await changes(app), ['bob online'])
 
-    // One that is made anew under the same uid is another user.
+    // A new user with the same uid is another user.
     await app.client.users.create({ uid: 'bob', name: 'Bob' })
     gateway.connect(app, 'bob', device)
     await gateway.beat()
@@ -233,17 +227,18 @@ suite('presence', () => {
     await gateway.close()
   })
 
-  test('pulls the trigger of webhooks', async () => {
-    const app = await newApp('ann')
+  test('calls webhooks with the trigger user_connection_status_changed', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     const webhookURL = `${receiver.url}/presence`
     await app.client.webhooks.create({ id: 'a', name: 'A', webhookURL })
     await app.client.webhooks.addTriggers('a', { triggerIds: ['user_connection_status_changed'] })
     const gateway = newGateway(0)
     gateway.connect(app, 'ann', device)()
     await gateway.beat()
-    const calls = await until('both were told', () => {
-      const told = taken(receiver, '/presence')
-      return told.length === 2 && told.map(({ json }) => json.data)
+    const calls = await until('both calls', () => {
+      const received = taken(receiver, '/presence')
+      return received.length === 2 && received.map(({ json }) => json.data)
     })
     for (const [n, [status, action]] of [
       ['online', 'connected'],

@@ -7,7 +7,7 @@ import { Presence } from './presence.ts'
 
 const server = useServer()
 
-/** More than one answer looks at. */
+/** More than one request scans. */
 const USERS = 52_000
 
 let app: TestApp
@@ -41,7 +41,7 @@ interface Listed {
   capped: boolean
 }
 
-/** The pages of a list, by cursor: all, or the first. */
+/** Reads a list by cursor, up to `most` pages. */
 async function listed(path: string, filters: string, most = 100): Promise<Listed> {
   const uids: string[] = []
   let [cursor, pages, total, capped] = ['', 0, 0, false]
@@ -58,17 +58,16 @@ async function listed(path: string, filters: string, most = 100): Promise<Listed
   return { uids, pages, total, capped }
 }
 
-suite('lists of users by status', () => {
+suite('listUsers by status', () => {
   before(fillAndConnect)
 
-  test('hold who is online, in order, and how many', async () => {
+  test('lists and counts the users who are online, in order', async () => {
     const { uids, total, capped } = await listed('/v3/users', 'status=online')
     assert.deepEqual(uids, online)
     assert.deepEqual([total, capped], [online.length, false])
     const back = await listed('/v3/users', 'status=available&sortOrder=desc&withDeactivated=true')
     assert.deepEqual(back.uids, online.toReversed())
-    const { body } = await app.call('GET', '/v3/users?status=online&count=true')
-    assert.deepEqual(body.data, { count: online.length })
+    assert.deepEqual(await app.client.users.count({ status: ['online'] }), { count: online.length })
     const third = await app.call('GET', '/v3/users?status=online&perPage=100&page=3')
     assert.deepEqual(
       third.body.data.map(({ uid }: { uid: string }) => uid),
@@ -76,7 +75,7 @@ suite('lists of users by status', () => {
     )
   })
 
-  test('hold who is not', async () => {
+  test('lists the users who are offline', async () => {
     const there = new Set(online)
     const { uids, total, capped } = await listed('/v3/users', 'status=offline', 2)
     assert.deepEqual(uids, everyone.filter((uid) => !there.has(uid)).slice(0, 2_000))
@@ -84,7 +83,7 @@ suite('lists of users by status', () => {
     assert.deepEqual((await listed('/v3/users', 'status=offline,available', 1)).total, USERS)
   })
 
-  test('take other filters with it', async () => {
+  test('combines with other filters', async () => {
     const some = [...online.slice(0, 5), ...everyone.slice(0, 5)]
     const named = await listed('/v3/users', `status=online&uids=${some.join(',')}`)
     assert.deepEqual(named.uids, online.slice(0, 5))
@@ -98,26 +97,26 @@ suite('lists of users by status', () => {
     assert.deepEqual(gone.uids, [])
   })
 
-  test('follow a change of name', async () => {
+  test('follows a change of name', async () => {
     const uid = online.at(-1) ?? ''
     await app.client.users.update(uid, { name: '  0 first' })
-    const { body } = await app.call('GET', '/v3/users?status=online&perPage=1')
-    assert.equal(body.data[0].uid, uid)
+    const { data } = await app.client.users.list({ status: ['online'], perPage: 1 })
+    assert.equal(data[0]?.uid, uid)
     online = [uid, ...online.slice(0, -1)]
     everyone = [uid, ...everyone.filter((other) => other !== uid)]
   })
 
-  test('look at some users at a time, and go on after them', async () => {
+  test('scans a part of the users per request and continues after them', async () => {
     const last = everyone.at(-1)
     await sql(`update users set online = uid <> '${last}' where app_no = $app`)
-    const { body } = await app.call('GET', '/v3/users?status=offline')
-    assert.deepEqual(body.data, [])
-    assert.ok(body.meta.cursor.next)
+    const { data, meta } = await app.client.users.list({ status: ['offline'] })
+    assert.deepEqual(data, [])
+    assert.ok(meta.cursor?.next)
     const { uids, pages } = await listed('/v3/users', 'status=offline')
     assert.deepEqual([uids, pages], [[last], 2])
   })
 
-  test('of members too', async () => {
+  test('filters group members too', async () => {
     await app.client.groups.create({ guid: 'g', name: 'G', type: 'public' })
     await sql(`update users set online = false where app_no = $app`)
     // Members join in the order of everyone.

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ListBlockedUsersQuery, ListFriendsQuery } from '@loquat/sdk'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
-
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
 
 const befriend = (app: TestApp, uid: string, ...accepted: string[]) =>
   app.client.friends.add(uid, { accepted })
@@ -26,9 +20,10 @@ const friendsOf = async (app: TestApp, uid: string, query?: ListFriendsQuery) =>
 const blockedBy = async (app: TestApp, uid: string, query?: ListBlockedUsersQuery) =>
   (await app.client.blockedUsers.list(uid, query)).data.map((user) => user.uid)
 
-suite('friends', () => {
-  test('are added both ways, with an outcome for each id', async () => {
-    const app = await appWithUsers('amira', 'ben', 'cleo')
+suite('addFriends', () => {
+  test('makes friends of both users and returns an outcome for each id', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     await befriend(app, 'amira', 'cleo')
     const { accepted } = await befriend(app, 'amira', 'ben', 'Cleo', 'amira', 'ghost')
     assert.deepEqual(
@@ -47,18 +42,59 @@ suite('friends', () => {
     assert.equal((await app.eventTypes()).at(-1), 'user.friends.added')
   })
 
-  test('are removed both ways; strangers are skipped, unless there are only strangers', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('refuses an unknown user and an empty list', async () => {
+    const app = await server.newApp()
+    await app.users('a')
+    await refused(befriend(app, 'ghost', 'a'), 'ERR_UID_NOT_FOUND')
+    await refused(befriend(app, 'a'), 'ERR_BAD_REQUEST')
+  })
+
+  test('limits the friends of both users', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c', 'd')
+    await storeSettings(server.deps, app, { 'limits.friendsPerUser': 2 })
+    const codes = async (uid: string, ...others: string[]) =>
+      Object.values((await befriend(app, uid, ...others)).accepted).map(({ error }) => error?.code)
+    const full = 'ERR_PLAN_QUOTA_RESTRICTION'
+    assert.deepEqual(await codes('a', 'b', 'c', 'd'), [undefined, undefined, full])
+    assert.deepEqual(await codes('d', 'a', 'b'), [full, undefined])
+  })
+})
+
+suite('deleteFriends', () => {
+  test('ends the friendship for both users and skips strangers, unless there are only strangers', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await befriend(app, 'a', 'b')
     assert.equal((await part(app, 'b', 'a', 'c')).message, 'Friends removed.')
     assert.deepEqual(await friendsOf(app, 'a'), [])
-    await assert.rejects(part(app, 'a', 'b'), { code: 'ERR_NOT_A_FRIEND' })
-    await assert.rejects(befriend(app, 'ghost', 'a'), { code: 'ERR_UID_NOT_FOUND' })
-    await assert.rejects(befriend(app, 'a'), { status: 400 })
+    await refused(part(app, 'a', 'b'), 'ERR_NOT_A_FRIEND')
   })
 
-  test('with affix go by the time of their last change', async () => {
-    const app = await appWithUsers('me', 'a', 'b', 'c')
+  test('leaves both users in agreement when both add and remove at once, without a deadlock', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    const outcomes = await Promise.allSettled<unknown>(
+      Array.from({ length: 24 }, (_, n) => {
+        const [one = '', two = '', three = ''] = n % 2 ? ['a', 'b', 'c'] : ['c', 'b', 'a']
+        return n % 3 === 2 ? part(app, one, two, three) : befriend(app, one, two, three)
+      }),
+    )
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') assert.equal(outcome.reason.status, 404)
+    }
+    for (const one of ['a', 'b', 'c']) {
+      for (const other of await friendsOf(app, one)) {
+        assert.ok((await friendsOf(app, other)).includes(one), `${one} and ${other}`)
+      }
+    }
+  })
+})
+
+suite('listFriends', () => {
+  test('with affix, sorts by the time of the last change', async () => {
+    const app = await server.newApp()
+    await app.users('me', 'a', 'b', 'c')
     await befriend(app, 'me', 'a', 'b', 'c')
     const times = { a: 300, b: 100, c: 200 }
     for (const [uid, second] of Object.entries(times)) {
@@ -78,15 +114,16 @@ suite('friends', () => {
     assert.deepEqual(await page('affix=prepend'), { uids: ['c', 'a'], cursor: back, total: 3 })
     assert.deepEqual((await page('affix=prepend&updatedAt=200')).uids, ['b'])
     assert.deepEqual((await page('affix=prepend&updatedAt=100')).uids, [])
-    // Pages are counted from where the list begins.
+    // Page numbers count from where the list begins.
     assert.deepEqual((await page('affix=append&page=2')).uids, ['a'])
     assert.deepEqual((await page('affix=prepend&page=2')).uids, ['b'])
     assert.deepEqual((await page('affix=append&updatedAt=50&page=2')).uids, ['a'])
     assert.deepEqual((await page('affix=append&updatedAt=50&page=3')).uids, [])
   })
 
-  test('are each read once by the SDK, in either order and from a time on', async () => {
-    const app = await appWithUsers('me', 'a', 'b', 'c', 'd', 'e')
+  test('returns each friend once to the SDK, in either order and from a given time', async () => {
+    const app = await server.newApp()
+    await app.users('me', 'a', 'b', 'c', 'd', 'e')
     await befriend(app, 'me', 'a', 'b', 'c', 'd', 'e')
     await block(app, 'me', 'a', 'b', 'c', 'd', 'e')
     const text = `update users set updated_at = to_timestamp(ascii(uid)) where app_no = $1`
@@ -107,8 +144,9 @@ suite('friends', () => {
     }
   })
 
-  test('go on by number and by cursor, by name too; a cursor of another list is none', async () => {
-    const app = await appWithUsers('me', 'a', 'b', 'c')
+  test("continues by page number and by cursor, and refuses another list's cursor", async () => {
+    const app = await server.newApp()
+    await app.users('me', 'a', 'b', 'c')
     await befriend(app, 'me', 'a', 'b', 'c')
     const read = async (path: string) => (await app.call('GET', `/v3/users/me/${path}`)).body
     const first = await read('friends?perPage=2')
@@ -126,8 +164,9 @@ suite('friends', () => {
     assert.equal(another.status, 400)
   })
 
-  test('of one second are all found by following the cursor', async () => {
-    const app = await appWithUsers('me', 'a', 'b', 'c')
+  test('returns every friend changed in the same second to a reader that follows the cursor', async () => {
+    const app = await server.newApp()
+    await app.users('me', 'a', 'b', 'c')
     await befriend(app, 'me', 'a', 'b', 'c')
     const text = 'update users set updated_at = to_timestamp(100) where app_no = $1'
     await app.cell.db.query({ name: '', text, values: [app.no] })
@@ -150,36 +189,9 @@ suite('friends', () => {
     }
   })
 
-  test('have a ceiling for both sides', async () => {
-    const app = await appWithUsers('a', 'b', 'c', 'd')
-    await storeSettings(server.deps, app, { 'limits.friendsPerUser': 2 })
-    const codes = async (uid: string, ...others: string[]) =>
-      Object.values((await befriend(app, uid, ...others)).accepted).map(({ error }) => error?.code)
-    const full = 'ERR_PLAN_QUOTA_RESTRICTION'
-    assert.deepEqual(await codes('a', 'b', 'c', 'd'), [undefined, undefined, full])
-    assert.deepEqual(await codes('d', 'a', 'b'), [full, undefined])
-  })
-
-  test('added and removed from both sides at once: both sides agree, nobody sees a deadlock', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
-    const outcomes = await Promise.allSettled<unknown>(
-      Array.from({ length: 24 }, (_, n) => {
-        const [one = '', two = '', three = ''] = n % 2 ? ['a', 'b', 'c'] : ['c', 'b', 'a']
-        return n % 3 === 2 ? part(app, one, two, three) : befriend(app, one, two, three)
-      }),
-    )
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') assert.equal(outcome.reason.status, 404)
-    }
-    for (const one of ['a', 'b', 'c']) {
-      for (const other of await friendsOf(app, one)) {
-        assert.ok((await friendsOf(app, other)).includes(one), `${one} and ${other}`)
-      }
-    }
-  })
-
-  test('a friend that is deactivated is hidden, one that is removed is gone', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('hides deactivated friends and forgets removed ones', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     const { users } = app.client
     await befriend(app, 'a', 'b', 'c')
     await users.delete('b')
@@ -192,9 +204,10 @@ suite('friends', () => {
   })
 })
 
-suite('blocked users', () => {
-  test('show in both directions, and in the records', async () => {
-    const app = await appWithUsers('amira', 'mallory', 'zoe')
+suite('blockUsers', () => {
+  test('shows blocks in lists of either direction and in user records', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'mallory', 'zoe')
     const outcomes = await block(app, 'amira', 'mallory', 'amira', 'ghost')
     assert.deepEqual(outcomes.mallory, { success: true, message: 'amira now blocks mallory.' })
     assert.equal(outcomes.amira?.error?.code, 'ERR_CANNOT_BLOCK_SELF')
@@ -204,16 +217,17 @@ suite('blocked users', () => {
     assert.deepEqual(await blockedBy(app, 'amira'), ['mallory'])
     assert.deepEqual(await blockedBy(app, 'amira', { direction: 'hasBlockedMe' }), ['zoe'])
     assert.deepEqual(await blockedBy(app, 'amira', { direction: 'both' }), ['mallory', 'zoe'])
-    const seen = await app.client.onBehalfOf('amira').users.get('mallory')
+    const seen = await app.as('amira').users.get('mallory')
     const { blockedByMe, blockedByMeAt = 0, hasBlockedMe, blockedAt } = seen
     assert.deepEqual([blockedByMe, hasBlockedMe], [true, false])
     assert.ok(blockedByMeAt > 0 && blockedAt === blockedByMeAt)
-    const other = await app.client.onBehalfOf('mallory').users.get('amira')
+    const other = await app.as('mallory').users.get('amira')
     assert.deepEqual([other.blockedByMe, other.hasBlockedMe], [false, true])
   })
 
-  test('blocking twice and releasing a stranger change nothing, and announce nothing', async () => {
-    const app = await appWithUsers('a', 'b')
+  test('changes nothing and sends no event when the block exists, and unblocking likewise', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     await block(app, 'a', 'b')
     const before = await app.eventTypes()
     assert.equal((await block(app, 'a', 'b')).b?.success, true)
@@ -224,8 +238,25 @@ suite('blocked users', () => {
     assert.deepEqual(await blockedBy(app, 'a', { direction: 'both' }), [])
   })
 
-  test('who is deactivated can be released, once', async () => {
-    const app = await appWithUsers('a', 'b', 'c')
+  test('leaves one row at most when users block and unblock each other at once, without a deadlock', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    // A failed request fails the test.
+    await Promise.all(
+      Array.from({ length: 24 }, (_, n) => {
+        const [one, two] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
+        return n % 3 === 2 ? unblock(app, one, two) : block(app, one, two)
+      }),
+    )
+    assert.ok((await blockedBy(app, 'a')).length <= 1)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+})
+
+suite('unblockUsers', () => {
+  test('unblocks a deactivated user, once', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
     await block(app, 'a', 'b')
     await app.client.users.deactivate({ uidsToDeactivate: ['b', 'c'] })
     const released = await unblock(app, 'a', 'b', 'c', 'a', 'ghost')
@@ -244,8 +275,9 @@ suite('blocked users', () => {
     assert.equal((await unblock(app, 'a', 'b')).b?.success, true)
   })
 
-  test('leave no conversation behind: not when released, nor when one is removed', async () => {
-    const app = await appWithUsers('a', 'b', 'c', 'd')
+  test('leaves no empty conversation behind, nor does the removal of a user', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c', 'd')
     const heads = async () => {
       const text = 'select one, other from conversations where app_no = $1 order by one, other'
       return (await app.cell.db.query({ name: '', text, values: [app.no] })).rows
@@ -262,14 +294,16 @@ suite('blocked users', () => {
     await unblock(app, 'b', 'a')
     assert.deepEqual(await heads(), [{ one: 'b', other: 'c' }])
     await block(app, 'd', 'b')
-    const message = { receiver: 'd', receiverType: 'user', data: { text: 'Hi' } } as const
-    await app.client.onBehalfOf('c').messages.send(message)
+    await app.as('c').sendText('d')
     await app.client.users.delete('b', { permanent: true })
     assert.deepEqual(await heads(), [{ one: 'c', other: 'd' }])
   })
+})
 
-  test('more than a list looks at are told as capped', async () => {
-    const app = await appWithUsers('me')
+suite('listBlockedUsers', () => {
+  test('marks a total as capped when there are more users than it counts', async () => {
+    const app = await server.newApp()
+    await app.users('me')
     const text = `
       with many as (
         insert into users (app_no, uid, name, role)
@@ -283,18 +317,5 @@ suite('blocked users', () => {
     await app.client.users.create({ uid: 'one-more', name: 'One' })
     await block(app, 'me', 'one-more')
     assert.equal((await read()).pagination.total_capped, true)
-  })
-
-  test('blocked and released both ways at once: no deadlock, one row at most', async () => {
-    const app = await appWithUsers('a', 'b')
-    // One that fails fails the test.
-    await Promise.all(
-      Array.from({ length: 24 }, (_, n) => {
-        const [one, two] = n % 2 ? (['a', 'b'] as const) : (['b', 'a'] as const)
-        return n % 3 === 2 ? unblock(app, one, two) : block(app, one, two)
-      }),
-    )
-    assert.ok((await blockedBy(app, 'a')).length <= 1)
-    assert.deepEqual(await verify(app.cell, app.no), [])
   })
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 
 const server = useServer()
 
 const create = (app: TestApp, role: string, more = {}) =>
   app.call('POST', '/v3/roles', { body: { role, name: role, ...more } })
 
-suite('roles', () => {
-  test('the built-in ones are there, can be changed, and stay', async () => {
+suite('createRole', () => {
+  test('refuses the ids of the built-in roles, which can be changed but not removed', async () => {
     const app = await server.newApp()
     const { roles } = app.client
     const { data } = await roles.list()
@@ -18,15 +18,24 @@ suite('roles', () => {
     )
     for (const role of ['default', '@agentic']) {
       assert.equal((await roles.update(role, { name: 'x' })).name, 'x')
-      await assert.rejects(roles.delete(role), { code: 'ERR_ROLE_DELETE_DENIED' })
+      await refused(roles.delete(role), 'ERR_ROLE_DELETE_DENIED')
     }
-    await assert.rejects(roles.create({ role: 'default', name: 'x' }), {
-      code: 'ERR_ROLE_ALREADY_EXISTS',
-    })
+    await refused(roles.create({ role: 'default', name: 'x' }), 'ERR_ROLE_ALREADY_EXISTS')
     assert.equal((await create(app, '@mine')).status, 400)
   })
 
-  test('are created, changed and cleared', async () => {
+  test('creates at most 25 roles beside the built-in ones, even when 30 requests arrive at once', async () => {
+    const app = await server.newApp()
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => create(app, `r${n}`)))
+    const failed = answers.filter(({ status }) => status !== 200)
+    assert.equal(failed.length, 5)
+    for (const { body } of failed) assert.equal(body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
+    assert.equal((await app.client.roles.list()).meta.pagination.total, 27)
+  })
+})
+
+suite('updateRole', () => {
+  test('changes the fields that are sent and clears those in `unset`', async () => {
     const app = await server.newApp()
     const { roles } = app.client
     const settings = { listUsers: 'all', sendMessagesTo: 'friendsOnly' } as const
@@ -43,23 +52,16 @@ suite('roles', () => {
     assert.ok(updatedAt >= createdAt)
     assert.deepEqual(await roles.get('coach'), changed)
     assert.equal((await create(app, 'x', { settings: { sing: 'all' } })).status, 400)
-    await assert.rejects(roles.get('nobody'), { code: 'ERR_ROLE_NOT_FOUND' })
+    await refused(roles.get('nobody'), 'ERR_ROLE_NOT_FOUND')
     assert.deepEqual((await app.eventTypes()).slice(-2), ['role.created', 'role.updated'])
     assert.deepEqual(await roles.update('coach', {}), changed)
     assert.equal((await app.eventTypes()).filter((type) => type === 'role.updated').length, 1)
     assert.equal((await roles.update('coach', { description: '' })).description, '')
   })
+})
 
-  test('30 at once end with exactly 25 beside the built-in ones', async () => {
-    const app = await server.newApp()
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => create(app, `r${n}`)))
-    const refused = answers.filter(({ status }) => status !== 200)
-    assert.equal(refused.length, 5)
-    for (const { body } of refused) assert.equal(body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
-    assert.equal((await app.client.roles.list()).meta.pagination.total, 27)
-  })
-
-  test('holders of a removed role are default at once, and its id is free again', async () => {
+suite('deleteRole', () => {
+  test('gives its users the default role at once and frees its id', async () => {
     const { roles, users } = (await server.newApp()).client
     const coach = { role: 'coach', name: 'Coach' }
     await roles.create(coach)

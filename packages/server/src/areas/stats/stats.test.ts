@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
 import { Presence } from '../presence/presence.ts'
@@ -12,21 +12,9 @@ const server = useServer({ roles: ['api', 'worker'] })
 
 const DAY_MS = 86_400_000
 
-async function newApp(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
-
-const send = (app: TestApp, from: string, to: string) =>
-  app.call('POST', '/v3/messages', {
-    body: { receiver: to, receiverType: 'user', data: { text: 'hi' } },
-    headers: { onbehalfof: from },
-  })
-
-/** Everything that was announced is in the log, and added up. */
+/** Waits until every event is in the log and counted. */
 async function settle(app: TestApp) {
-  await until('the log is added up', async () => {
+  await until('every event is counted', async () => {
     await rollUp.one(app.cell.db, { appNo: app.no, limit: 1_000 })
     const [{ left = 1 } = {}] = await rows<{ left: number }>(
       app.cell.db,
@@ -39,13 +27,14 @@ async function settle(app: TestApp) {
 }
 
 const stats = async (app: TestApp, from = Date.now() - DAY_MS, to = Date.now() + DAY_MS) =>
-  (await app.call('GET', `/v3/stats?fromDate=${from}&toDate=${to}`)).body.data
+  app.client.stats.get({ fromDate: from, toDate: to })
 
 suite('getStats', () => {
-  test('counts who was active, each once: by messages, connections and tokens', async () => {
-    const app = await newApp('ann', 'bob', 'cat', 'dan', 'eve')
-    await send(app, 'ann', 'eve')
-    await send(app, 'ann', 'eve')
+  test('counts each user who sent a message, connected or used a token once', async () => {
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat', 'dan', 'eve')
+    await app.as('ann').sendText('eve')
+    await app.as('ann').sendText('eve')
     const presence = new Presence(server.deps, { graceMs: 0 })
     presence.connect(app, 'bob', { connectedAt: 0 })
     presence.connect(app, 'ann', { connectedAt: 0 })
@@ -74,10 +63,11 @@ suite('getStats', () => {
     await presence.close()
   })
 
-  test('neither the app itself nor agents are active users', async () => {
-    const app = await newApp('ann')
+  test("doesn't count the app itself and agents as active users", async () => {
+    const app = await server.newApp()
+    await app.users('ann')
     await app.client.users.create({ uid: 'ai', name: 'AI', role: '@agentic' })
-    await send(app, 'ai', 'ann')
+    await app.as('ai').sendText('ann')
     const presence = new Presence(server.deps, { graceMs: 0 })
     presence.connect(app, 'ai', { connectedAt: 0 })
     await presence.beat()
@@ -86,18 +76,16 @@ suite('getStats', () => {
     counters.saw(app, 'ai')
     await counters.close()
     await rows(app.cell.db, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
-    await app.call('POST', '/v3/messages', {
-      body: { receiver: 'ann', receiverType: 'user', data: { text: 'hi' } },
-    })
+    await app.sendText('ann')
     await settle(app)
     const { metrics, counts } = await stats(app)
     assert.equal(counts['message.sent'], 2)
-    assert.ok(counts['user.connection.changed'] > 0)
+    assert.ok(counts['user.connection.changed'])
     assert.equal(metrics.active_users, 0)
   })
 
-  test('counts distinct users of any days exactly', async () => {
-    const { no, cell } = await newApp()
+  test('counts the distinct users of any range of days exactly', async () => {
+    const { no, cell } = await server.newApp()
     const active: Set<string>[] = []
     for (let day = 0; day < 60; day++) {
       const share = Math.random() ** 3
@@ -128,46 +116,48 @@ suite('getStats', () => {
     }
   })
 
-  test('counts calls by operation and status, of tokens and of keys', async () => {
-    const app = await newApp('ann')
-    await app.call('GET', '/v3/users/nobody')
+  test('counts requests by operation and status, and other counters beside them', async () => {
+    const app = await server.newApp()
+    await app.users('ann')
+    await refused(app.client.users.get('nobody'), 'ERR_UID_NOT_FOUND')
     const counters = new Counters(server.deps)
     counters.count(app, 'webhook.delivered')
     counters.count(app, 'webhook.delivered')
     await counters.tell()
     counters.count(app, 'webhook.delivered')
     await counters.close()
-    const counts = await until('calls are told', async () => {
+    const counts = await until('requests are counted', async () => {
       const found = (await stats(app)).counts
-      return found['api.getUser.404'] && found
+      return found['api.getUser.404'] ? found : undefined
     })
     assert.equal(counts['api.getUser.404'], 1)
     assert.equal(counts['api.createUser.200'], 1)
     assert.equal(counts['webhook.delivered'], 3)
   })
 
-  test('counts calls that were refused after a valid credential was shown, and no others', async () => {
-    const app = await newApp()
+  test('counts refused requests if their credential was valid', async () => {
+    const app = await server.newApp()
     await storeSettings(server.deps, app, { 'rate.core': 1 })
     const create = { body: { uid: 'x', name: 'X' }, apiKey: app.authKey }
     // Of three, two fall into one minute.
     for (let n = 0; n < 3; n++) await app.call('POST', '/v3/users', create)
-    await app.call('GET', '/v3/conversations', { headers: { onbehalfof: 'a b' } })
-    await app.call('GET', '/v3/conversations', { headers: { onbehalfof: 'nobody' } })
+    await app.as('a b').call('GET', '/v3/conversations')
+    await app.as('nobody').call('GET', '/v3/conversations')
     await app.call('GET', '/v3/users', { apiKey: '0'.repeat(40) })
     await app.call('GET', '/v3/users', { apiKey: null })
-    const counts = await until('calls are told', async () => {
+    const counts = await until('requests are counted', async () => {
       const found = (await stats(app)).counts
-      return found['api.listConversations.404'] && found
+      return found['api.listConversations.404'] ? found : undefined
     })
-    assert.ok(counts['api.createUser.429'] > 0)
-    assert.equal(counts['api.createUser.403'] + counts['api.createUser.429'], 3)
+    const { 'api.createUser.403': forbidden = 0, 'api.createUser.429': limited = 0 } = counts
+    assert.ok(limited > 0)
+    assert.equal(forbidden + limited, 3)
     assert.equal(counts['api.listConversations.400'], 1)
     assert.equal(counts['api.listUsers.401'], undefined)
   })
 
-  test('refuses windows that make none', async () => {
-    const app = await newApp()
+  test('refuses ranges that are empty, too long or not in Unix time', async () => {
+    const app = await server.newApp()
     for (const query of [
       ...['', '?fromDate=1700000000', '?fromDate=x&toDate=1', '?fromDate=2&toDate=2'],
       ...['?fromDate=1700000001&toDate=1700000000', '?fromDate=1700000000&toDate=1700000000'],
@@ -176,12 +166,11 @@ suite('getStats', () => {
       ...['?fromDate=170000000&toDate=1700000000', '?fromDate=1700000000&toDate=17000000000'],
       '?fromDate=1700000000&toDate=170259200000',
     ]) {
-      const { status, body } = await app.call('GET', `/v3/stats${query}`)
-      assert.deepEqual([status, body.error.code], [400, 'ERR_BAD_REQUEST'], query)
+      await refused(app.call('GET', `/v3/stats${query}`), 'ERR_BAD_REQUEST')
     }
-    const { body } = await app.call('GET', '/v3/stats?fromDate=1700000000&toDate=1702592000000')
-    assert.deepEqual(body.data.time_range, { fromDate: 1700000000000, toDate: 1702592000000 })
-    assert.equal(body.data.metrics.active_users, 0)
+    const data = await app.client.stats.get({ fromDate: 1700000000, toDate: 1702592000000 })
+    assert.deepEqual(data.time_range, { fromDate: 1700000000000, toDate: 1702592000000 })
+    assert.equal(data.metrics.active_users, 0)
   })
 })
 
@@ -191,8 +180,8 @@ suite('getDailyStats', () => {
     return (await app.call('GET', `/v3/stats/days?${window}`)).body.data.days
   }
 
-  test('tells each day for itself, without a gap', async () => {
-    const app = await newApp()
+  test('returns every day of the range, without a gap', async () => {
+    const app = await server.newApp()
     const { no, cell } = app
     for (const [day, uids] of [
       ['2024-01-01', 'ann,bob'],
@@ -240,8 +229,8 @@ suite('getDailyStats', () => {
     ])
   })
 
-  test('takes a year at most', async () => {
-    const app = await newApp()
+  test('refuses more than a year', async () => {
+    const app = await server.newApp()
     assert.equal((await days(app, '2024-01-01', '2025-01-01')).length, 366)
     const window = `fromDate=1700000000&toDate=${1_700_000_000 + 367 * 86_400}`
     assert.equal((await app.call('GET', `/v3/stats/days?${window}`)).status, 400)
@@ -249,15 +238,14 @@ suite('getDailyStats', () => {
 })
 
 suite('getMessageStats', () => {
-  test('counts messages and receipts in steps without a gap', async () => {
-    const app = await newApp('ann', 'bob')
-    await send(app, 'ann', 'bob')
-    await send(app, 'ann', 'bob')
-    const asBob = { headers: { onbehalfof: 'bob' } }
-    await app.call('POST', '/v3/users/ann/conversation/read', asBob)
+  test('counts messages and receipts in steps of five minutes, without a gap', async () => {
+    const app = await server.newApp()
+    await app.users('ann', 'bob')
+    await app.as('ann').sendText('bob')
+    await app.as('ann').sendText('bob')
+    await app.as('bob').conversations.markUserRead('ann')
     await settle(app)
-    const { body } = await app.call('GET', '/v3/stats/messages')
-    const { appId, startTime, endTime, dataPoints } = body.data
+    const { appId, startTime, endTime, dataPoints } = await app.client.stats.getMessage()
     assert.equal(appId, app.id)
     assert.equal(dataPoints.length, 12)
     assert.equal(Number(endTime) - Number(startTime), 3_600_000)
@@ -265,17 +253,17 @@ suite('getMessageStats', () => {
       assert.equal(Number(from), Number(startTime) + n * 300_000)
       assert.equal(Number(to) - Number(from), 300_000)
     }
-    const sum = (what: string) =>
-      dataPoints.reduce((all: number, point: Record<string, number>) => all + (point[what] ?? 0), 0)
+    const sum = (what: 'messagesSent' | 'readReceipts') =>
+      dataPoints.reduce((all, point) => all + point[what], 0)
     assert.equal(sum('messagesSent'), 2)
     assert.equal(sum('readReceipts'), 1)
   })
 
-  test('takes a day at most, of the last seven', async () => {
-    const app = await newApp()
+  test('refuses more than a day, and days older than a week', async () => {
+    const app = await server.newApp()
     const of = (from: number, to: number) =>
       app.call('GET', `/v3/stats/messages?fromDate=${from}&toDate=${to}`)
-    // Not at the beginning of a step: the day then touches one more.
+    // It doesn't begin with a step, so the day touches one step more.
     const start = Math.floor(Date.now() / DAY_MS - 5) * 86_400 + 20
     assert.equal((await of(start, start + 86_401)).status, 400)
     assert.equal((await of(start, start)).status, 400)

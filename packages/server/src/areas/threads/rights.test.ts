@@ -1,4 +1,4 @@
-/** Who may do what with a thread, and with interactive messages; and what happens at once. */
+/** What users may do with threads and interactive messages, and simultaneous changes of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
@@ -6,16 +6,12 @@ import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
-/** A group of an owner, a moderator, two participants; one who is banned and one who is outside. */
+/** A group with an owner, a moderator and two participants; one user is banned, another is outside. */
 async function newApp() {
   const app = await server.newApp()
-  for (const uid of ['owner', 'mod', 'sender', 'other', 'banned', 'out']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  }
+  await app.users('owner', 'mod', 'sender', 'other', 'banned', 'out')
   const members = { moderators: ['mod'], participants: ['sender', 'other'], usersToBan: ['banned'] }
-  await app.call('POST', '/v3/groups', { body: { guid: 'g', name: 'G', owner: 'owner', members } })
+  await app.client.groups.create({ guid: 'g', name: 'G', owner: 'owner', members })
   const message = (receiver: string, receiverType: string) => ({
     ...{ receiver, receiverType, category: 'interactive' },
     data: {
@@ -24,12 +20,7 @@ async function newApp() {
     },
   })
   const send = async (receiver: string, receiverType: string) =>
-    (
-      await app.call('POST', '/v3/messages', {
-        ...as('sender'),
-        body: message(receiver, receiverType),
-      })
-    ).body.data.id as string
+    (await app.as('sender').sendText(receiver, '', message(receiver, receiverType))).id
   return { app, inGroup: await send('g', 'group'), direct: await send('other', 'user') }
 }
 
@@ -37,22 +28,19 @@ type Act = (app: TestApp, uid: string | undefined, id: string) => ReturnType<Tes
 
 const acts: Record<string, Act> = {
   reply: (app, uid, id) =>
-    app.call('POST', `/v3/messages/${id}/thread`, { ...as(uid), body: { data: { text: 'Hi' } } }),
-  list: (app, uid, id) => app.call('GET', `/v3/messages/${id}/thread`, as(uid)),
-  follow: (app, uid, id) => app.call('POST', `/v3/messages/${id}/thread/subscription`, as(uid)),
-  unfollow: (app, uid, id) => app.call('DELETE', `/v3/messages/${id}/thread/subscription`, as(uid)),
+    app.as(uid).call('POST', `/v3/messages/${id}/thread`, { body: { data: { text: 'Hi' } } }),
+  list: (app, uid, id) => app.as(uid).call('GET', `/v3/messages/${id}/thread`),
+  follow: (app, uid, id) => app.as(uid).call('POST', `/v3/messages/${id}/thread/subscription`),
+  unfollow: (app, uid, id) => app.as(uid).call('DELETE', `/v3/messages/${id}/thread/subscription`),
   interact: (app, uid, id) =>
-    app.call('PATCH', `/v3/messages/${id}/interacted`, {
-      ...as(uid),
-      body: { interactions: ['yes'] },
-    }),
+    app.as(uid).call('PATCH', `/v3/messages/${id}/interacted`, { body: { interactions: ['yes'] } }),
 }
 
 const MEMBERS = ['sender', 'owner', 'mod', 'other']
 
-suite('rights', () => {
+suite('the right to', () => {
   for (const [what, act] of Object.entries(acts)) {
-    test(`${what}: whoever takes part`, async () => {
+    test(`${what} belongs to the users of the conversation`, async () => {
       const { app, inGroup, direct } = await newApp()
       const codeOf = async (uid: string | undefined, id: string) =>
         (await act(app, uid, id)).body.error?.code
@@ -70,9 +58,9 @@ suite('rights', () => {
   }
 
   for (const what of ['reply', 'interact']) {
-    test(`${what}: a block holds it up between two, and none in a group`, async () => {
+    test(`${what} ends with a block in a 1:1 conversation, but not in a group`, async () => {
       const { app, inGroup, direct } = await newApp()
-      await app.call('POST', '/v3/users/sender/blockedusers', { body: { blockedUids: ['other'] } })
+      await app.client.blockedUsers.block('sender', { blockedUids: ['other'] })
       const codeOf = async (uid: string, id: string) =>
         (await acts[what]?.(app, uid, id))?.body.error?.code
       assert.equal(await codeOf('sender', direct), 'ERR_BLOCKED_RECEIVER')
@@ -82,14 +70,13 @@ suite('rights', () => {
   }
 })
 
-suite('at once', () => {
+suite('simultaneous requests', () => {
   const statusOf = ({ status }: { status: number }) => status
 
-  test('replies and the removal of their message leave the count right', async () => {
+  test('to reply and to remove the parent leave an exact count', async () => {
     const { app, inGroup } = await newApp()
     const replies = Array.from({ length: 6 }, (_, n) =>
-      app.call('POST', '/v3/messages', {
-        ...as(MEMBERS[n % 4]),
+      app.as(MEMBERS[n % 4]).call('POST', '/v3/messages', {
         body: {
           ...{ receiver: 'g', receiverType: 'group', parentMessageId: inGroup },
           data: { text: 'Hi' },
@@ -102,22 +89,21 @@ suite('at once', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('edits, deletions and mentions of a user that is removed leave nothing behind', async () => {
+  test('to edit, delete and mention leave nothing of a user who is being removed', async () => {
     const { app } = await newApp()
     const say = (text: string) =>
-      app.call('POST', '/v3/messages', {
-        ...as('sender'),
+      app.as('sender').call('POST', '/v3/messages', {
         body: { receiver: 'g', receiverType: 'group', data: { text } },
       })
     const { id } = (await say('Hi')).body.data
     const text = 'Hi <@uid:other> <@uid:mod>'
     const answers = await Promise.all([
       say(text),
-      app.call('PUT', `/v3/messages/${id}`, { ...as('sender'), body: { data: { text } } }),
+      app.as('sender').call('PUT', `/v3/messages/${id}`, { body: { data: { text } } }),
       app.call('DELETE', '/v3/users/other', { body: { permanent: true } }),
       say(text),
-      app.call('PUT', `/v3/messages/${id}`, { ...as('owner'), body: { data: { text: 'No' } } }),
-      app.call('DELETE', `/v3/messages/${id}`, as('mod')),
+      app.as('owner').call('PUT', `/v3/messages/${id}`, { body: { data: { text: 'No' } } }),
+      app.as('mod').call('DELETE', `/v3/messages/${id}`),
       say(text),
     ])
     for (const answer of answers) assert.ok(statusOf(answer) < 500, JSON.stringify(answer.body))
@@ -128,16 +114,15 @@ suite('at once', () => {
     })
     assert.equal(rows[0]?.n, 0)
   })
+})
 
-  test('removed with a group: nothing of its threads stays', async () => {
+suite('deleteGroup', () => {
+  test('removes the threads of the group', async () => {
     const { app, inGroup } = await newApp()
     for (const act of Object.values(acts)) await act(app, 'other', inGroup)
     const text = '<@uid:mod>'
-    await app.call('POST', `/v3/messages/${inGroup}/thread`, {
-      ...as('other'),
-      body: { data: { text } },
-    })
-    await app.call('DELETE', '/v3/groups/g')
+    await app.as('other').threads.sendReply(inGroup, { data: { text } })
+    await app.client.groups.delete('g')
     for (const table of ['threads', 'thread_users', 'mentions', 'interactions']) {
       const { rows } = await app.cell.db.query<{ n: number }>({
         ...{ name: '', values: [app.no] },

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
 
-const as = (uid: string | undefined) => (uid ? { headers: { onbehalfof: uid } } : {})
-
 async function newApp(): Promise<TestApp> {
   const app = await server.newApp()
-  for (const uid of ['a', 'b', 'c', 'out']) {
-    await app.call('POST', '/v3/users', { body: { uid, name: uid } })
-  }
+  await app.users('a', 'b', 'c', 'out')
   const group = { guid: 'g', name: 'G', owner: 'a', members: { participants: ['b', 'c'] } }
-  await app.call('POST', '/v3/groups', { body: group })
+  await app.client.groups.create(group)
   return app
 }
 
@@ -28,20 +24,17 @@ const sent = async (answer: ReturnType<TestApp['call']>) => {
 }
 
 const say = (app: TestApp, sender: string | undefined, target: object, text = 'Hi') =>
-  sent(app.call('POST', '/v3/messages', { ...as(sender), body: { ...target, data: { text } } }))
+  sent(app.as(sender).call('POST', '/v3/messages', { body: { ...target, data: { text } } }))
 
 const answerTo = (app: TestApp, sender: string, id: string, more: object = {}) =>
-  app.call('POST', `/v3/messages/${id}/thread`, {
-    ...as(sender),
-    body: { data: { text: 'Reply' }, ...more },
-  })
+  app
+    .as(sender)
+    .call('POST', `/v3/messages/${id}/thread`, { body: { data: { text: 'Reply' }, ...more } })
 const reply = (app: TestApp, sender: string, id: string, more: object = {}) =>
   sent(answerTo(app, sender, id, more))
 
-const codeOf = async (answer: ReturnType<TestApp['call']>) => (await answer).body.error?.code
-
 const get = async (app: TestApp, path: string, uid?: string) => {
-  const { status, body } = await app.call('GET', `/v3${path}`, as(uid))
+  const { status, body } = await app.as(uid).call('GET', `/v3${path}`)
   assert.equal(status, 200, JSON.stringify(body))
   return body
 }
@@ -52,8 +45,8 @@ const view = async (app: TestApp, uid: string) =>
 const threads = async (app: TestApp, uid?: string, query = '') =>
   (await get(app, `/threads?${query}`, uid)).data
 
-suite('a reply', () => {
-  test('goes where its thread is, and its parent tells of it', async () => {
+suite('sendThreadReply', () => {
+  test('sends the reply to the conversation of its parent, which shows it', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const first = await reply(app, 'b', parent.id)
@@ -62,8 +55,7 @@ suite('a reply', () => {
     const got = (await get(app, `/messages/${first.id}`)).data
     assert.deepEqual({ ...first, receipts: { data: [] } }, got)
     const second = await sent(
-      app.call('POST', '/v3/messages', {
-        ...as('c'),
+      app.as('c').call('POST', '/v3/messages', {
         body: { parentMessageId: Number(parent.id), data: { text: 'Also' } },
       }),
     )
@@ -75,7 +67,7 @@ suite('a reply', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('between two goes to the other, whoever began', async () => {
+  test('in a 1:1 conversation sends the reply to the other user', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', to('b'))
     assert.equal((await reply(app, 'b', parent.id)).receiver, 'a')
@@ -87,7 +79,7 @@ suite('a reply', () => {
     assert.equal((await sent(app.call('POST', '/v3/messages', { body }))).receiver, 'a')
   })
 
-  test('never counts as unread, and moves views where the app wants it', async () => {
+  test('never counts as unread, and moves the conversation up if the app has set so', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const before = await view(app, 'c')
@@ -102,18 +94,17 @@ suite('a reply', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('that is all a new view would have makes none, where replies move nothing', async () => {
+  test('brings no cleared conversation back if replies move nothing', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', to('b'))
-    await app.call('DELETE', '/v3/users/a/conversation', { ...as('b'), body: {} })
+    await app.as('b').conversations.resetUser('a', {})
     await storeSettings(server.deps, app, { 'core.conversations.updateOnReplies': false })
     await reply(app, 'a', parent.id)
-    const hidden = await app.call('GET', '/v3/users/a/conversation', as('b'))
-    assert.equal(hidden.body.error.code, 'ERR_CONVERSATION_NOT_ACCESSIBLE')
+    await refused(app.as('b').conversations.getUser('a'), 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('inside threads edits and deletions follow a setting of their own', async () => {
+  test('has a setting of its own for edits and deletions of replies', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const first = await reply(app, 'b', parent.id)
@@ -138,48 +129,47 @@ suite('a reply', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('is refused where it does not fit', async () => {
+  test('refuses parents that are replies, actions, or in another conversation', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const direct = await say(app, 'a', to('b'))
     const first = await reply(app, 'b', parent.id)
     const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))
-    assert.equal(await codeOf(answerTo(app, 'a', first.id)), 'ERR_MESSAGE_THREAD_NESTING')
-    assert.equal(await codeOf(answerTo(app, 'a', action.id)), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    await refused(answerTo(app, 'a', first.id), 'ERR_MESSAGE_THREAD_NESTING')
+    await refused(answerTo(app, 'a', action.id), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
     const elsewhere = answerTo(app, 'a', parent.id, to('b'))
-    assert.equal(await codeOf(elsewhere), 'ERR_WRONG_MESSAGE_THREAD')
-    assert.equal(await codeOf(answerTo(app, 'c', direct.id)), 'ERR_MESSAGE_NO_ACCESS')
-    assert.equal(await codeOf(answerTo(app, 'c', direct.id, to('b'))), 'ERR_WRONG_MESSAGE_THREAD')
-    assert.equal(await codeOf(answerTo(app, 'out', parent.id)), 'ERR_MESSAGE_NO_ACCESS')
-    assert.equal(await codeOf(answerTo(app, 'out', parent.id, GROUP)), 'ERR_GROUP_NOT_JOINED')
-    assert.equal(await codeOf(answerTo(app, 'a', '99999999')), 'ERR_MESSAGE_ID_NOT_FOUND')
-    assert.equal(await codeOf(answerTo(app, 'a', '99999999', GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(elsewhere, 'ERR_WRONG_MESSAGE_THREAD')
+    await refused(answerTo(app, 'c', direct.id), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(answerTo(app, 'c', direct.id, to('b')), 'ERR_WRONG_MESSAGE_THREAD')
+    await refused(answerTo(app, 'out', parent.id), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(answerTo(app, 'out', parent.id, GROUP), 'ERR_GROUP_NOT_JOINED')
+    await refused(answerTo(app, 'a', '99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(answerTo(app, 'a', '99999999', GROUP), 'ERR_MESSAGE_ID_NOT_FOUND')
     const many = await reply(app, 'a', parent.id, {
       multipleReceivers: { uids: ['b'], guids: ['g'] },
     })
     assert.equal(many.uids.b.error.code, 'ERR_WRONG_MESSAGE_THREAD')
     assert.equal(many.guids.g.data.parentId, parent.id)
     const other = await newApp()
-    assert.equal(await codeOf(answerTo(other, 'a', parent.id, GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(answerTo(other, 'a', parent.id, GROUP), 'ERR_MESSAGE_ID_NOT_FOUND')
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('is not possible to what the sender cleared away', async () => {
+  test('refuses parents that the sender has cleared', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
-    await app.call('DELETE', '/v3/groups/g/conversation', { ...as('b'), body: {} })
-    assert.equal(await codeOf(answerTo(app, 'b', parent.id, GROUP)), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await app.as('b').conversations.resetGroup('g', {})
+    await refused(answerTo(app, 'b', parent.id, GROUP), 'ERR_MESSAGE_ID_NOT_FOUND')
     assert.equal((await answerTo(app, 'c', parent.id, GROUP)).status, 200)
   })
 
-  test('twice at once with one key or muid is one', async () => {
+  test('sends one reply for two requests with the same Idempotency-Key or muid', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
-    const headers = { onbehalfof: 'b', 'idempotency-key': 'k' }
     const keyed = () =>
       sent(
-        app.call('POST', `/v3/messages/${parent.id}/thread`, {
-          headers,
+        app.as('b').call('POST', `/v3/messages/${parent.id}/thread`, {
+          headers: { 'idempotency-key': 'k' },
           body: { data: { text: 'Once' } },
         }),
       )
@@ -191,7 +181,7 @@ suite('a reply', () => {
     assert.equal((await get(app, `/messages/${parent.id}`)).data.replyCount, 2)
   })
 
-  test('of many at once: each is counted', async () => {
+  test('counts each of many simultaneous replies', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const senders = Array.from({ length: 12 }, (_, n) => ['a', 'b', 'c'][n % 3] ?? 'a')
@@ -203,8 +193,8 @@ suite('a reply', () => {
   })
 })
 
-suite('deleting', () => {
-  test('a reply lowers the count; a newest one is not shown, and none takes its place', async () => {
+suite('deleteMessage in a thread', () => {
+  test("lowers the parent's count, and no other reply replaces the newest one", async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const replies = [await reply(app, 'b', parent.id), await reply(app, 'c', parent.id)]
@@ -223,7 +213,7 @@ suite('deleting', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('a parent leaves its replies; gone for good it has no thread', async () => {
+  test('keeps the replies of a parent, unless the parent is removed permanently', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const first = await reply(app, 'b', parent.id)
@@ -231,14 +221,16 @@ suite('deleting', () => {
     assert.equal((await get(app, `/messages/${parent.id}/thread`, 'c')).data[0].id, first.id)
     assert.equal((await threads(app, 'c'))[0].deletedBy, 'app_system')
     await sent(app.call('DELETE', `/v3/messages/${parent.id}`, { body: { permanent: true } }))
-    const list = app.call('GET', `/v3/messages/${parent.id}/thread`, as('c'))
-    assert.equal(await codeOf(list), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const list = app.as('c').call('GET', `/v3/messages/${parent.id}/thread`)
+    await refused(list, 'ERR_MESSAGE_ID_NOT_FOUND')
     assert.deepEqual(await threads(app, 'c'), [])
     assert.equal((await get(app, `/messages/${first.id}`)).data.parentId, parent.id)
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
+})
 
-  test('a user takes its replies and threads along', async () => {
+suite('threads', () => {
+  test('and replies of a removed user are removed too', async () => {
     const app = await newApp()
     const [kept, gone] = [await say(app, 'a', GROUP), await say(app, 'b', GROUP)]
     await reply(app, 'b', kept.id)
@@ -246,7 +238,7 @@ suite('deleting', () => {
     await reply(app, 'c', gone.id)
     const direct = await say(app, 'a', to('b'))
     await reply(app, 'b', direct.id)
-    await app.call('DELETE', '/v3/users/b', { body: { permanent: true } })
+    await app.client.users.delete('b', { permanent: true })
     const listed = await threads(app, 'a')
     assert.deepEqual(
       listed.map(({ id, replyCount }: { id: string; replyCount: number }) => [id, replyCount]),
@@ -255,13 +247,13 @@ suite('deleting', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
-  test('messages for both sides takes their threads along', async () => {
+  test('are removed with the messages of a conversation', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', to('b'))
     await reply(app, 'b', parent.id)
-    await sent(app.call('POST', `/v3/messages/${parent.id}/thread/subscription`, as('a')))
+    await sent(app.as('a').call('POST', `/v3/messages/${parent.id}/thread/subscription`))
     const body = { deleteMessagesPermanently: true }
-    await app.call('DELETE', '/v3/users/b/conversation', { ...as('a'), body })
+    await app.as('a').conversations.resetUser('b', body)
     assert.deepEqual(await threads(app, 'a'), [])
     const count = async (table: string) =>
       (
@@ -271,12 +263,12 @@ suite('deleting', () => {
         })
       ).rows[0]?.n
     assert.deepEqual([await count('threads'), await count('thread_users')], [0, 0])
-    await app.call('DELETE', '/v3/groups/g')
+    await app.client.groups.delete('g')
   })
 })
 
-suite('the replies of a thread', () => {
-  test('are paged as history is', async () => {
+suite('listThreadReplies', () => {
+  test('pages as the history does', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const ids: string[] = []
@@ -295,12 +287,12 @@ suite('the replies of a thread', () => {
     assert.deepEqual(idsOf(await get(app, `${path}?limit=2&affix=prepend`)), ids.slice(3))
     const { sentAt } = (await get(app, `/messages/${ids[0]}`)).data
     assert.deepEqual(idsOf(await get(app, `${path}?affix=append&sentAt=${sentAt - 1}`)), ids)
-    assert.equal(await codeOf(app.call('GET', `/v3${path}`, as('out'))), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(app.as('out').call('GET', `/v3${path}`), 'ERR_MESSAGE_NO_ACCESS')
   })
 })
 
-suite('the list of threads', () => {
-  test('holds what the actor can see, newest first, of each kind', async () => {
+suite('listThreads', () => {
+  test('lists the threads that the caller can see, newest first', async () => {
     const app = await newApp()
     const inGroup = await say(app, 'a', GROUP)
     const direct = await say(app, 'a', to('b'))
@@ -316,15 +308,14 @@ suite('the list of threads', () => {
     assert.deepEqual(await idsOf('out'), [])
     assert.deepEqual(await idsOf('c', 'participatedByMe=true'), [])
     assert.deepEqual(await idsOf('a', 'participatedByMe=true'), sorted(inGroup, direct))
-    await app.call('POST', '/v3/groups/g/leave', { ...as('c'), body: {} })
+    await app.as('c').groups.leave('g')
     assert.deepEqual(await idsOf('c'), sorted(foreign))
-    await app.call('DELETE', '/v3/users/b/conversation', { ...as('a'), body: {} })
+    await app.as('a').conversations.resetUser('b', {})
     assert.deepEqual(await idsOf('a'), sorted(inGroup))
-    const refused = app.call('GET', '/v3/threads?participatedByMe=true')
-    assert.equal(await codeOf(refused), 'ERR_BAD_REQUEST')
+    await refused(app.client.threads.list({ participatedByMe: true }), 'ERR_BAD_REQUEST')
   })
 
-  test('counts what the actor has not read', async () => {
+  test('counts the replies and mentions that the caller has not read', async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const first = await reply(app, 'b', parent.id, { data: { text: '<@uid:c>' } })
@@ -343,13 +334,13 @@ suite('the list of threads', () => {
     assert.deepEqual(await counts('b'), [1, 0])
     assert.equal((await view(app, 'c')).unreadMentionsCount, 3)
     const body = { messageId: first.id }
-    await app.call('POST', '/v3/groups/g/conversation/read', { ...as('c'), body })
+    await app.as('c').conversations.markGroupRead('g', body)
     assert.deepEqual(await counts('c'), [1, 1])
     const [{ unreadReplyCount }] = await threads(app, 'c')
     assert.equal(unreadReplyCount, undefined)
   })
 
-  test('is paged in both directions without missing any of one second', async () => {
+  test('pages in both directions without missing threads of the same second', async () => {
     const app = await newApp()
     const ids: string[] = []
     for (let n = 0; n < 5; n++) {
@@ -389,12 +380,12 @@ suite('the list of threads', () => {
   })
 })
 
-suite('following', () => {
-  test('puts a thread among one’s own, and ends', async () => {
+suite('followThread', () => {
+  test("adds a thread to the user's own until unfollowThread removes it", async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const follow = (method: string, uid: string, id = parent.id) =>
-      app.call(method, `/v3/messages/${id}/thread/subscription`, as(uid))
+      app.as(uid).call(method, `/v3/messages/${id}/thread/subscription`)
     const own = async (uid: string) =>
       (await threads(app, uid, 'participatedByMe=true')).map(({ id }: { id: string }) => id)
     assert.equal((await follow('POST', 'c')).body.data.success, true)
@@ -407,13 +398,13 @@ suite('following', () => {
     assert.deepEqual(await own('c'), [])
     await follow('DELETE', 'b')
     assert.deepEqual(await own('b'), [parent.id])
-    const told = (await app.eventTypes()).filter((type) => type === 'thread.followed')
-    assert.equal(told.length, 3)
+    const events = (await app.eventTypes()).filter((type) => type === 'thread.followed')
+    assert.equal(events.length, 3)
     const first = await reply(app, 'b', parent.id)
     const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))
-    assert.equal(await codeOf(follow('POST', 'out')), 'ERR_MESSAGE_NO_ACCESS')
-    assert.equal(await codeOf(follow('POST', 'a', first.id)), 'ERR_MESSAGE_THREAD_NESTING')
-    assert.equal(await codeOf(follow('POST', 'a', action.id)), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-    assert.equal(await codeOf(follow('POST', 'a', '99999999')), 'ERR_MESSAGE_ID_NOT_FOUND')
+    await refused(follow('POST', 'out'), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(follow('POST', 'a', first.id), 'ERR_MESSAGE_THREAD_NESTING')
+    await refused(follow('POST', 'a', action.id), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    await refused(follow('POST', 'a', '99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 })

@@ -1,4 +1,4 @@
-/** Lists of an app that is too large to be walked through: each way of finding, beside a plain reading of all users. */
+/** Lists of an app that is too large to be scanned: compares each filter with the same filter over all users. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type TestApp, useServer } from '../../../test/kit.ts'
@@ -29,7 +29,7 @@ const uidsOf = (found: { uid: string }[]) => found.map(({ uid }) => uid)
 const holds = (text: string) => (user: Plain) =>
   user.name_key.includes(text) || user.uid.startsWith(text)
 
-/** What each is an example of, where the walk alone does not find a page. */
+/** Filters for which scanning the sorted index alone doesn't fill a page. */
 const cases: [query: string, passes: (user: Plain) => boolean][] = [
   ['searchKey=a', holds('a')],
   ['searchKey=q', holds('q')],
@@ -37,11 +37,11 @@ const cases: [query: string, passes: (user: Plain) => boolean][] = [
   ['searchKey=Zephyrine', holds('zephyrine')],
   ['searchKey=uo', holds('uo')],
   ['searchKey=g-10', holds('g-10')],
-  // More than the cap begin with it; two hold it further inside.
+  // More names than the cap begin with it, and two contain it elsewhere.
   ['searchKey=guest', holds('guest')],
   ['searchKey=guest&role=default', holds('guest')],
   ['searchKey=guest&withDeactivated=true', holds('guest')],
-  // More than the cap hold it inside, far from the beginning of the list.
+  // More names than the cap contain it, far from the beginning of the list.
   ['searchKey=uest', holds('uest')],
   ['searchKey=uest&searchIn=name', (user) => user.name_key.includes('uest')],
   ['tags=vip', ({ tags }) => tags.includes('vip')],
@@ -50,7 +50,7 @@ const cases: [query: string, passes: (user: Plain) => boolean][] = [
   ['role=nobody', () => false],
 ]
 
-suite('a large list', () => {
+suite('listUsers in a large app', () => {
   before(async () => {
     app = await server.newApp()
     const { signal } = new AbortController()
@@ -66,7 +66,7 @@ suite('a large list', () => {
   })
 
   for (const [query, passes] of cases) {
-    test(query, async () => {
+    test(`finds, counts and pages ${query}`, async () => {
       const expected = uidsOf(all.filter(passes))
       const first = await list(query)
       assert.deepEqual(uidsOf(first.data), expected.slice(0, 100))
@@ -86,7 +86,7 @@ suite('a large list', () => {
     })
   }
 
-  test('a crawl by cursor over more than the cap finds each once', async () => {
+  test('returns each user once to a reader that follows the cursor beyond the cap', async () => {
     const found: string[] = []
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       const more: string = cursor && `&cursor=${cursor}`

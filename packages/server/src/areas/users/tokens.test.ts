@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CreateAuthTokenBody } from '@loquat/sdk'
-import { type TestApp, useServer } from '../../../test/kit.ts'
+import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
-
-async function appWithUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
 
 const issue = async (app: TestApp, uid: string, body?: CreateAuthTokenBody) =>
   (await app.client.authTokens.create(uid, body)).authToken
@@ -18,9 +12,10 @@ const works = async (app: TestApp, uid: string, authtoken: string) =>
   (await app.call('GET', `/v3/users/${uid}`, { apiKey: null, headers: { authtoken } })).status ===
   200
 
-suite('auth tokens', () => {
-  test('an authOnly key issues, reads and revokes them', async () => {
-    const app = await appWithUsers('amira')
+suite('createAuthToken', () => {
+  test('issues a token that an authOnly key can read and revoke', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
     const { authTokens } = app.clientWith(app.authKey)
     const token = await authTokens.create('amira')
     assert.match(token.authToken, /^amira_\d{10}[0-9a-f]{40}$/)
@@ -30,8 +25,9 @@ suite('auth tokens', () => {
     assert.equal(await works(app, 'amira', token.authToken), false)
   })
 
-  test('the newest on no device is given again, unless forced', async () => {
-    const app = await appWithUsers('a')
+  test('returns the newest token without a device again, unless forced', async () => {
+    const app = await server.newApp()
+    await app.users('a')
     const first = await issue(app, 'a')
     assert.equal(await issue(app, 'a', { force: false }), first)
     const second = await issue(app, 'a', { force: true })
@@ -43,11 +39,12 @@ suite('auth tokens', () => {
     assert.deepEqual(stored, { ...stored, ...use, authToken: second })
     assert.equal(await issue(app, 'a'), first)
     const moved = authTokens.update('a', second, { platform: 'web' })
-    await assert.rejects(moved, { code: 'ERR_AUTHTOKEN_UNAVAILABLE' })
+    await refused(moved, 'ERR_AUTHTOKEN_UNAVAILABLE')
   })
 
-  test('only the newest stay valid', async () => {
-    const app = await appWithUsers('a')
+  test('keeps only the newest tokens of a user valid', async () => {
+    const app = await server.newApp()
+    await app.users('a')
     await storeSettings(server.deps, app, { 'limits.authTokensPerUser': 3 })
     const tokens = []
     for (let n = 0; n < 5; n++) tokens.push(await issue(app, 'a', { force: true }))
@@ -55,9 +52,12 @@ suite('auth tokens', () => {
     for (const token of tokens) valid.push(await works(app, 'a', token))
     assert.deepEqual(valid, [false, false, true, true, true])
   })
+})
 
-  test('a flush while others are issued: none of before survives, the list tells the truth', async () => {
-    const app = await appWithUsers('a')
+suite('flushAuthTokens', () => {
+  test('revokes every earlier token while others are being issued', async () => {
+    const app = await server.newApp()
+    await app.users('a')
     const { authTokens } = app.client
     const before = [await issue(app, 'a', { force: true }), await issue(app, 'a', { force: true })]
     const [, ...issued] = await Promise.all([
@@ -71,13 +71,16 @@ suite('auth tokens', () => {
     assert.equal((await authTokens.flush('a')).message, 'All auth tokens of a revoked.')
     assert.equal((await authTokens.list('a')).meta.pagination.total, 0)
   })
+})
 
-  test('a token of another user, an unknown one and an unknown user have their own errors', async () => {
-    const app = await appWithUsers('a', 'b')
+suite('getAuthToken', () => {
+  test("has an error each for another user's token, an unknown token and an unknown user", async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
     const token = await issue(app, 'a')
     const get = (uid: string, value: string) => app.client.authTokens.get(uid, value)
-    await assert.rejects(get('b', token), { code: 'ERR_AUTHTOKEN_NOT_ACCESSIBLE' })
-    await assert.rejects(get('a', 'a_nothing'), { code: 'ERR_AUTH_TOKEN_NOT_FOUND' })
-    await assert.rejects(get('ghost', token), { code: 'ERR_UID_NOT_FOUND' })
+    await refused(get('b', token), 'ERR_AUTHTOKEN_NOT_ACCESSIBLE')
+    await refused(get('a', 'a_nothing'), 'ERR_AUTH_TOKEN_NOT_FOUND')
+    await refused(get('ghost', token), 'ERR_UID_NOT_FOUND')
   })
 })
