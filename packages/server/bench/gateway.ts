@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { closeDeps, type Deps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
-import { addCrowd, type Person } from '../test/crowd.ts'
+import { addBulkUsers, type BulkUser } from '../test/bulk-users.ts'
 import { cpuOfTree, residentOf } from './cpu.ts'
 import { type Figure, type Report, reported, within } from './figure.ts'
 import type { Arrived, Opening } from './gateway-clients.ts'
@@ -52,8 +52,8 @@ export async function gateway(env: EnginesEnv, report: Report): Promise<Figure[]
 }
 
 /** Users, groups of fifty so that each user is in five, and a large one. */
-async function makePeople(deps: Deps, app: BenchApp): Promise<Person[]> {
-  const people = await addCrowd(deps, app, SOCKETS)
+async function makePeople(deps: Deps, app: BenchApp): Promise<BulkUser[]> {
+  const people = await addBulkUsers(deps, app, SOCKETS)
   const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
   await run(`insert into groups (app_no, guid, name, type, owner, members_count)
     select $1::int, 'g' || n, 'g', 'public', 'u0', ${GROUP_OF}
@@ -91,7 +91,7 @@ const urlOf = ({ port }: Pick<Server, 'port'>, app: BenchApp) =>
   `ws://127.0.0.1:${port}/v3/realtime?appId=${app.id}`
 
 /** KB a socket, of a process that has nothing else to do. */
-async function memoryOfSockets(env: EnginesEnv, app: BenchApp, people: Person[], report: Report) {
+async function memoryOfSockets(env: EnginesEnv, app: BenchApp, people: BulkUser[], report: Report) {
   const measure = async (pid: number, url: string, tokens: string[]) => {
     const clients = startClients()
     // One first: what the first one loads is not the others'.
@@ -120,7 +120,7 @@ async function memoryOfSockets(env: EnginesEnv, app: BenchApp, people: Person[],
 async function liveDelivery(
   env: EnginesEnv,
   app: BenchApp,
-  people: Person[],
+  people: BulkUser[],
   api: Server,
   report: Report,
 ) {
@@ -197,7 +197,7 @@ function messageOf(app: BenchApp, { from, to, group, text }: Sent): string {
 async function toLargeGroup(
   env: EnginesEnv,
   app: BenchApp,
-  people: Person[],
+  people: BulkUser[],
   api: Server,
   report: Report,
 ) {

@@ -7,7 +7,7 @@ import { rowsOf } from './rows.ts'
 
 const server = useServer()
 
-test('an authOnly key is for auth tokens and nothing else', () => {
+test('authOnly keys are enough only for operations on auth tokens', () => {
   const open = operations.filter(({ scope }) => scope === 'authOnly')
   const ofTokens = operations.filter(({ tags }) => tags.includes('auth_tokens'))
   assert.deepEqual(open, ofTokens)
@@ -21,7 +21,7 @@ for (const operation of operations) {
       app = await server.newApp()
     })
 
-    test(`an authOnly key is ${scope === 'authOnly' ? 'enough' : 'refused'}`, async () => {
+    test(`${scope === 'authOnly' ? 'accepts' : 'refuses'} an authOnly key`, async () => {
       const request = await prepare(app, operation)
       const before = await rowsOf(app)
       const { status, body } = await send(app, request, { apiKey: app.authKey })
@@ -31,7 +31,7 @@ for (const operation of operations) {
       assert.deepEqual(await rowsOf(app), before)
     })
 
-    test(`the header onBehalfOf is ${onBehalfOf}, and a request counts as ${rate}`, async () => {
+    test(`has the header onBehalfOf ${onBehalfOf} and the rate class ${rate}`, async () => {
       const request = await prepare(app, operation)
       const { onBehalfOf: _, ...ids } = request.ids
       if (onBehalfOf === 'required') {

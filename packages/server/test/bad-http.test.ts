@@ -1,4 +1,4 @@
-/** What no HTTP library would send, on real sockets. */
+/** Requests that no HTTP library would send, on real sockets. */
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, suite, test } from 'node:test'
@@ -19,9 +19,9 @@ const AT_ONCE = 20
 const server = useServer()
 
 /**
- * Sends the bytes and gives all that came back until the server closed. After `quietMs` of silence
- * it ends its side: to do so before the answer would take the request back, and without it what is
- * cut off waits for more.
+ * Sends the bytes and returns everything until the server closes the connection. After `quietMs` of
+ * silence it ends its side. Doing so earlier would withdraw the request; without it, the server would
+ * wait for the rest of a truncated one.
  */
 function exchange(bytes: Buffer, quietMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ function exchange(bytes: Buffer, quietMs: number): Promise<string> {
     const socket = connect({ port: server.service.apiPort ?? 0, host: '127.0.0.1' })
     socket.setTimeout(quietMs, () => socket.end())
     socket.on('data', (part: Buffer) => parts.push(part))
-    // A reset, too, is the server's way to say that it heard enough.
+    // With a reset the server ends the connection too.
     socket.on('error', (error: NodeJS.ErrnoException) =>
       ['ECONNRESET', 'EPIPE'].includes(error.code ?? '') ? resolve(textOf(parts)) : reject(error),
     )
@@ -45,7 +45,7 @@ interface Response {
   body: { error?: { code: string } }
 }
 
-/** Takes the answers apart; each must be whole, and JSON. */
+/** Splits the answers; each must be complete, with a JSON body. */
 function parseAnswers(text: string): Response[] {
   const answers: Response[] = []
   for (let rest = text; rest.length > 0; ) {
@@ -92,7 +92,7 @@ const hex = (text: string) => Buffer.byteLength(text).toString(16)
 const list = (app: TestApp, line = 'GET /v3/apikeys HTTP/1.1', more: string[] = []) =>
   head(app, line, ['connection: close', ...more])
 
-/** Each with the statuses that its answers may have; none means that closing is enough. */
+/** Each with the statuses that its answers may have; without any, closing the connection is enough. */
 const cases: Record<string, (app: TestApp) => [text: string, ...statuses: number[]]> = {
   'a good request': (app) => [list(app), 200],
   'a body in chunks': (app) => [chunked(app, `${hex(BODY)}\r\n${BODY}\r\n0\r\n\r\n`), 200],
@@ -154,7 +154,7 @@ suite('a request that does not end', () => {
     api = await buildApi(server.deps, { console: '' })
     assert.equal(api.server.requestTimeout, 60_000)
     Object.assign(api.server, { headersTimeout: 20, requestTimeout: 20 })
-    // How often it looks; read when it begins to listen.
+    // How often the server checks; it reads this when it starts to listen.
     Object.assign(api.server, { connectionsCheckingInterval: 10 })
     await api.listen({ port: 0 })
   })
@@ -164,10 +164,10 @@ suite('a request that does not end', () => {
     'in its headers': (app: TestApp) => list(app).slice(0, -2),
     'in its body': (app: TestApp) => post(app).slice(0, -5),
   })) {
-    test(`${what}: 408, and the connection is closed`, async () => {
+    test(`returns 408 and closes the connection: ${what}`, async () => {
       const { port } = api.server.address() as AddressInfo
       const text = build(await server.newApp())
-      // It never ends its own side.
+      // The client never ends its own side.
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
       socket.write(text)
       const parts: Buffer[] = []
@@ -202,7 +202,7 @@ suite('bad HTTP', { concurrency: 4 }, () => {
     })
   }
 
-  test(`${REQUESTS} requests with bytes changed, cut out or put in`, async () => {
+  test(`never breaks the server: ${REQUESTS} requests with changed, missing or added bytes`, async () => {
     const app = await server.newApp()
     const originals = [list(app), post(app), chunked(app, `${hex(BODY)}\r\n${BODY}\r\n0\r\n\r\n`)]
     const edit = fc.record({
@@ -214,7 +214,7 @@ suite('bad HTTP', { concurrency: 4 }, () => {
       original: fc.nat({ max: 2 }),
       edits: fc.array(edit, { minLength: 1, maxLength: 3 }),
     })
-    // Many at once, since what is cut off takes its time.
+    // Many at once, because truncated requests take a while.
     const some = fc.array(bad, { minLength: AT_ONCE, maxLength: AT_ONCE })
     await fc.assert(
       fc.asyncProperty(some, async (requests) => {
@@ -225,7 +225,7 @@ suite('bad HTTP', { concurrency: 4 }, () => {
       }),
       { numRuns: REQUESTS / AT_ONCE, ...seeded },
     )
-    // Whatever they changed, the server lives.
+    // The server must still answer.
     assert.equal((await app.call('GET', '/v3/apikeys')).status, 200)
   })
 })

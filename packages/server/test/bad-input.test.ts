@@ -11,7 +11,7 @@ import { prepareManaged } from './management-resources.ts'
 import { prepare, type ValidRequest } from './resources.ts'
 import { seeded } from './seed.ts'
 
-/** Shared by all operations, so that more of them take no more time. */
+/** Shared by all operations, so that the time stays the same when operations are added. */
 const REQUESTS = LONG ? 1_000_000 : 3_500
 const all = [...operations, ...managementOperations]
 const each = Math.max(20, Math.ceil(REQUESTS / all.length))
@@ -31,7 +31,7 @@ interface Ground {
   wrote(method: string): void
 }
 
-/** Keeps a valid request at hand: a write that succeeds may use up what was made for it. */
+/** Keeps a valid request ready, because a successful write may use up its resources. */
 class AppGround implements Ground {
   #app: TestApp | undefined
   #request: ValidRequest | undefined
@@ -39,7 +39,7 @@ class AppGround implements Ground {
   #writes = 0
 
   async wire(operation: Operation): Promise<Valid> {
-    // Below the rate limit of an app, so that it hides nothing.
+    // Fewer than the app's rate limit, which would hide faults.
     if (this.#uses++ % 1_000 === 0) this.#leave()
     this.#app ??= await server.newApp()
     this.#request ??= await prepare(this.#app, operation)
@@ -47,7 +47,7 @@ class AppGround implements Ground {
     return { wire: toWire(this.#request, { appid, apikey }), ids: this.#request.ids }
   }
 
-  /** New things where the old ones are taken or gone, a new app before its limits are reached. */
+  /** Replaces resources that were used up, and the app before it reaches its limits. */
   wrote(method: string) {
     if (++this.#writes % 10 === 0) this.#leave()
     else if (method === 'POST' || method === 'DELETE') this.#request = undefined
@@ -59,7 +59,7 @@ class AppGround implements Ground {
   }
 }
 
-/** The same for the management interface; from many addresses, so that their limit hides nothing. */
+/** The same for the management API, from many addresses, whose limits would hide faults. */
 class ManagementGround implements Ground {
   #valid: Valid | undefined
 
@@ -87,7 +87,7 @@ async function inject({ method, headers, payload, ...where }: Wire) {
   return { ...answer, url: answer.raw.req.url ?? url }
 }
 
-/** Sends it, and fails unless the answer is a good one for a bad request. */
+/** Sends the request and fails unless the answer is a proper one for bad input. */
 async function assertAnswers(wire: Wire): Promise<number> {
   const { statusCode: status, headers, body, url } = await inject(wire)
   const good =
@@ -102,9 +102,9 @@ async function assertAnswers(wire: Wire): Promise<number> {
 
 const total = { requests: 0, single: 0, accepted: 0, refused: 0 }
 
-suite('no input breaks an operation', { concurrency: 4 }, () => {
+suite('bad input breaks no operation', { concurrency: 4 }, () => {
   before(async () => {
-    // Whatever was built here: its pages answer where operations do not.
+    // Without the console, whose pages would answer instead of operations.
     api = await buildApi(server.deps, { console: '' })
   })
   after(() => api.close())
@@ -135,7 +135,7 @@ suite('no input breaks an operation', { concurrency: 4 }, () => {
   }
 })
 
-test('the requests were neither all harmless nor all hopeless', (t) => {
+test('some of the bad requests succeeded and some reached the operation', (t) => {
   t.diagnostic(JSON.stringify(total))
   assert.ok(total.single > total.requests / 3)
   assert.ok(total.accepted > total.requests / 20)

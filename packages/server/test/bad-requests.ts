@@ -1,8 +1,8 @@
-/** Requests with something wrong in them, made from one that succeeds. */
+/** Makes bad requests out of one that succeeds. */
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import type { Operation } from './conformity.ts'
-import * as junk from './junk.ts'
+import * as difficult from './difficult-values.ts'
 import { headersOf, pathOf, type ValidRequest } from './resources.ts'
 
 /** A request as it goes over the wire. */
@@ -14,7 +14,7 @@ export interface Wire {
   payload: string | Buffer | undefined
 }
 
-/** One place in which a request differs from the valid one. */
+/** One difference between a request and the valid one. */
 export type Change =
   | { at: 'field'; field: string; value: unknown }
   | { at: 'payload'; edit: string }
@@ -68,7 +68,7 @@ const payloadEdits: Record<string, (text: string) => string | Buffer | undefined
   '12 KB in a field': (text) => text.replace('{', `{"unknown":"${'x'.repeat(12_000)}",`),
   '12 KB of spaces': (text) => text + ' '.repeat(12_000),
   '5,000 levels': () => '['.repeat(5_000) + ']'.repeat(5_000),
-  // For operations that take more than others.
+  // For operations that accept larger bodies than others.
   '30,000 levels': (text) =>
     text.replace('{', `{"unknown":${'['.repeat(30_000)}${']'.repeat(30_000)},`),
   '1,500 levels in a field': (text) =>
@@ -124,30 +124,30 @@ const header = fc.oneof(
   fc.record({
     name: fc.constantFrom(...HEADERS),
     value: fc.oneof(
-      junk.headerValue,
+      difficult.headerValue,
       fc.constant(null),
-      fc.tuple(junk.headerValue, junk.headerValue),
+      fc.tuple(difficult.headerValue, difficult.headerValue),
     ),
   }),
   fc.record({ name: fc.constant('content-type'), value: fc.constantFrom(...CONTENT_TYPES) }),
 )
 
-/** Node gives CONNECT to its own event: no request of Fastify. */
+/** Node handles CONNECT in an event of its own, so it never reaches Fastify. */
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 
-/** Any one change that makes sense for the operation. */
+/** Any single change that makes sense for the operation. */
 export function changes({ parameters, body }: Operation): fc.Arbitrary<Change> {
   const named = (place: string) =>
     parameters.filter((parameter) => parameter.in === place).map(({ name }) => name)
   const fields = Object.keys(body?.properties ?? {})
   const params = named('path')
-  const field = fc.record({ field: fc.constantFrom(...fields, 'unknown'), value: junk.json })
+  const field = fc.record({ field: fc.constantFrom(...fields, 'unknown'), value: difficult.json })
   const query = fc.record({
     name: fc.constantFrom(...named('query'), 'unknown', '__proto__'),
     edit: keyOf(queryEdits),
-    value: junk.escaped,
+    value: difficult.escaped,
   })
-  const param = fc.record({ name: fc.constantFrom(...params, ''), value: junk.escaped })
+  const param = fc.record({ name: fc.constantFrom(...params, ''), value: difficult.escaped })
   const method = fc.constantFrom(...methods)
   return fc.oneof(
     { weight: body ? 8 : 1, arbitrary: field.map((given) => ({ at: 'field', ...given }) as const) },
@@ -169,14 +169,14 @@ export function changes({ parameters, body }: Operation): fc.Arbitrary<Change> {
   )
 }
 
-/** Two of three differ from a valid request in exactly one place, the others in up to five. */
+/** Two thirds differ from a valid request in exactly one place, the others in up to five. */
 export const badRequest = (operation: Operation): fc.Arbitrary<Change[]> =>
   fc.oneof(
     { weight: 2, arbitrary: fc.array(changes(operation), { minLength: 1, maxLength: 1 }) },
     { weight: 1, arbitrary: fc.array(changes(operation), { minLength: 2, maxLength: 5 }) },
   )
 
-/** The valid request with a change made to it. */
+/** Applies a change to the valid request. */
 export function change(wire: Wire, made: Change, ids: ValidRequest['ids']): Wire {
   switch (made.at) {
     case 'field':
@@ -204,7 +204,7 @@ function withField({ headers, payload }: Wire, field: string, value: unknown): P
       payload: JSON.stringify(typeof body === 'object' ? { ...body, [field]: value } : value),
     }
   } catch {
-    // An earlier change left no JSON, or more levels of it than can be written.
+    // An earlier change left invalid JSON, or too many levels to serialize.
     return {}
   }
 }

@@ -8,7 +8,7 @@ import { managementOperations, operations, type Schema } from './conformity.ts'
 
 const SERVER = fileURLToPath(new URL('..', import.meta.url))
 
-/** Answers of the router, where there is no operation, or the request has not come to one. */
+/** Errors that the router returns before a request reaches an operation. */
 const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND', 'ERR_REQUEST_TIMEOUT']
 
 const all = [...operations, ...managementOperations]
@@ -42,7 +42,7 @@ function codesDeclared(): Set<string> {
   return new Set(bodies.flatMap(codesWithin))
 }
 
-/** Also those that an answer tells for one id among several. */
+/** Includes the codes for single ids in an answer. */
 function codesWithin(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const inner = Object.values(schema).flatMap(codesWithin)
@@ -53,15 +53,15 @@ const codesIn = ({ properties }: Schema): string[] =>
   (properties?.error?.properties?.code?.enum as string[] | undefined) ?? []
 
 suite('the catalogue of errors', () => {
-  test('each is raised somewhere, and no other', () => {
+  test('contains exactly the codes that the code raises', () => {
     assert.deepEqual([...codesRaised()].sort(), codes)
   })
 
-  test('each is declared by an operation or belongs to the router, and no other', () => {
+  test('contains exactly the codes that operations declare or the router returns', () => {
     assert.deepEqual([...codesDeclared(), ...OF_THE_ROUTER].sort(), codes)
   })
 
-  test('each is declared under its own status', () => {
+  test('gives each code the status under which operations declare it', () => {
     for (const { operationId, responses } of all) {
       for (const [status, schema] of Object.entries(responses)) {
         for (const code of codesIn(schema)) {
@@ -73,9 +73,9 @@ suite('the catalogue of errors', () => {
   })
 })
 
-suite('codes that never come', () => {
+suite('codes that are never returned', () => {
   for (const code of Object.keys(impossibleErrors)) {
-    test(`${code} is in no operation`, () => {
+    test(`are declared by no operation: ${code}`, () => {
       assert.ok(!Object.hasOwn(errors, code))
       assert.ok(!codesDeclared().has(code))
       assert.ok(!codesRaised().has(code))
@@ -83,17 +83,17 @@ suite('codes that never come', () => {
   }
 })
 
-suite('the document', () => {
+suite('the OpenAPI document', () => {
   test('has operations', () => assert.ok(operations.length >= 5))
 
-  test('operation ids are unique', () => {
+  test('has unique operationIds', () => {
     const ids = all.map(({ operationId }) => operationId)
     assert.deepEqual([...new Set(ids)], ids)
   })
 
   for (const operation of all) {
     const { method, path, operationId, summary, tags, scope, onBehalfOf, rate, manage } = operation
-    test(`${method} ${path} is described`, () => {
+    test(`describes ${method} ${path}`, () => {
       assert.match(operationId, /^[a-z][A-Za-z]+$/)
       assert.ok(summary)
       assert.equal(tags.length, 1)
@@ -101,9 +101,9 @@ suite('the document', () => {
       assert.ok(Object.keys(operation.responses).some((status) => status.startsWith('2')))
     })
 
-    test(`${method} ${path} takes an Idempotency-Key if it writes`, () => {
+    test(`declares Idempotency-Key for ${method} ${path} if it writes`, () => {
       const named = operation.parameters.some(({ name }) => name === 'Idempotency-Key')
-      // Of what anyone may call, the sign-up alone: a session that is lost is made anew.
+      // Of the public operations, only sign-up has one: a lost session is simply created again.
       const kept = manage !== 'public' || operationId === 'createOperator'
       assert.equal(named, method !== 'GET' && kept)
     })

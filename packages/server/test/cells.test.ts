@@ -14,7 +14,7 @@ import { makeDatabase, type PrivateEngine, startPrivate } from './private-engine
 const directoryOf = (server: TestServer) => server.env.LOQUAT_DIRECTORY_URL ?? ''
 const newId = () => randomBytes(8).toString('hex')
 
-/** One write that every app takes. */
+/** A write that works for every app. */
 const write = async ({ no: appNo, cell }: App) =>
   cell?.db.tx((tx) =>
     announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload: { settings: {} } }),
@@ -32,13 +32,13 @@ async function runsOf(service: Service, statement: string): Promise<number> {
 suite('two cells in one process', () => {
   const server = useServer({ cells: ['us-1', 'us-2'] })
 
-  test('new apps spread over the cells of their region', async () => {
+  test('share the new apps of their region', async () => {
     const apps = []
     for (let nth = 0; nth < 4; nth++) apps.push(await server.newApp())
     assert.deepEqual(apps.map((app) => app.cell.id).sort(), ['us-1', 'us-1', 'us-2', 'us-2'])
   })
 
-  test('the rows of an app are on its own cell only', async () => {
+  test("keep an app's rows in its own cell only", async () => {
     for (const app of [await server.newApp(), await server.newApp()]) {
       await write(app)
       for (const cell of server.deps.directory.cells()) {
@@ -56,7 +56,7 @@ suite('two cells in one process', () => {
     }
   })
 
-  test('a move to another cell is noticed by refresh', async () => {
+  test('follow the move of an app after a refresh', async () => {
     const app = await server.newApp()
     const target = app.cell.id === 'us-1' ? 'us-2' : 'us-1'
     const move = 'update apps set cell_id = $1 where app_no = $2'
@@ -66,7 +66,7 @@ suite('two cells in one process', () => {
     assert.deepEqual([moved?.no, moved?.cell?.id], [app.no, target])
   })
 
-  test('an app that was removed is not known after a refresh', async () => {
+  test('forget a removed app after a refresh', async () => {
     const app = await server.newApp()
     await queryAt(directoryOf(server), 'delete from apps where app_no = $1', [app.no])
     assert.ok(await server.deps.directory.find(app.id))
@@ -75,7 +75,7 @@ suite('two cells in one process', () => {
   })
 })
 
-suite('a cell is a row', () => {
+suite('a row in the table of cells', () => {
   const server = useServer({ env: { LOQUAT_REGIONS: 'us,eu,in' } })
   const urls: string[] = []
   const newCellDatabase = async () => {
@@ -85,7 +85,7 @@ suite('a cell is a row', () => {
   }
   after(() => Promise.all(urls.map(dropDatabase)))
 
-  test('a cell added while the process runs takes and serves apps at once', async () => {
+  test('makes a new cell accept and serve apps at once', async () => {
     await insertCell(directoryOf(server), 'eu-1', await newCellDatabase())
     const app = await server.newApp('eu')
     assert.equal(app.cell.id, 'eu-1')
@@ -93,7 +93,7 @@ suite('a cell is a row', () => {
     assert.deepEqual(await app.eventTypes(), ['app.created', 'app.settings.updated'])
   })
 
-  test('an app created elsewhere, on a cell unknown here, is served', async () => {
+  test('lets a process serve an app that another process created on a cell it has not seen', async () => {
     await insertCell(directoryOf(server), 'in-1', await newCellDatabase())
     const elsewhere = await serve(readConfig(server.env), ['api'])
     try {
@@ -106,7 +106,7 @@ suite('a cell is a row', () => {
     }
   })
 
-  test('a cell that gets another address goes on there, for apps known before too', async () => {
+  test('moves a cell to another address, even for known apps', async () => {
     const app = await server.newApp('us')
     const url = await newCellDatabase()
     await queryAt(url, 'insert into apps (app_no, app_id) values ($1, $2)', [app.no, app.id])
@@ -122,10 +122,10 @@ suite('a cell is a row', () => {
   })
 })
 
-suite('regions not served', () => {
+suite('an app in a region that the process does not serve', () => {
   const server = useServer({ cells: ['us-1', 'eu-1', 'in-1'], env: { LOQUAT_REGIONS: 'us' } })
 
-  test('an app there has no cell here, but its region is known, and a move is noticed', async () => {
+  test('has a known region but no cell, and a move is noticed', async () => {
     const id = newId()
     const place = `insert into apps (app_id, name, cell_id, state) values ($1, 'Far', 'eu-1', 'active')`
     await queryAt(directoryOf(server), place, [id])
@@ -137,7 +137,7 @@ suite('regions not served', () => {
     assert.equal((await server.deps.directory.find(id))?.region, 'in')
   })
 
-  test('an app cannot be made there from here, and the answer says where', async () => {
+  test('cannot be created, and the error names the setting', async () => {
     const rui = await newOperator(server)
     const { status, body } = await rui.call('POST', '/apps', { body: { name: 'X', region: 'eu' } })
     assert.equal(status, 400)
@@ -145,7 +145,7 @@ suite('regions not served', () => {
     await assert.rejects(newApp(server.service, 'eu'), /See LOQUAT_REGIONS/)
   })
 
-  test('no connection is made to its cells', () => {
+  test('causes no connection to its cell', () => {
     assert.deepEqual(
       server.deps.directory.cells().map((cell) => cell.id),
       ['us-1'],
@@ -154,16 +154,16 @@ suite('regions not served', () => {
 })
 
 suite('unknown app ids', () => {
-  // Nothing is known here, so the refresh of known apps does not count among the lookups.
+  // This process knows no apps, so that their refresh doesn't count among the lookups.
   const server = useServer()
   const id = newId()
   const lookups = () => runsOf(server.service, 'directory.listPlacements')
 
-  // The clock stands still, so that a slow machine is not taken for the while after which one is asked again.
+  // The clock stands still, so that a slow machine doesn't reach the time of the next lookup.
   before(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }))
   after(() => mock.timers.reset())
 
-  test('reach the directory once, however often and however many at once they are asked', async () => {
+  test('are looked up in the directory once, however many requests there are', async () => {
     const { directory } = server.deps
     const together = await Promise.all(Array.from({ length: 50 }, () => directory.find(id)))
     assert.deepEqual(new Set(together), new Set([undefined]))
@@ -173,7 +173,7 @@ suite('unknown app ids', () => {
     assert.equal(await lookups(), 2)
   })
 
-  test('are asked again after a while, and found if they exist by then', async () => {
+  test('are looked up again after a while, and found if they exist by then', async () => {
     const place = `insert into apps (app_id, name, cell_id, state) values ($1, 'Late', 'us-1', 'active')`
     await queryAt(directoryOf(server), place, [id])
     assert.equal(await server.deps.directory.find(id), undefined)
@@ -181,7 +181,7 @@ suite('unknown app ids', () => {
     assert.equal((await server.deps.directory.find(id))?.id, id)
   })
 
-  test('an app that is still being created is not served', async () => {
+  test('include apps that are still being created', async () => {
     const half = newId()
     const place = `insert into apps (app_id, name, cell_id) values ($1, 'Half', 'us-1')`
     await queryAt(directoryOf(server), place, [half])
@@ -189,7 +189,7 @@ suite('unknown app ids', () => {
   })
 })
 
-suite('outages', () => {
+suite('an outage', () => {
   let directoryCluster: PrivateEngine
   let cellCluster: PrivateEngine
   let service: Service
@@ -212,7 +212,7 @@ suite('outages', () => {
     if (sharedUrl) await dropDatabase(sharedUrl)
   })
 
-  test('of the directory: known apps go on, unknown ones fail, new ones work after it', async () => {
+  test('of the directory leaves known apps working; unknown and new ones work after it', async () => {
     const { directory } = service.deps
     const app = await newApp(service, 'us')
     const stranger = newId()
@@ -231,7 +231,7 @@ suite('outages', () => {
     await write(await newApp(service, 'us'))
   })
 
-  test('of a cell: only its apps fail, and they work again after it', async () => {
+  test('of a cell affects only its apps, which work again after it', async () => {
     const [near, far] = [await newApp(service, 'us'), await newApp(service, 'eu')]
     const underWay = far.cell.db.tx(async (tx) => {
       await tx.query({ name: 'test.one', text: 'select 1', values: [] })

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** Debian's, or another one; as root in a container it has no sandbox and little shared memory. */
+/** Debian's Chromium or another one. As root in a container it has no sandbox and little shared memory. */
 export const openChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: process.env.LOQUAT_CHROMIUM ?? '/usr/bin/chromium',

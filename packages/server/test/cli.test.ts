@@ -114,7 +114,7 @@ suite('apps create', { concurrency: 3 }, () => {
   test('stores keys only hashed and encrypted', async () => {
     const { appId, apiKey, authKey } = await createApp()
     const dumped = [dump(cellUrl), dump(directoryUrl)].join('\n')
-    assert.ok(dumped.includes(appId), 'the dump holds the app')
+    assert.ok(dumped.includes(appId), 'the dump contains the app')
     for (const key of [apiKey, authKey]) {
       assert.ok(!dumped.includes(key))
       assert.ok(!dumped.includes(Buffer.from(key).toString('hex')))

@@ -1,4 +1,4 @@
-/** Checks every answer that any test gets against the OpenAPI documents, and notes which operations were called. */
+/** Checks every answer in a test against the OpenAPI documents, and records which operations were called. */
 import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -19,7 +19,7 @@ export interface Parameter {
   schema: Schema
 }
 
-/** An operation of the document, with where it stands. */
+/** An operation of the document, with its method and path. */
 export interface Operation {
   method: string
   path: string
@@ -30,7 +30,7 @@ export interface Operation {
   users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
   rate: string
-  /** Of operations of the management interface: who may call it. */
+  /** For operations of the management API: which operators may call it. */
   manage: 'public' | 'account' | Section | undefined
   sessionOnly: boolean
   parameters: Parameter[]
@@ -57,7 +57,7 @@ interface DocumentOperation {
   responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>
 }
 
-/** All of a document, with what stands before its paths on the bare host. */
+/** Reads all operations of a document; `prefix` precedes its paths on the bare host. */
 function readOperations(file: string, prefix: string): Operation[] {
   const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
   const { paths } = JSON.parse(text) as Document
@@ -86,9 +86,9 @@ function readOperations(file: string, prefix: string): Operation[] {
   )
 }
 
-/** The operations of the REST interface. */
+/** The operations of the REST API. */
 export const operations = readOperations('openapi.json', '')
-/** Those of the management interface. */
+/** The operations of the management API. */
 export const managementOperations = readOperations('management.openapi.json', '/manage')
 
 // `npm run check` lints the documents. Every test file compiles its schemas: to check them again, and to
@@ -102,8 +102,8 @@ const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 const parametersIn = ({ path }: Operation) => path.split('{').length
 
 /**
- * One slash at the end is none: an operation with an empty id at the end has two. As for the router, a
- * path goes before one that has a parameter in its place.
+ * Ignores one slash at the end; an operation with an empty id at the end has two. Like the router, it
+ * prefers a literal path to one with a parameter in the same place.
  */
 const byName = [...operations, ...managementOperations].toSorted(
   (one, other) => parametersIn(one) - parametersIn(other),
@@ -115,28 +115,28 @@ const patterns = byName.map((operation) => ({
   ),
 }))
 
-/** The operation that a request is for; undefined when there is none. */
+/** The operation that a request matches, or undefined. */
 export function operationOf(method: string, url: string): Operation | undefined {
   const path = decodePath(dataUrl(url) ?? url)
-  // Each GET answers HEAD too.
+  // Each GET operation answers HEAD too.
   const read = method === 'HEAD' ? 'GET' : method
   return patterns.find(({ operation, pattern }) => operation.method === read && pattern.test(path))
     ?.operation
 }
 
-/** An operator's request for data of an app is one for the operation of the REST interface. */
+/** The REST path behind an operator's request for an app's data. */
 function dataUrl(url: string): string | undefined {
   const [, rest] = /^\/manage\/apps\/[^/?#]+\/(v3\/.*|webhooks(?:[/?#].*)?)$/s.exec(url) ?? []
   return rest === undefined ? undefined : `/${rest.replace(/^webhooks/, 'v3/webhooks')}`
 }
 
-/** What stands between an operator and the data of an app. */
+/** Errors that an operator can get instead of an app's data. */
 const OF_MANAGEMENT = [
   ...['AUTH_ERR_EMPTY_AUTH_HEADER', 'AUTH_ERR_INVALID_CREDENTIALS', 'AUTH_ERR_FOREIGN_PAGE'],
   ...['AUTH_ERR_NO_ACCESS', 'AUTH_ERR_INVALID_APPID', 'ERR_APP_NOT_FOUND'],
 ]
 
-/** As the router does: what is escaped needlessly still finds its operation. */
+/** Decodes needless escapes, as the router does. */
 function decodePath(url: string): string {
   const [path = ''] = url.split(/[?#]/)
   try {
@@ -146,7 +146,7 @@ function decodePath(url: string): string {
   }
 }
 
-/** Fails unless the answer is one that the document allows. */
+/** Fails unless the document allows the answer. */
 export function assertConforms(method: string, url: string, status: number, body: unknown) {
   const operation = operationOf(method, url)
   const refused = dataUrl(url) !== undefined && OF_MANAGEMENT.includes(codeOf(body) ?? '')
@@ -169,7 +169,7 @@ function assertDeclared({ operationId, responses }: Operation, status: number, b
   assert.ok(validate(body), why())
 }
 
-/** A body is read before the path is found to be none. */
+/** The server reads the body before it finds that the path doesn't exist. */
 function assertUnknown(what: string, status: number, body: unknown, expected: number[]) {
   assert.ok(expected.includes(status), `${what} gave ${status}, and is no operation`)
   if (body === undefined) return
@@ -181,7 +181,7 @@ const codeOf = (body: unknown) => (body as { error?: { code: string } } | undefi
 
 const noted = new Set<string>()
 
-/** For coverage.test.ts: what was answered, in which test file. `-` is no operation. */
+/** For coverage.test.ts: records the answer and its test file. `-` stands for no operation. */
 export function noteAnswer(operationId: string, status: number, body: unknown) {
   const file = basename(process.argv[1] ?? '')
   for (const code of ['-', ...codesWithin(body)]) {
@@ -192,7 +192,7 @@ export function noteAnswer(operationId: string, status: number, body: unknown) {
   }
 }
 
-/** Also those that an answer tells for one id among several, at most three levels down. */
+/** Includes the codes for single ids in an answer, at most three levels deep. */
 function codesWithin(body: unknown, depth = 0): string[] {
   if (typeof body !== 'object' || body === null || depth > 3) return []
   const own = codeOf(body)

@@ -1,4 +1,4 @@
-/** Runs after all other tests of `npm test`, on what they noted of every answer. */
+/** Runs after all other tests of `npm test`, on the answers that they recorded. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
@@ -8,7 +8,7 @@ import { managementOperations, operations } from './conformity.ts'
 /** Codes that no test can provoke, with the reason. */
 const UNREACHABLE: Record<string, string> = {}
 
-/** They call every operation by themselves: an area must not lean on them. */
+/** These files call every operation, so they don't count as an area's own test. */
 const GENERATED = [
   ...['isolation.test.ts', 'access.test.ts', 'bad-input.test.ts'],
   'management-access.test.ts',
@@ -19,8 +19,8 @@ const seen = readFileSync(process.env.LOQUAT_TEST_SEEN ?? '/dev/null', 'utf8')
   .split('\n')
   .map((line) => line.split(' '))
 
-suite('what the tests have seen', () => {
-  test('every operation succeeds in a test of its own', () => {
+suite('the answers in the tests', () => {
+  test('include a success of every operation in a test of its area', () => {
     const called = new Set(
       seen
         .filter(([, status, , file = '']) => status?.startsWith('2') && !GENERATED.includes(file))
@@ -31,13 +31,13 @@ suite('what the tests have seen', () => {
     assert.deepEqual(never, [], 'operations that no test calls with success')
   })
 
-  test('every error of the catalogue', () => {
+  test('include every error of the catalogue', () => {
     const given = new Set(seen.map(([, , code]) => code))
     const never = Object.keys(errors).filter((code) => !given.has(code) && !UNREACHABLE[code])
     assert.deepEqual(never, [], 'errors that no test provokes')
   })
 
-  test('no excuse for an error that was seen, or is none', () => {
+  test('include no error that is listed as impossible to provoke', () => {
     const given = new Set(seen.map(([, , code]) => code))
     const stale = Object.keys(UNREACHABLE).filter(
       (code) => given.has(code) || !Object.hasOwn(errors, code),

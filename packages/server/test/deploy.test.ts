@@ -1,4 +1,4 @@
-/** What the files of a deployment say is true of the program: settings, commands, metrics. */
+/** Checks the deployment files against the program: settings, commands, metrics. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -39,10 +39,10 @@ const required = settings.filter((option) => !('default' in option)).map(({ env 
 
 const ofKind = (kind: string) => documents.filter((document) => document.kind === kind)
 
-suite('settings', () => {
+suite('the settings of a deployment', () => {
   const files = ['Dockerfile', 'compose.yaml', ...manifests]
   for (const path of files) {
-    test(`${path} names none that does not exist`, () => {
+    test(`all exist: ${path}`, () => {
       const named = read(path).match(/LOQUAT_[A-Z_]+/g) ?? []
       assert.deepEqual(
         named.filter((name) => !known.has(name)),
@@ -51,7 +51,7 @@ suite('settings', () => {
     })
   }
 
-  test('none that is required is missing', () => {
+  test('include every required one', () => {
     const [config] = ofKind('ConfigMap')
     const [secret] = ofKind('Secret')
     const given = Object.keys({ ...config.data, ...secret.stringData })
@@ -66,7 +66,7 @@ suite('the image', () => {
   const folder = mkdtempSync(join(tmpdir(), 'loquat-image-'))
   after(() => rmSync(folder, { recursive: true }))
 
-  test('is built of files that it is given', () => {
+  test('contains every file that its build uses', () => {
     copyContext(folder)
     linkModules(folder)
     const steps = [...read('Dockerfile').matchAll(/^RUN npm ci .* && (.+)$/gm)]
@@ -79,7 +79,7 @@ suite('the image', () => {
   })
 })
 
-/** Everything that is ours but what `.dockerignore` leaves out. */
+/** Copies our own files, without those in `.dockerignore`. */
 function copyContext(folder: string): void {
   const left = read('.dockerignore').trim().split('\n')
   const isLeft = (path: string) =>
@@ -91,7 +91,7 @@ function copyContext(folder: string): void {
   }
 }
 
-/** The packages of others as they are installed here, ours as they were copied. */
+/** Links installed packages, and our own as they were copied. */
 function linkModules(folder: string): void {
   mkdirSync(join(folder, 'node_modules'))
   const ours = readdirSync(join(ROOT, 'node_modules/@loquat'))
@@ -106,7 +106,7 @@ function linkModules(folder: string): void {
 }
 
 suite('Kubernetes', () => {
-  test('every manifest but the example is applied', () => {
+  test('applies every manifest but the example', () => {
     const [{ resources }] = ofKind('Kustomization')
     const applied = manifests
       .map((path) => path.split('/').at(-1))
@@ -114,7 +114,7 @@ suite('Kubernetes', () => {
     assert.deepEqual(resources.toSorted(), applied.toSorted())
   })
 
-  test('a role has time to drain, and probes at ports that it has', () => {
+  test('gives each role time to drain and probes at its own ports', () => {
     const [{ data }] = ofKind('ConfigMap')
     const drain = Number(data.LOQUAT_DRAIN_NOTICE_SECONDS) + Number(data.LOQUAT_DRAIN_SECONDS)
     for (const { spec } of ofKind('Deployment')) {
@@ -128,7 +128,7 @@ suite('Kubernetes', () => {
     }
   })
 
-  test('services lead to pods, and the ingress to services', () => {
+  test('connects the ingress to services and services to pods', () => {
     const labels = ofKind('Deployment').map(({ spec }) => spec.template.metadata.labels)
     for (const { spec } of ofKind('Service')) {
       assert.ok(
@@ -158,7 +158,7 @@ suite('the commands of compose.yaml, without containers', () => {
       word.startsWith('postgres://') ? cell : word,
     )
 
-  test('make an installation, and start each role', async () => {
+  test('create an installation and start each role', async () => {
     for (const service of ['migrate', 'add-cell']) {
       const { code, stderr } = await loquat(commandOf(service), env)
       assert.equal(code, 0, stderr)
@@ -169,7 +169,7 @@ suite('the commands of compose.yaml, without containers', () => {
         const { internalPort } = await running.logged('ready', ({ msg }) => msg === 'ready')
         const health = await fetch(`http://127.0.0.1:${internalPort}/health/ready`)
         assert.equal(health.status, 200)
-        // LoquatNoWorker stands on it.
+        // The alert LoquatNoWorker depends on it.
         const metrics = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text()
         const cells = metrics.match(/^loquat_outbox_oldest_seconds\{cell="us-1"\}/gm) ?? []
         assert.equal(cells.length, service === 'worker' ? 1 : 0)
@@ -184,7 +184,7 @@ suite('the commands of compose.yaml, without containers', () => {
     )
   })
 
-  test('alerts and dashboard show metrics that there are', async () => {
+  test('export every metric that alerts and the dashboard use', async () => {
     const running = await startServing('api,gateway,worker', env)
     const metrics = async () =>
       (await fetch(`http://127.0.0.1:${running.internalPort}/metrics`)).text()
@@ -196,13 +196,13 @@ suite('the commands of compose.yaml, without containers', () => {
     await until('all are shown', async () => {
       const shown = await metrics()
       const missing = [...named].filter((name) => !new RegExp(`^${name}[ {]`, 'm').test(shown))
-      // These are of what has happened: no webhook was called, and no event had to be sequenced.
+      // These appear only after webhook calls or sequenced events, and there were none.
       return missing.every((name) => /^loquat_(webhook_call_seconds|events)_/.test(name))
     })
     await running.end('SIGTERM')
   })
 
-  test('docs/operating.md says what to do at each alert', () => {
+  test('come with instructions for each alert in docs/operating.md', () => {
     const guide = read('docs/operating.md')
     for (const { alert } of alerts) assert.match(guide, new RegExp(`\`${alert}\``))
   })

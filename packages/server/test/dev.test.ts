@@ -80,7 +80,7 @@ suite('loquat dev', async () => {
     assert.equal(runningEngines(dir), undefined)
   })
 
-  test('the next start shows the same demo app and key', async () => {
+  test('shows the same demo app and key at the next start', async () => {
     assert.deepEqual(await start(), shown)
     await stop()
   })

@@ -1,4 +1,4 @@
-/** A device as tests use it: one WebSocket, and all that it has received. */
+/** A device in a test: one WebSocket and everything that it has received. */
 import type { EventType, ServerFrameType } from '@loquat/protocol'
 import { WebSocket } from 'ws'
 import type { TestApp, TestServer } from './kit.ts'
@@ -17,7 +17,7 @@ export interface DeviceOptions {
   resource?: string
 }
 
-/** A token of the user's own, made by REST. */
+/** Creates an auth token for the user. */
 export async function tokenOf(app: TestApp, uid: string): Promise<string> {
   const { body } = await app.call('POST', `/v3/users/${uid}/auth_tokens`, { body: { force: true } })
   return body.data.authToken
@@ -30,7 +30,7 @@ export async function newApp(server: Pick<TestServer, 'newApp'>, uids: string[])
   return app
 }
 
-/** Sends a text, by REST. */
+/** Sends a text message through the REST API. */
 export const send = (app: TestApp, from: string, receiver: string, text: string, kind = 'user') =>
   app.as(from).call('POST', '/v3/messages', {
     body: { receiver, receiverType: kind, category: 'message', type: 'text', data: { text } },
@@ -54,7 +54,7 @@ export class Device {
     )
   }
 
-  /** Connects a user, and waits for the answer to `auth`. */
+  /** Connects a user and waits for the answer to `auth`. */
   static async connect(
     port: number,
     app: Pick<TestApp, 'id'>,
@@ -64,7 +64,10 @@ export class Device {
     const device = new Device(port, `?appId=${app.id}`)
     await device.opened()
     device.send('auth', { authToken, ...options })
-    await until('it is let in', () => device.frames.length > 0 || device.closeCode !== undefined)
+    await until(
+      'an answer to auth',
+      () => device.frames.length > 0 || device.closeCode !== undefined,
+    )
     return device
   }
 
@@ -94,20 +97,20 @@ export class Device {
     })
   }
 
-  /** Types of the events of the log that it was told of, without those of tokens. */
+  /** The types of the logged events that it received, without those about tokens. */
   events(): string[] {
     const told = this.frames.filter(({ position }) => position !== undefined)
     return told.map(({ type }) => type).filter((type) => !type.startsWith('user.token'))
   }
 
-  /** The texts of the messages that it was told of, in the order in which they came. */
+  /** The texts of the messages that it received, in order. */
   texts(): string[] {
     return this.frames
       .filter(({ type }) => type === 'message.sent')
       .map(({ body }) => body.message.data.text)
   }
 
-  /** Everything that was on its way has come, when the answer to this has. */
+  /** Waits for the answer to a ping: everything that was sent before has then arrived. */
   async settled(): Promise<void> {
     const id = `settled-${this.frames.length}`
     this.send('ping', {}, id)

@@ -1,9 +1,10 @@
-/** What a user with a token may do: every operation, for its own things, others' and strangers'. */
+/** What a user with a token may do: every operation on the user's own resources, on other members' and on strangers'. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { ErrorCode } from '@loquat/protocol'
 import { type Operation, operations } from './conformity.ts'
 import { type Answer, refused, type TestApp, useServer } from './kit.ts'
+import { maskIds } from './mask-ids.ts'
 import {
   type Ids,
   prepare,
@@ -14,20 +15,19 @@ import {
   type ValidRequest,
 } from './resources.ts'
 import { rowsOf } from './rows.ts'
-import { visible } from './visible.ts'
 
 const server = useServer()
 
-/** The app's alone, whatever a user might want with it. */
+/** Operations for the app only. */
 const OF_THE_APP = /^(api_keys|roles|auth_tokens|bots|events|webhooks|stats)$/
 
-/** Samples ask for what only the app may: what a user can ask for instead. */
+/** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {
   updateUser: { body: { name: 'Amira K.', statusMessage: 'Away', unset: ['avatar'] } },
   resetUserConversation: { body: {} },
 }
 
-/** What those who take part may not do with what is another's: the others' messages, their group. */
+/** Operations that members may not use on other members' messages or groups, with the code. */
 const REFUSED: Record<string, ErrorCode> = {
   updateMessage: 'ERR_MESSAGE_NOT_A_SENDER',
   deleteMessage: 'ERR_MESSAGE_NOT_A_SENDER',
@@ -49,7 +49,7 @@ const make = (name: string, app: TestApp, ids: Ids = {}) => {
   return resource.make(app, ids)
 }
 
-/** Sends requests as a user's device does: no key, nobody else's name. */
+/** Sends requests as a user's device does: without an API key and without onBehalfOf. */
 async function deviceOf(app: TestApp, uid: string) {
   const headers = { authtoken: await make('authToken', app, { uid }) }
   return (request: ValidRequest): Promise<Answer> => {
@@ -58,13 +58,13 @@ async function deviceOf(app: TestApp, uid: string) {
   }
 }
 
-/** Whose the things of a prepared request are. */
+/** The user who owns the resources of a prepared request. */
 function ownerOf(app: TestApp, { operation: { users }, ids }: ValidRequest) {
   if (users === 'self') return ids.uid ?? ''
   return ids.onBehalfOf ?? make(ids.guid === undefined ? 'uid' : 'groups.onBehalfOf', app, ids)
 }
 
-/** Somebody who takes part as well: the one that a message went to, or a member of the group. */
+/** Another user of the conversation: the receiver of the message, or a member of the group. */
 async function otherOf(app: TestApp, { ids }: ValidRequest): Promise<string> {
   if (ids.id !== undefined) {
     return (await app.call('GET', `/v3/messages/${ids.id}`)).body.data.receiver
@@ -75,16 +75,16 @@ async function otherOf(app: TestApp, { ids }: ValidRequest): Promise<string> {
   return uid
 }
 
-/** Ids that say nothing to a stranger: what they name is not there, or is not the stranger's. */
+/** Ids that a stranger may not learn anything about. */
 async function nothing(app: TestApp, operation: Operation, { ids }: ValidRequest): Promise<Ids> {
   if (ids.id !== undefined) return { id: resourceOf(operation, 'id').unknown() }
   if (ids.guid !== undefined) return { guid: resourceOf(operation, 'guid').unknown() }
   if (operation.users === 'self') return { uid: resourceOf(operation, 'uid').unknown() }
-  // Users know of each other, but not of what others do with them.
+  // Users may know each other, but not each other's conversations.
   return ids.uid === undefined ? {} : { uid: await make('uid', app) }
 }
 
-test('what is of the app is not for users, and nothing else is kept from them', () => {
+test('users may call exactly the operations that are not for the app only', () => {
   const closed = operations.filter(({ users }) => !users)
   const [ofTheApp, more] = [[] as string[], [] as string[]]
   for (const { operationId, tags } of closed) {
@@ -109,12 +109,12 @@ for (const operation of operations) {
     })
 
     if (!users) {
-      test('is refused', async () => {
+      test('is refused to users', async () => {
         const request = await prepare(app, operation)
         const uid = request.ids.onBehalfOf ?? (await make('uid', app))
         const authtoken = await make('authToken', app, { uid })
         const rows = await rowsOf(app)
-        // Also beside a key: the lesser of both counts.
+        // Even beside an API key: the weaker credential decides.
         for (const apiKey of [null, app.apiKey]) {
           const { status, body } = await send(app, request, { apiKey, headers: { authtoken } })
           assert.equal(status, 403, JSON.stringify(body))
@@ -125,7 +125,7 @@ for (const operation of operations) {
       return
     }
 
-    test('of their own', async () => {
+    test("succeeds on a user's own resources", async () => {
       const request = await prepare(app, operation)
       const sendOwn = await deviceOf(app, await ownerOf(app, request))
       const reduced = REDUCED[operationId]
@@ -138,7 +138,7 @@ for (const operation of operations) {
 
     const { path } = operation
     if (path.includes('/messages/{id}') || path.includes('/groups/{guid}')) {
-      test(`of others: ${REFUSED[operationId] ?? 'as well'}`, async () => {
+      test(`${REFUSED[operationId] ? `returns ${REFUSED[operationId]}` : 'succeeds'} on other members' resources`, async () => {
         const request = await prepare(app, operation)
         const sendToo = await deviceOf(app, await otherOf(app, request))
         const { status, body } = await sendToo(request)
@@ -148,7 +148,7 @@ for (const operation of operations) {
     }
 
     if (path.includes('{') && operationId !== 'getUser') {
-      test('of strangers: as if there was nothing', async () => {
+      test("treats strangers' resources as if they didn't exist", async () => {
         const request = { ...(await prepare(app, operation)), ...REDUCED[operationId] }
         const { guid } = request.ids
         if (guid) await app.call('PUT', `/v3/groups/${guid}`, { body: { type: 'private' } })
@@ -158,7 +158,7 @@ for (const operation of operations) {
         const answer = await sendStrange(request)
         const asNothing = await sendStrange({ ...request, ids: { ...request.ids, ...none } })
         const named = Object.keys(none).map((name) => [name, request.ids[name] ?? ''])
-        assert.deepEqual(visible(answer, Object.fromEntries(named)), visible(asNothing, none))
+        assert.deepEqual(maskIds(answer, Object.fromEntries(named)), maskIds(asNothing, none))
         const { status, body } = answer
         assert.ok(status >= 400 || body.data.length === 0, JSON.stringify(body))
         assert.deepEqual(await rowsOf(app), rows)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
-import { holdKeys } from './hold-keys.ts'
 import { type TestApp, useServer } from './kit.ts'
+import { lockApp } from './locks.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
@@ -29,7 +29,7 @@ interface Call {
   body?: string
 }
 
-/** One request; rejects unless its answer arrives in full. */
+/** Sends one request; rejects unless its answer arrives completely. */
 function send({
   port,
   app,
@@ -62,7 +62,7 @@ function send({
   })
 }
 
-/** A caller behind a balancer that looks away after a while: it connects a few times more when told to. */
+/** A client behind a load balancer that soon stops sending: it reconnects only a few more times when told to. */
 async function hammer({ apiPort: port }: Serving, app: TestApp, replies: Reply[]): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
@@ -80,8 +80,8 @@ const startDraining = (noticeSeconds: number) =>
     LOQUAT_DRAIN_SECONDS: '60',
   })
 
-suite('SIGTERM', () => {
-  test('at once it is no longer ready, by its internal port too, and alive to the end', async (t) => {
+suite('a process after SIGTERM', () => {
+  test('is not ready at once, on its internal port too, and alive to the end', async (t) => {
     const own = { ...server.env, LOQUAT_DRAIN_NOTICE_SECONDS: '600' }
     const target = await startServing('api', own)
     t.after(() => target.end('SIGKILL'))
@@ -95,7 +95,7 @@ suite('SIGTERM', () => {
     }
   })
 
-  test('under load: no request is dropped', async (t) => {
+  test('drops no request under load', async (t) => {
     const app = await server.newApp()
     const target = await startDraining(NOTICE_SECONDS)
     t.after(() => target.end('SIGKILL'))
@@ -122,12 +122,12 @@ suite('SIGTERM', () => {
   })
 
   timedTest(
-    'a slow request is answered after the notice, and its connection delays nobody',
+    'answers a slow request after the notice period, and its connection delays nothing',
     async (t) => {
       const app = await server.newApp()
       const target = await startDraining(2)
       t.after(() => target.end('SIGKILL'))
-      const held = await holdKeys(app)
+      const held = await lockApp(app)
       t.after(() => held.close())
       const agent = new Agent({ keepAlive: true })
       t.after(() => agent.destroy())

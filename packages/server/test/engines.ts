@@ -1,4 +1,4 @@
-/** Engines of a test or bench run: private, on free ports, removed at the end. */
+/** Engines (PostgreSQL, NATS, Redis) of a test or bench run: private, on free ports, removed at the end. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
 
 export const TEMPLATES = { directory: 'template_directory', cell: 'template_cell' } as const
 
-/** The server that all test databases stand on, by the address of one of them. */
+/** The address of a database on the run's PostgreSQL server. */
 export function databaseUrl(env: NodeJS.ProcessEnv | EnginesEnv, name: string): string {
   const url = new URL(env.LOQUAT_DIRECTORY_URL ?? '')
   url.pathname = `/${name}`
@@ -25,7 +25,7 @@ export async function makeTemplates(env: EnginesEnv) {
   }
 }
 
-/** Runs `work` beside private engines, and removes them and their folder whatever happens. */
+/** Runs `work` with private engines, and always removes them and their folder. */
 export async function withEngines<T>(
   options: { durable: boolean },
   work: (env: EnginesEnv, dir: string) => Promise<T>,

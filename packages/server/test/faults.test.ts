@@ -3,17 +3,17 @@ import { after, afterEach, before, suite, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { type Service, serve } from '../src/serve.ts'
 import { cloneDatabase, dropDatabase, insertCell, testEnv } from './databases.ts'
-import { holdKeys } from './hold-keys.ts'
 import { newApp, type TestApp } from './kit.ts'
+import { lockApp } from './locks.ts'
 import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
 import { timeUntil, until } from './until.ts'
 
-/** On a slow machine, too, a database that works answers within this time. */
+/** Even on a slow machine a working database answers within this time. */
 const TIMEOUT_MS = LONG ? 4_000 : 10_000
-/** A database that hangs is given up after this long; one that is down, at once. */
+/** The service gives up on a hanging database after this time, and at once on one that is down. */
 const HANGING_MS = 6_000
 const DOWN_MS = 2_000
 const NEW_KEY = { name: 'Worker', scope: 'authOnly' }
@@ -44,7 +44,7 @@ function assertUnavailable({ status, code, took }: Timed, within: number) {
 
 const works = async (app: TestApp) => (await app.call('GET', '/v3/apikeys')).status === 200
 
-suite('a service goes on while an engine is away', { concurrency: false }, () => {
+suite('the service during an outage', { concurrency: false }, () => {
   let nats: PrivateEngine
   let redis: PrivateEngine
   let directory: PrivateEngine
@@ -52,7 +52,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
   let service: Service
   let env: Record<string, string>
   let steadyUrl: string
-  /** On a cell of the test run, which nobody stops. */
+  /** On a cell that is never stopped. */
   let steady: TestApp
   /** On the cell that the tests stop. */
   let fragile: TestApp
@@ -72,7 +72,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     const timeout = { LOQUAT_DB_TIMEOUT_MS: String(TIMEOUT_MS) }
     env = testEnv(directoryUrl, ['us-1'], { ...engines, ...timeout })
     service = await serve(readConfig(env), ['api'])
-    // Apps go to the cell that has the fewest.
+    // New apps go to the cell with the fewest apps.
     steady = await newApp(service)
     fragile = await newApp(service)
     assert.deepEqual([steady.cell.id, fragile.cell.id], ['us-1', 'us-2'])
@@ -86,7 +86,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     for (const app of [steady, fragile]) await until('both apps work', () => works(app))
   })
 
-  test('NATS stopped: requests pass', async () => {
+  test('answers requests while NATS is stopped', async () => {
     await nats.stop()
     assert.equal((await timed(steady)).status, 200)
     assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
@@ -94,7 +94,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     assert.equal((await timed(steady, 'POST', '/v3/apikeys', NEW_KEY)).status, 200)
   })
 
-  timedTest('Redis stopped or hanging: requests pass', async () => {
+  timedTest('answers requests while Redis is stopped or hangs', async () => {
     await redis.stop()
     for (let n = 0; n < 5; n++) assert.equal((await timed(steady)).status, 200)
     await redis.start()
@@ -112,7 +112,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
   })
 
   timedTest(
-    'a cell stopped: only its apps fail, at once, and come back by themselves',
+    'fails at once for the apps of a stopped cell only, and recovers by itself',
     async () => {
       assert.ok(await works(fragile))
       await cluster.stop()
@@ -126,11 +126,11 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     },
   )
 
-  test('a cell stopped under writes: each is answered, and the process stays', async (t) => {
-    // A process of its own: the runner of the tests would survive what ends the service.
+  test('answers every write while a cell stops, and keeps running', async (t) => {
+    // In a process of its own: the test runner would survive an error that ends the service.
     const other = await startServing('api', env)
     t.after(() => other.end('SIGKILL'))
-    const held = await holdKeys(fragile)
+    const held = await lockApp(fragile)
     const writes = Array.from({ length: 5 }, () =>
       fragile.call('POST', '/v3/apikeys', { body: NEW_KEY, port: other.apiPort }),
     )
@@ -147,27 +147,30 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
     assert.ok(other.running)
   })
 
-  timedTest('a cell hangs: its apps fail in bounded time, the others do not notice', async () => {
-    assert.ok(await works(fragile))
-    cluster.freeze()
-    try {
-      const hanging = [
-        timed(fragile),
-        timed(fragile, 'POST', '/v3/apikeys', NEW_KEY),
-        ...Array.from({ length: 30 }, () => timed(fragile)),
-      ]
-      assert.equal((await timed(steady)).status, 200)
-      for (const answer of await Promise.all(hanging)) assertUnavailable(answer, HANGING_MS)
-    } finally {
-      cluster.thaw()
-    }
-    await until('it works again', () => works(fragile))
-    // Connections that were given up are not used again: every answer is the one asked for.
-    for (let n = 0; n < 30; n++) assert.ok(await works(fragile))
-  })
+  timedTest(
+    'fails in bounded time for the apps of a hanging cell, without affecting others',
+    async () => {
+      assert.ok(await works(fragile))
+      cluster.freeze()
+      try {
+        const hanging = [
+          timed(fragile),
+          timed(fragile, 'POST', '/v3/apikeys', NEW_KEY),
+          ...Array.from({ length: 30 }, () => timed(fragile)),
+        ]
+        assert.equal((await timed(steady)).status, 200)
+        for (const answer of await Promise.all(hanging)) assertUnavailable(answer, HANGING_MS)
+      } finally {
+        cluster.thaw()
+      }
+      await until('it works again', () => works(fragile))
+      // Abandoned connections are never reused, so every answer belongs to its request.
+      for (let n = 0; n < 30; n++) assert.ok(await works(fragile))
+    },
+  )
 
-  timedTest('a process that cannot read the revocation log trusts no cached key', async () => {
-    // Refused after the key was accepted, and before the database is asked for more.
+  timedTest('trusts no cached key while it cannot read the revocations', async () => {
+    // The rate limit refuses it after the key was accepted and before any further query.
     const acceptance = async () => (await timed(fragile, 'GET', '/v3/apikeys?page=0')).status
     assert.equal(await acceptance(), 400)
     cluster.freeze()
@@ -186,7 +189,7 @@ suite('a service goes on while an engine is away', { concurrency: false }, () =>
   })
 
   timedTest(
-    'the directory stopped or hanging: known apps are served, unknown ones get 503',
+    'serves known apps and returns 503 for unknown ones while the directory is stopped or hangs',
     async () => {
       const stranger = async (appid: string) => {
         const started = performance.now()

@@ -1,7 +1,7 @@
-/** How a gateway process ends connections: soon where their users may no longer, in turn where it stops. */
+/** How a gateway process closes connections: soon after their users lose access, and one after another when it stops. */
 import assert from 'node:assert/strict'
 import { suite } from 'node:test'
-import { addCrowd, Survivor } from './crowd.ts'
+import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
 import { Device, newApp, tokenOf } from './device.ts'
 import { useServer } from './kit.ts'
 import { LONG } from './long.ts'
@@ -11,13 +11,13 @@ import { until } from './until.ts'
 
 const REVOKED_MS = 1_000
 const DEVICES = 500
-/** Half of it is for the goodbyes. */
+/** Half of it is for closing connections. */
 const DRAIN_SECONDS = 8
 
 const server = useServer({ roles: ['api', 'worker'] })
 
 suite('a connection at another process', () => {
-  timedTest('ends within a second of the answer that its user may no longer', async (t) => {
+  timedTest('closes within a second after its user loses access', async (t) => {
     const gateway = await startServing('gateway', server.env)
     t.after(() => gateway.end('SIGKILL'))
     const app = await newApp(server, ['amira', 'ben', 'cleo'])
@@ -48,7 +48,7 @@ suite('a connection at another process', () => {
 })
 
 suite(`${DEVICES} connections of a process that stops`, () => {
-  timedTest('go elsewhere one after the other, and miss nothing', async (t) => {
+  timedTest('move to another process one after another and miss nothing', async (t) => {
     const env = { ...server.env, LOQUAT_DRAIN_SECONDS: String(DRAIN_SECONDS) }
     const [old, next] = await Promise.all([
       startServing('gateway', env),
@@ -56,13 +56,13 @@ suite(`${DEVICES} connections of a process that stops`, () => {
     ])
     t.after(() => Promise.all([old.end('SIGKILL'), next.end('SIGKILL')]))
     const app = await server.newApp()
-    const people = await addCrowd(server.deps, app, DEVICES)
+    const people = await addBulkUsers(server.deps, app, DEVICES)
     let port = old.gatewayPort
-    const devices = people.map((person) => new Survivor(app.id, person, () => port))
+    const devices = people.map((person) => new ReconnectingDevice(app.id, person, () => port))
     t.after(() => {
       for (const device of devices) device.end()
     })
-    await until('all are let in', () => devices.every(({ open }) => open))
+    await until('all are connected', () => devices.every(({ open }) => open))
 
     port = next.gatewayPort
     const stopped = old.end('SIGTERM')
@@ -74,8 +74,8 @@ suite(`${DEVICES} connections of a process that stops`, () => {
     }
     const { code } = await stopped
     assert.equal(code, 0)
-    await until('all are let in again', () => devices.every(({ open }) => open))
-    await until('all were told', () =>
+    await until('all are connected again', () => devices.every(({ open }) => open))
+    await until('all have received it', () =>
       devices.every(({ received }, n) => received >= (n % 10 < 2 ? 1 : 0)),
     )
 

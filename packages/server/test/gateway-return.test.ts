@@ -1,11 +1,11 @@
 /**
- * Five thousand devices whose gateway is killed, in an app with a million recent events: all go on where
- * they were within half a minute. For the long form alone: it takes minutes to set up.
+ * Five thousand devices whose gateway is killed, in an app with a million recent events, all resume within
+ * half a minute. Only in the long form, because it takes minutes to set up.
  */
 import assert from 'node:assert/strict'
 import { suite, type TestContext } from 'node:test'
 import { cpuOfTree, parentOf } from '../bench/cpu.ts'
-import { addCrowd, Survivor } from './crowd.ts'
+import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -15,7 +15,7 @@ import { until } from './until.ts'
 
 const DEVICES = 5_000
 const EVENTS = 1_000_000
-/** More than a new process reads ahead: the rest is found in the log. */
+/** More than a new process reads ahead; it finds the rest in the log. */
 const MISSED = 10_000
 const AT_ONCE = 20_000
 const WITHIN_MS = 30_000
@@ -44,14 +44,14 @@ async function addGroups({ no, cell }: TestApp): Promise<void> {
       and c.one = 'g' || ((u / ${GROUP_OF}) * ${GROUPS_EACH} + k)`)
 }
 
-/** Whom the message with this number concerns. */
+/** The sender and receiver of the message with this number. */
 function concerned(n: number): number[] {
   if (n % TO_GROUP > 0) return [...new Set([n % DEVICES, (n * 7 + 1) % DEVICES])]
   const first = Math.floor(((n / TO_GROUP) % GROUPS) / GROUPS_EACH) * GROUP_OF
   return Array.from({ length: GROUP_OF }, (_, member) => first + member)
 }
 
-/** Messages from one number up to another, as if they had been sent and sequenced. */
+/** Inserts the messages of a range of numbers as if they had been sent and sequenced. */
 async function log({ no, cell }: TestApp, from: number, upto: number): Promise<void> {
   for (let start = from; start < upto; start += AT_ONCE) {
     await rows(
@@ -87,12 +87,12 @@ async function log({ no, cell }: TestApp, from: number, upto: number): Promise<v
 const inSeconds = (ms: number) => Math.round(ms / 100) / 10
 
 suite(`${DEVICES} devices`, { skip: !LONG }, () => {
-  timedTest('are where they were soon after their gateway was killed', async (t: TestContext) => {
+  timedTest('resume soon after their gateway is killed', async (t: TestContext) => {
     const app = await server.newApp()
-    const people = await addCrowd(server.deps, app, DEVICES)
+    const people = await addBulkUsers(server.deps, app, DEVICES)
     await addGroups(app)
     await log(app, 0, EVENTS)
-    // They are recent, not new: what counts them has done so.
+    // They are recent but not new, so they have already been counted.
     await rows(
       app.cell.db,
       `insert into usage_progress (app_no, position) values ($1, ${EVENTS})
@@ -106,13 +106,13 @@ suite(`${DEVICES} devices`, { skip: !LONG }, () => {
     let gateway: Serving | undefined = await startServing('gateway', server.env)
     t.after(() => gateway?.end('SIGKILL'))
     const devices = people.map(
-      (person) => new Survivor(app.id, person, () => gateway?.gatewayPort ?? 0),
+      (person) => new ReconnectingDevice(app.id, person, () => gateway?.gatewayPort ?? 0),
     )
     t.after(() => {
       for (const device of devices) device.end()
     })
     const came = performance.now()
-    await until('all are let in', () => devices.every(({ open }) => open), PATIENCE_MS)
+    await until('all are connected', () => devices.every(({ open }) => open), PATIENCE_MS)
     const toComeMs = performance.now() - came
 
     const killed = performance.now()
@@ -133,8 +133,8 @@ suite(`${DEVICES} devices`, { skip: !LONG }, () => {
     const postgresSeconds = cpuOfTree(postgres) - before
     const gatewaySeconds = cpuOfTree(gateway.pid)
 
-    for (const [n, { told, reloads }] of devices.entries()) {
-      const ids = [...told.values()].flat().sort((one, other) => Number(one) - Number(other))
+    for (const [n, { messages, reloads }] of devices.entries()) {
+      const ids = [...messages.values()].flat().sort((one, other) => Number(one) - Number(other))
       assert.deepEqual(ids, expected[n], `u${n}`)
       assert.equal(reloads, 0)
     }

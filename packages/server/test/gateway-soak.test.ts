@@ -1,7 +1,7 @@
 /**
- * Devices on two gateway processes under load, while those are killed, NATS loses all it
- * knows, and connections are cut: each ends with the messages of its conversations, in order, none
- * missing, none twice.
+ * Devices on two gateway processes under load, while these are killed, NATS loses its data and
+ * connections are cut: each device ends with the messages of its conversations, in order, without a
+ * gap or a repetition.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { Agent, request } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addCrowd, Survivor } from './crowd.ts'
+import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -25,7 +25,7 @@ const MEMBERS = LONG ? 50 : 20
 const GROUPS = LONG ? 20 : 10
 /** One message in so many goes to a group. */
 const TO_GROUP = 5
-/** With how many others a user talks: conversations go on, so that they have an order. */
+/** How many counterparts a user has; few, so that each conversation has many messages in order. */
 const PARTNERS = 5
 const SENDERS = 24
 
@@ -37,7 +37,7 @@ before(async () => {
 })
 after(() => nats?.remove())
 
-/** Its own threads are left to the devices: what is tested runs in processes. */
+/** This process runs only the devices; the tested code runs in other processes. */
 const server = useServer({ roles: ['api'], env: engines })
 
 /** Stands between devices and a gateway, and cuts connections. */
@@ -77,7 +77,7 @@ class Cutter {
   }
 }
 
-/** Sends at a rate, over connections that stay; whatever fails is sent again with its muid. */
+/** Sends at a steady rate over persistent connections, and retries failed messages with the same muid. */
 class Senders {
   acknowledged = 0
   readonly #agent = new Agent({ keepAlive: true, maxSockets: SENDERS })
@@ -134,14 +134,14 @@ class Senders {
 
 const any = (count: number) => Math.floor(Math.random() * count)
 
-async function newCrowd() {
+async function newLargeApp() {
   const app = await server.newApp()
   await app.cell.db.query({
     name: '',
     text: `update apps set settings = '{"rate.core": 1000000000, "rate.standard": 1000000000}' where app_no = $1`,
     values: [app.no],
   })
-  const people = await addCrowd(server.deps, app, DEVICES)
+  const people = await addBulkUsers(server.deps, app, DEVICES)
   for (let g = 0; g < GROUPS; g++) {
     const uids = people.slice(g * MEMBERS, (g + 1) * MEMBERS).map(({ uid }) => uid)
     const [owner = '', ...others] = uids
@@ -153,7 +153,7 @@ async function newCrowd() {
   return { app, people }
 }
 
-/** What the database holds, by conversation: ids in order. */
+/** The message ids in the database, by conversation, in order. */
 async function messagesOf(app: TestApp): Promise<Map<string, string[]>> {
   const found = await rows<{ conversation: string; ids: string[] }>(
     app.cell.db,
@@ -166,7 +166,7 @@ async function messagesOf(app: TestApp): Promise<Map<string, string[]>> {
   return new Map(found.map(({ conversation, ids }) => [conversation, ids]))
 }
 
-/** Whom a conversation concerns: both users, or the members. */
+/** The users of a conversation: both users, or the members. */
 function concerned(conversation: string): number[] {
   const [, group] = /^group_g(\d+)$/.exec(conversation) ?? []
   if (group !== undefined) {
@@ -176,8 +176,8 @@ function concerned(conversation: string): number[] {
 }
 
 suite('devices under faults', () => {
-  test('each is told every message of its conversations, once and in order', async (t: TestContext) => {
-    const { app, people } = await newCrowd()
+  test('receive every message of their conversations once and in order', async (t: TestContext) => {
+    const { app, people } = await newLargeApp()
     const [api, worker, ...gateways] = await Promise.all(
       ['api', 'worker', 'gateway', 'gateway'].map((role) => startServing(role, server.env)),
     )
@@ -187,12 +187,13 @@ suite('devices under faults', () => {
     await cutter.listening
     t.after(() => cutter.close())
     const devices = people.map(
-      (person, n) => new Survivor(app.id, person, n % 5 === 0 ? () => cutter.port : portOf),
+      (person, n) =>
+        new ReconnectingDevice(app.id, person, n % 5 === 0 ? () => cutter.port : portOf),
     )
     t.after(() => {
       for (const device of devices) device.end()
     })
-    await until('all are let in', () => devices.every(({ open }) => open))
+    await until('all are connected', () => devices.every(({ open }) => open))
 
     const senders = new Senders(app, api?.apiPort ?? 0)
     const sending = senders.run(SECONDS)
@@ -211,15 +212,15 @@ suite('devices under faults', () => {
       180_000,
     ).catch(() => {})
     const secondsToTheLast = Math.round((performance.now() - sentAt) / 100) / 10
-    // What comes twice would come now.
+    // Repeated messages would arrive now.
     await sleep(500)
     for (const [conversation, ids] of messages) {
       for (const n of concerned(conversation)) {
-        assert.deepEqual(devices[n]?.told.get(conversation), ids, `u${n} in ${conversation}`)
+        assert.deepEqual(devices[n]?.messages.get(conversation), ids, `u${n} in ${conversation}`)
       }
     }
     for (const [n, { received, reloads }] of devices.entries()) {
-      assert.equal(received, expected[n], `u${n} was told what it should not`)
+      assert.equal(received, expected[n], `u${n} received a message of another conversation`)
       assert.equal(reloads, 0)
     }
     const frames = devices.reduce((sum, { received }) => sum + received, 0)
@@ -231,7 +232,7 @@ suite('devices under faults', () => {
   })
 })
 
-/** Strikes in turn until the time is over; how often each fault struck. */
+/** Causes faults in turn until the time is over, and returns how often each occurred. */
 async function wreck(gateways: Serving[], cutter: Cutter): Promise<Record<string, number>> {
   const struck: Record<string, number> = {}
   const kill = async (n: number) => {

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { generatedFiles } from './generated.ts'
 
-suite('generated files are fresh: npm run generate', async () => {
+suite('generated files are up to date (npm run generate)', async () => {
   for (const { path, content } of await generatedFiles(process.env)) {
     test(basename(path), () => {
       assert.equal(existsSync(path) ? readFileSync(path, 'utf8') : '', content)

@@ -1,4 +1,4 @@
-/** Devices that mean harm, beside one that does not: the process stays within its memory, and serves it. */
+/** Hostile devices beside a well-behaved one: the gateway keeps within its memory and serves the latter. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { until } from './until.ts'
 
 const UNPROVEN = LONG ? 10_000 : 1_000
 const NEVER_READING = 10
-/** Far more than any of them may cost, far less than what they try to make it hold. */
+/** Far more memory than any attack may cost, far less than it tries to use. */
 const MORE_MB = 250
 
 const server = useServer({ roles: ['api', 'worker'] })
@@ -21,7 +21,7 @@ let gateway: Serving
 
 const port = () => gateway.gatewayPort
 
-/** A reading of the gateway process. */
+/** A metric of the gateway process. */
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${gateway.internalPort}/metrics`)).text()
   const [, value] = new RegExp(`^${name}(?:{[^}]*})? (\\S+)`, 'm').exec(text) ?? []
@@ -30,7 +30,7 @@ async function metric(name: string): Promise<number> {
 
 const memory = async () => (await metric('loquat_memory_bytes')) / 2 ** 20
 
-/** A WebSocket by hand: it can break every rule. */
+/** A hand-made WebSocket, which can break every rule. */
 async function rawSocket(app: TestApp): Promise<Socket> {
   const socket = connect(port(), '127.0.0.1')
   socket.on('error', () => {})
@@ -43,7 +43,7 @@ async function rawSocket(app: TestApp): Promise<Socket> {
   return socket
 }
 
-/** A frame of a client; its mask is zero, so that the payload is as given. */
+/** A client's frame; its mask is zero, so that the payload stays readable. */
 function frameOf(payload: Buffer, { opcode = 1, rsv = 0, length = payload.length } = {}): Buffer {
   const head =
     length < 126
@@ -58,7 +58,7 @@ async function closeCode(socket: Socket): Promise<number> {
   const parts: Buffer[] = []
   socket.on('data', (data: Buffer) => {
     parts.push(data)
-    // Said goodbye: else it would wait for our answer.
+    // End our side, or the server would wait for our close frame.
     if (data.includes(0x88)) socket.end()
   })
   if (!socket.destroyed) await once(socket, 'close')
@@ -80,7 +80,7 @@ suite('hostile devices', () => {
     await gateway?.end('SIGKILL')
   })
 
-  /** Runs the attack, and shows that the others are served. */
+  /** Runs the attack and checks that other devices are still served. */
   async function withstand(t: TestContext, attack: () => Promise<void>) {
     const before = await memory()
     await attack()
@@ -126,7 +126,7 @@ suite('hostile devices', () => {
     },
   }
   for (const [name, { frames, code }] of Object.entries(wrong)) {
-    test(`${name} ends the connection with ${code}`, async (t) => {
+    test(`are closed with ${code}: ${name}`, async (t) => {
       await withstand(t, async () => {
         const socket = await rawSocket(app)
         await signIn(socket)
@@ -137,19 +137,19 @@ suite('hostile devices', () => {
     })
   }
 
-  test('U+0000 in a frame is refused, and reaches no database', async () => {
+  test('cannot send U+0000 to the database', async () => {
     const device = await Device.connect(port(), app, await tokenOf(app, 'mallory'))
     device.send('receipt.read', { receiverType: 'user', receiver: 'a\u0000b' }, 'nul')
     assert.equal((await device.waitFor('session.error')).body.code, 'ERR_BAD_REQUEST')
     await device.close()
   })
 
-  test('data nested too deeply is refused, and passed on to nobody', async (t) => {
+  test('cannot pass on data that is nested too deeply', async (t) => {
     await withstand(t, async () => {
       const socket = await rawSocket(app)
       await signIn(socket)
       for (const depth of [101, 1_000, 2_600]) {
-        // Keys that are numbers: others are written out without recursion.
+        // Numeric keys, because others are serialized without recursion.
         const metadata = `${'{"0":'.repeat(depth)}1${'}'.repeat(depth)}`
         const body = `{"receiverType":"user","receiver":"ben","metadata":${metadata}}`
         const answer = once(socket, 'data')
@@ -161,25 +161,25 @@ suite('hostile devices', () => {
     assert.ok(!witness.frames.some(({ type }) => type.startsWith('typing')))
   })
 
-  test('one that was refused an upgrade, and stays, is let go', async () => {
+  test('are disconnected if they stay after a refused upgrade', async () => {
     const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true })
     socket.on('error', () => {})
     socket.write('GET /x HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n')
     await once(socket.resume(), 'end')
-    await until('nobody is there', () => {
+    await until('no connection is left', () => {
       socket.write('.')
       return socket.closed
     })
   })
 
-  test('one that sends on while the database answers nobody is closed', async (t) => {
+  test('are closed if they keep sending while the database hangs', async (t) => {
     await withstand(t, async () => {
       const device = await Device.connect(port(), app, await tokenOf(app, 'mallory'))
       const blocker = new pg.Client(app.cell.url)
       await blocker.connect()
       await blocker.query('begin; lock table users in access exclusive mode')
       let sentAt = 0
-      // No more of them than are allowed.
+      // No more frames than are allowed.
       await until('it is closed', () => {
         if (performance.now() - sentAt > 60) {
           sentAt = performance.now()
@@ -193,7 +193,7 @@ suite('hostile devices', () => {
     })
   })
 
-  test('paths that are none, and requests cut short', async (t) => {
+  test('gain nothing from unknown paths and truncated requests', async (t) => {
     await withstand(t, async () => {
       for (const path of ['//', '/v3/realtime/../x', '*', '/%', '/v3/realtime?appId=%']) {
         const socket = connect(port(), '127.0.0.1')
@@ -207,7 +207,7 @@ suite('hostile devices', () => {
     })
   })
 
-  test(`${UNPROVEN} connections that never say who they are`, async (t) => {
+  test(`are closed if they never authenticate: ${UNPROVEN} connections`, async (t) => {
     await withstand(t, async () => {
       const sockets: Socket[] = []
       for (let n = 0; n < UNPROVEN; n += 100) {
@@ -225,7 +225,7 @@ suite('hostile devices', () => {
     })
   })
 
-  test(`${NEVER_READING} connections that never read are closed, and hold little`, async (t) => {
+  test(`are closed if they never read, without much memory: ${NEVER_READING} connections`, async (t) => {
     await app.client.groups.create({ guid: 'loud', name: 'Loud', type: 'public', owner: 'amira' })
     await app.call('POST', '/v3/groups/loud/members', { body: { participants: ['mallory'] } })
     await withstand(t, async () => {
@@ -236,7 +236,7 @@ suite('hostile devices', () => {
         socket.pause()
         sockets.push(socket)
       }
-      // More than the kernel keeps for them: about 4 MB each.
+      // More than the kernel buffers: about 4 MB each.
       const text = 'x'.repeat(9_000)
       await until('all are closed', async () => {
         const sent = await Promise.all(

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { before, suite, test } from 'node:test'
 import { operations } from './conformity.ts'
 import { type Answer, type TestApp, useServer } from './kit.ts'
+import { maskIds } from './mask-ids.ts'
 import {
   type Ids,
   idNames,
@@ -13,11 +14,10 @@ import {
   type ValidRequest,
 } from './resources.ts'
 import { rowsOf } from './rows.ts'
-import { visible } from './visible.ts'
 
 const server = useServer()
 
-test('test/resources.ts holds nothing but what operations need', () => {
+test('test/resources.ts contains nothing that no operation needs', () => {
   assert.deepEqual(staleEntries(), [])
 })
 
@@ -37,19 +37,19 @@ for (const operation of operations) {
       foreign = await prepare(other, operation)
     })
 
-    test("another app's key is as good as one that nobody has", async () => {
+    test("treats another app's key like an unknown one", async () => {
       const before = [await rowsOf(own), await rowsOf(other)]
       for (const apiKey of [other.apiKey, other.authKey]) {
         const theirs = await send(own, request, { apiKey })
         const unknown = await send(own, request, { apiKey: randomBytes(20).toString('hex') })
         assert.equal(theirs.body.error?.code, 'AUTH_ERR_APIKEY_NOT_FOUND')
-        assert.deepEqual(visible(theirs, {}), visible(unknown, {}))
+        assert.deepEqual(maskIds(theirs, {}), maskIds(unknown, {}))
         assert.deepEqual(headersOf(theirs), headersOf(unknown))
       }
       assert.deepEqual([await rowsOf(own), await rowsOf(other)], before)
     })
 
-    test('no key, or a blank one', async () => {
+    test('refuses a missing or blank key', async () => {
       const before = await rowsOf(own)
       for (const apiKey of [null, '', '  ']) {
         const { status, body } = await send(own, request, { apiKey })
@@ -62,7 +62,7 @@ for (const operation of operations) {
     const names = idNames(operation).filter((name) => !resourceOf(operation, name).free)
     const choices = names.map((name) => [name]).concat(names.length > 1 ? [names] : [])
     for (const chosen of choices) {
-      test(`another app's ${chosen.join(' and ')} is as unknown as any`, async () => {
+      test(`treats another app's ${chosen.join(' and ')} as unknown`, async () => {
         const theirs: Ids = {}
         const unknown: Ids = {}
         for (const name of chosen) {
@@ -72,13 +72,13 @@ for (const operation of operations) {
         const before = await rowsOf(other)
         const answer = await send(own, { ...request, ids: { ...request.ids, ...theirs } })
         const asUnknown = await send(own, { ...request, ids: { ...request.ids, ...unknown } })
-        assert.deepEqual(visible(answer, theirs), visible(asUnknown, unknown))
+        assert.deepEqual(maskIds(answer, theirs), maskIds(asUnknown, unknown))
         assert.deepEqual(await rowsOf(other), before)
       })
     }
 
-    // Last, since it may use up what was prepared: without it the tests above prove nothing.
-    test('the same request with the own key succeeds', async () => {
+    // Last, because it may use up the prepared resources. Without it the tests above would prove nothing.
+    test("accepts the same request with the app's own key", async () => {
       const before = await rowsOf(other)
       const { status, body } = await send(own, request)
       assert.equal(status, 200, JSON.stringify(body))

@@ -15,17 +15,17 @@ const lock = (db: Executor, { job, workerId, epoch }: Lease) =>
 const expire = (db: Db, { id }: Worker) =>
   rows(db, 'update workers set expires_at = clock_timestamp() where worker_id = $1::uuid', [id])
 
-/** Keeps a worker's row valid: on a slow machine it would expire before the next statement. */
+/** Keeps a worker's row valid, because on a slow machine it would expire before the next statement. */
 const keep = (db: Db, { id }: Worker) =>
   rows(db, `update workers set expires_at = 'infinity' where worker_id = $1::uuid`, [id])
 
-suite('leases', () => {
+suite('a lease', () => {
   const server = useServer()
   afterEach(killRunning)
   const cellDb = () => server.deps.directory.cell('us-1').db
   const newWorker = () => new Worker(cellDb, server.deps.log)
 
-  test('one of two workers has it, and each change of hands raises the epoch', async () => {
+  test('belongs to one of two workers, and each change of holder raises the epoch', async () => {
     const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
     const leases = await Promise.all([first.take(job), second.take(job)])
     assert.deepEqual(leases.map((lease) => lease?.epoch).toSorted(), [1, undefined])
@@ -40,7 +40,7 @@ suite('leases', () => {
     assert.equal((await holder.take(job))?.epoch, 4)
   })
 
-  test('the database refuses an old epoch, another worker and one that has expired', async () => {
+  test('protects writes from an old epoch, another worker and an expired holder', async () => {
     const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
     const lost = await first.take(job)
     assert.ok(lost)
@@ -57,7 +57,7 @@ suite('leases', () => {
     await assert.rejects(lock(cellDb(), held), isLeaseLost)
   })
 
-  test('a takeover waits for the transaction of the holder', async () => {
+  test("is taken over only after the holder's transaction ends", async () => {
     const [first, second, job] = [newWorker(), newWorker(), randomUUID()]
     const held = await first.take(job)
     assert.ok(held)
@@ -79,13 +79,13 @@ suite('leases', () => {
     assert.deepEqual(order, ['done', 'taken 2'])
   })
 
-  test('a process that is asked to end gives its leases up at once', async () => {
+  test('is released at once by a process that is asked to end', async () => {
     const process = await startServing('worker', server.env)
     await process.holds('sequencer')
     await process.holds('upkeep')
     assert.equal(await newWorker().take('sequencer'), undefined)
     assert.equal((await process.end()).code, 0)
-    // Not only with the worker's own end, which calls of webhooks can delay.
+    // Not only when the worker has ended, which webhook calls can delay.
     const nobody = '00000000-0000-0000-0000-000000000000'
     const held = await rows(cellDb(), 'select job from leases where worker_id <> $1', [nobody])
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Writers of events, and what the event log must hold of them. */
+/** Writers of events, and checks that the log contains exactly the committed ones. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Cell } from '../src/platform/cells/directory.ts'
@@ -8,7 +8,7 @@ import { announce } from '../src/platform/events/announce.ts'
 import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
-/** Runs plain SQL where the service runs its statements. */
+/** Runs plain SQL on one of the service's databases. */
 export async function rows<R extends object>(db: Executor, text: string, values: unknown[] = []) {
   return (await db.query<R & Record<string, unknown>>({ name: '', text, values })).rows
 }
@@ -24,7 +24,7 @@ interface LoggedRow {
   n: number | null
 }
 
-/** What the log of an app holds, in order; `app.created`, the first, has no number. */
+/** An app's log, in order; `app.created`, the first event, has no number. */
 export const logOf = (cell: Cell, app: TestApp) =>
   rows<LoggedRow>(
     cell.db,
@@ -33,7 +33,7 @@ export const logOf = (cell: Cell, app: TestApp) =>
     [app.no],
   )
 
-/** Waits until everything that was committed has its position; the numbers in their order. */
+/** Waits until every committed event is logged, and returns their numbers in order. */
 export async function loggedNumbers(app: TestApp, count: number, cell = app.cell) {
   await until(`${count} events logged`, async () => {
     const [log] = await rows<{ n: number }>(
@@ -47,17 +47,17 @@ export async function loggedNumbers(app: TestApp, count: number, cell = app.cell
   assert.deepEqual(
     log.map(({ position }) => position),
     log.map((_, index) => index + 1),
-    'positions without a hole',
+    'positions without a gap',
   )
   return log.flatMap(({ n }) => (n === null ? [] : [n]))
 }
 
 class RolledBack extends Error {}
 
-/** On a machine that is short of time, the pool gives up before there is a transaction. */
+/** On a busy machine the pool can give up before a transaction begins. */
 const neverBegan = ({ message }: Error) => message === 'timeout exceeded when trying to connect'
 
-/** Sixteen writers that commit or roll back at random, until they are ended. */
+/** Sixteen writers that commit or roll back at random until they are stopped. */
 export class Writers {
   readonly #apps: TestApp[]
   readonly #committed = new Map<TestApp, number[]>()
@@ -69,7 +69,7 @@ export class Writers {
     this.#apps = apps
     for (const app of apps) this.#committed.set(app, [])
     this.#running = Array.from({ length: writers }, () => this.#write())
-    // endAndCheck reports what went wrong; a test that failed before must not leave writers.
+    // endAndCheck reports errors. A test that fails before must not leave writers running.
     const settled = Promise.allSettled(this.#running)
     t.after(async () => {
       this.#ended = true
@@ -88,7 +88,7 @@ export class Writers {
     await until(`${events} more events committed`, async () => this.count >= wanted)
   }
 
-  /** Ends the writers: everything that was committed must be logged, each event once. */
+  /** Stops the writers and checks that each committed event is logged exactly once. */
   async endAndCheck(): Promise<void> {
     this.#ended = true
     await Promise.all(this.#running)
@@ -108,7 +108,7 @@ export class Writers {
       await app.cell.db
         .tx(async (tx) => {
           for (const n of numbers) await announceNumber(tx, app, n)
-          // Lets others draw ids and commit in between.
+          // Other writers draw ids and commit in between.
           await rows(tx, 'select pg_sleep(random() * 0.2)')
           if (!commits) throw new RolledBack()
         })

@@ -1,10 +1,10 @@
-/** The real command, in processes of its own. */
+/** Runs the real command in processes of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Far longer than anything here takes, also on a busy machine. */
+/** Far longer than anything here takes, even on a busy machine. */
 const PATIENCE_MS = 300_000
 
 export const LOQUAT = fileURLToPath(new URL('../bin/loquat.js', import.meta.url))
@@ -25,13 +25,13 @@ type Env = Record<string, string>
 
 const all = new Set<Running>()
 
-/** Ends every process that is left. */
+/** Ends all processes that are still running. */
 export const killRunning = () => Promise.all([...all].map((running) => running.end('SIGKILL')))
 
-// A test that fails must not leave processes that keep its file from ending.
+// A failed test must not leave processes that keep its file from ending.
 after(killRunning)
 
-/** A process, and all that it prints. */
+/** A process and everything that it prints. */
 export class Running {
   readonly ended: Promise<Outcome>
   readonly #child: ChildProcess
@@ -64,7 +64,7 @@ export class Running {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** The first match in what it has printed or will print; fails when it ends without one. */
+  /** Waits for the first match in its output; fails if it ends without one. */
   printed(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#first(
       String(pattern),
@@ -72,12 +72,12 @@ export class Running {
     )
   }
 
-  /** The first entry of its log that matches, from the beginning; fails when it ends without one. */
+  /** Waits for the first matching log entry, from the beginning; fails if it ends without one. */
   logged(what: string, matches: (entry: LogEntry) => boolean): Promise<LogEntry> {
     return this.#first(what, () => this.#entries().find(matches))
   }
 
-  /** The process has the lease on the job. */
+  /** Waits until the process has the job's lease. */
   holds(job: string): Promise<LogEntry> {
     return this.logged(`took ${job}`, (entry) => entry.msg === 'job started' && entry.job === job)
   }
@@ -86,7 +86,7 @@ export class Running {
     this.#child.kill(name)
   }
 
-  /** Signals, and waits for its end. */
+  /** Sends a signal and waits for the end. */
   end(name: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.signal(name)
     return this.ended
@@ -109,7 +109,7 @@ export class Running {
   }
 }
 
-/** Starts a command; nothing but `env` and the PATH reaches it. */
+/** Starts a command with nothing but `env` and the PATH in its environment. */
 export function startLoquat(args: string[], env: Env): Running {
   const child = spawn(process.execPath, [LOQUAT, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
@@ -123,7 +123,7 @@ export const loquat = (args: string[], env: Env): Promise<Outcome> => startLoqua
 
 export type Serving = Running & { apiPort: number; gatewayPort: number; internalPort: number }
 
-/** `loquat serve` with these roles, once it is ready. */
+/** Starts `loquat serve` with these roles and waits until it is ready. */
 export async function startServing(roles: string, env: Env, logLevel = 'info'): Promise<Serving> {
   const own = { ...env, LOQUAT_LOG_LEVEL: logLevel }
   const running = startLoquat(['serve', '--roles', roles], own)

@@ -1,4 +1,4 @@
-/** Who may do what in the management interface: every operation, asked by everyone. */
+/** Who may do what in the management API: every operation, called by every kind of operator. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance, InjectOptions } from 'fastify'
@@ -14,7 +14,7 @@ const server = useServer({
   env: { LOQUAT_SIGN_UP: 'open', LOQUAT_TRUSTED_PROXIES: '127.0.0.1' },
 })
 
-/** As the contract has it, not as the code does. */
+/** From the specification, not from the code. */
 const ALL: Role[] = [...ROLES]
 const MAY: Record<string, 'everyone' | 'account' | 'session' | Role[]> = {
   createOperator: 'everyone',
@@ -50,7 +50,7 @@ const MAY: Record<string, 'everyone' | 'account' | 'session' | Role[]> = {
   listAppAuditEntries: ['owner', 'admin'],
 }
 
-test('every operation has its line, and no other', () => {
+test('the table has exactly one line for each operation', () => {
   assert.deepEqual(
     managementOperations.map(({ operationId }) => operationId).sort(),
     Object.keys(MAY).sort(),
@@ -81,7 +81,7 @@ function send(
   as: { cookie: string | null; headers?: Record<string, string> },
 ) {
   const { operation, body } = request
-  // Limits by address are not what is tested.
+  // Rate limits per address are not under test.
   const own = { 'x-forwarded-for': `10.${++addresses >> 8}.${addresses & 255}.1` }
   const headers = { ...own, ...as.headers, ...(as.cookie !== null && { cookie: as.cookie }) }
   const path = urlOf(request).replace(/^\/manage/, '')
@@ -107,7 +107,7 @@ for (const operation of managementOperations) {
   suite(operationId, () => {
     for (const role of Array.isArray(may) ? ALL : []) {
       const allowed = may.includes(role)
-      test(`a collaborator who is ${role} ${allowed ? 'may' : 'may not'}`, async () => {
+      test(`is ${allowed ? 'allowed to' : 'refused to'} the role ${role}`, async () => {
         const request = await prepareManaged(server, operation, role)
         const as = { cookie: request.caller.cookie }
         if (!allowed) return assertRefused(request, as, [403, 'AUTH_ERR_NO_ACCESS'])
@@ -117,7 +117,7 @@ for (const operation of managementOperations) {
     }
 
     if (Array.isArray(may)) {
-      test('a stranger may not', async () => {
+      test('is refused to operators outside the app', async () => {
         const request = await prepareManaged(server, operation, null)
         const as = { cookie: request.caller.cookie }
         await assertRefused(request, as, [404, 'ERR_APP_NOT_FOUND'])
@@ -125,7 +125,7 @@ for (const operation of managementOperations) {
         await assertRefused(unknown, as, [404, 'ERR_APP_NOT_FOUND'])
       })
     } else {
-      test(`${may === 'everyone' ? 'everyone' : 'whoever is signed in'} may`, async () => {
+      test(`is allowed to ${may === 'everyone' ? 'everyone' : 'signed-in operators'}`, async () => {
         const request = await prepareManaged(server, operation)
         const cookie = may === 'everyone' ? null : request.caller.cookie
         const { status, body } = await send(request, { cookie })
@@ -134,7 +134,7 @@ for (const operation of managementOperations) {
     }
 
     if (!Array.isArray(may) && operation.path.includes('{')) {
-      test("another account's ids are as unknown as any", async () => {
+      test("treats another account's ids as unknown", async () => {
         const [own, other] = [
           await prepareManaged(server, operation),
           await prepareManaged(server, operation),
@@ -147,7 +147,7 @@ for (const operation of managementOperations) {
     }
 
     if (operation.method !== 'GET') {
-      test('a page of another host may not', async () => {
+      test('is refused to pages of other hosts', async () => {
         const request = await prepareManaged(server, operation)
         const headers = { 'sec-fetch-site': 'same-site' }
         const as = { cookie: request.caller.cookie, headers }
@@ -156,7 +156,7 @@ for (const operation of managementOperations) {
     }
 
     if (may === 'everyone') return
-    test('whoever is signed out may not', async () => {
+    test('is refused after signing out', async () => {
       const request = await prepareManaged(server, operation)
       await assertRefused(request, { cookie: null }, [401, 'AUTH_ERR_EMPTY_AUTH_HEADER'])
       const ended = { cookie: `loquat_session=${'x'.repeat(43)}` }
@@ -165,7 +165,7 @@ for (const operation of managementOperations) {
       await assertRefused(request, { cookie: null, headers }, [401, 'AUTH_ERR_EMPTY_AUTH_HEADER'])
     })
 
-    test(`key and secret ${may === 'session' ? 'are not enough' : 'do'}`, async () => {
+    test(`${may === 'session' ? 'refuses' : 'accepts'} a key and its secret`, async () => {
       const request = await prepareManaged(server, operation)
       const { client, password } = request.caller
       const { key, secret } = await client.keys.create({ name: 'Program', password })
@@ -177,8 +177,8 @@ for (const operation of managementOperations) {
   })
 }
 
-suite('the data of an app', () => {
-  /** Sections of the contract's table, by the tag of the operation. */
+suite("an app's data", () => {
+  /** Sections of the specification's table, by the operation's tag. */
   const credentials: Role[] = ['owner', 'admin', 'developer']
   const TAGS: Record<string, Role[]> = {
     api_keys: credentials,
@@ -208,7 +208,7 @@ suite('the data of an app', () => {
   })
   after(() => api.close())
 
-  test('every area says whose it is', () => {
+  test('belongs to a section for every area', () => {
     const tags = new Set(operations.map(({ tags: [tag = ''] }) => tag))
     assert.deepEqual(
       [...tags].filter((tag) => !TAGS[tag]),
@@ -223,7 +223,7 @@ suite('the data of an app', () => {
   })
 
   for (const { operationId, method, path, tags } of operations) {
-    test(`${operationId}, asked by everyone`, async () => {
+    test(`is open to the right roles: ${operationId}`, async () => {
       const may = TAGS[tags[0] ?? ''] ?? []
       for (const [who, operator] of team) {
         const url = `/manage/apps/${app.id}${path.replace(/\{\w+\}/g, 'x')}`

@@ -1,6 +1,6 @@
 /**
- * What the tests over all operations of the management interface need to know of each: an id for
- * every path parameter, and what to send so that the operation succeeds.
+ * What the tests over all operations of the management API need for each: an id for every path
+ * parameter, and a request that succeeds.
  */
 import { randomBytes } from 'node:crypto'
 import type { Role } from '../src/gate/operator.ts'
@@ -12,7 +12,7 @@ import type { Ids, Sample, ValidRequest } from './resources.ts'
 
 interface Ground {
   server: TestServer
-  /** Whoever is to call the operation. */
+  /** The operator who calls the operation. */
   caller: TestOperator
   /** The owner of the app, if there is one. */
   owner: TestOperator
@@ -21,7 +21,7 @@ interface Ground {
 
 const someone = () => `${randomBytes(6).toString('hex')}@example.org`
 
-/** The id of the own session: whoever ends it is out. */
+/** Another session of the caller: one that ends its own session can't go on. */
 async function otherSession({ server, caller }: Ground): Promise<string> {
   const credentials = { email: caller.email, password: caller.password }
   const answer = await caller.call('POST', '/sessions', { body: credentials, cookie: null })
@@ -52,7 +52,7 @@ const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
     const app = await server.newApp()
     const owner = await newOperator(server)
     await join(server, app, owner, 'owner')
-    // Of an address without an account, which the caller then gets.
+    // An invitation for another address, changed to the caller's.
     const email = someone()
     const { admins } = await owner.client.collaborators.change(app.id, { admins: [email] })
     const text = 'update invitations set email = $1 where email = $2'
@@ -94,8 +94,8 @@ export interface ManagedRequest extends ValidRequest {
 }
 
 /**
- * Makes all that an operation needs to succeed. Of an app in its path the caller is what `role` says;
- * null: nothing.
+ * Creates everything an operation needs to succeed. The caller gets the given role in the app of the
+ * path; null gives none.
  */
 export async function prepareManaged(
   server: TestServer,
@@ -126,7 +126,7 @@ export async function prepareManaged(
   return { operation, caller, ids: ground.ids, ...(await sample?.(ground)) }
 }
 
-/** What stands here and is of no use. */
+/** Entries of this file that no operation uses. */
 export function staleSamples(): string[] {
   const ids = managementOperations.map(({ operationId }) => operationId)
   const names = managementOperations.flatMap(({ parameters }) => parameters.map(({ name }) => name))

@@ -1,7 +1,6 @@
 /**
- * Random histories against the interface, and a naive model beside it. After every step counts, last
- * messages, times, visibility and history agree; steps that run at once must agree with one of their
- * two orders.
+ * Random histories against the API and a naive model. After every step counts, last messages, times,
+ * visibility and history agree; simultaneous steps must agree with one of their two orders.
  */
 import assert from 'node:assert/strict'
 import { after as atEnd, before as atStart, suite, test } from 'node:test'
@@ -50,9 +49,9 @@ import { seeded } from './seed.ts'
 
 const HISTORIES = LONG ? 5_000 : 18
 const STEPS = 60
-/** The long form takes an hour at most: `npm run test:long` says how many it was. */
+/** The long form takes an hour at most and prints how many histories it ran. */
 const patience = LONG ? { interruptAfterTimeLimit: 3_600_000 } : {}
-/** Crawls of a history turn pages. */
+/** Small, so that reading a history takes several pages. */
 const PAGE = 3
 
 const server = useServer()
@@ -77,7 +76,7 @@ async function ask(app: TestApp, { method, url, onBehalfOf, body }: Request): Pr
 const get = (app: TestApp, url: string, onBehalfOf?: string) =>
   ask(app, { method: 'GET', url, ...(onBehalfOf && { onBehalfOf }) })
 
-/** An app with its users, and groups that each have the first user only, one as a member fewer. */
+/** An app with its users and with groups that have the first user only. */
 async function newApp(): Promise<{ app: TestApp; world: World }> {
   const app = await server.newApp()
   await storeSettings(server.deps, app, {
@@ -120,7 +119,7 @@ async function run(app: TestApp, world: World, given: Step): Promise<Answer | un
   return request && ask(app, request)
 }
 
-/** Messages of a conversation that the model does not know yet. */
+/** Messages of a conversation that the model doesn't know yet. */
 async function newMessages(app: TestApp, talk: Talk, answers: Answer[]) {
   const known = new Set(talk.messages.map(({ id }) => id))
   const told = answers.map(({ body }) => body.data).filter((data) => data?.category)
@@ -129,13 +128,13 @@ async function newMessages(app: TestApp, talk: Talk, answers: Answer[]) {
   const listed = talk.group
     ? (await get(app, `/v3/groups/${guid}/messages?limit=1000&affix=append&id=${last}`)).body.data
     : []
-  // In their order: two alike are told apart by it alone.
+  // In order, because only the order distinguishes two equal messages.
   return [...told, ...listed]
     .filter(({ id }) => !known.has(id))
     .sort((one, two) => Number(one.id) - Number(two.id))
 }
 
-/** Runs steps at once and returns the worlds that they can have led to. */
+/** Runs steps at once and returns the worlds that they may have led to. */
 async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]> {
   const answers = await Promise.all(steps.map((given) => run(app, world, given)))
   const ran = steps.flatMap((given, nth) => {
@@ -190,7 +189,7 @@ async function play(app: TestApp, world: World, steps: Step[]): Promise<World[]>
   return worlds
 }
 
-/** A list as it is answered: every page of it, and the total that each tells. */
+/** Reads every page of a list, with the total of each. */
 async function list(app: TestApp, uid: string | undefined, filter: Filter, page: Paging) {
   const views: (View & { uid?: string })[] = []
   const totals = new Set<number>()
@@ -234,11 +233,11 @@ const toView = ({ uid, conversationId, lastMessage, ...rest }: Listed) => ({
   createdAt: rest.createdAt,
 })
 
-/** Where nobody can tell when a view began, what the service says is right. */
+/** If the model can't know when a view began, it accepts the service's value. */
 const withCreatedAt = (must: View[], views: View[]) =>
   must.map((view, nth) => ({ ...view, createdAt: view.createdAt ?? views[nth]?.createdAt }))
 
-/** All that a user can read of a conversation, page by page, from the newest; undefined when it may not. */
+/** Everything a user can read of a conversation, page by page from the newest; undefined without access. */
 async function crawl(app: TestApp, { by, to }: Step): Promise<string[] | undefined> {
   const ids: string[] = []
   let cursor = ''
@@ -253,13 +252,13 @@ async function crawl(app: TestApp, { by, to }: Step): Promise<string[] | undefin
   return ids
 }
 
-/** Whom a user blocks. Lists tell it only of those who have written to each other. */
+/** The users whom a user blocks. Lists show it only for users with a conversation. */
 async function blockedBy(app: TestApp, uid: string): Promise<string[]> {
   const { body } = await get(app, `/v3/users/${uid}/blockedusers`)
   return body.data.map((blocked: { uid: string }) => blocked.uid).sort()
 }
 
-/** What the steps set, and no list shows at once. */
+/** State that the steps change and no list shows. */
 async function hiddenState(app: TestApp, steps: Step[]): Promise<(world: World) => void> {
   const blockers = steps.filter((given) => given.do === 'block' || given.do === 'unblock')
   const blocked = await Promise.all(blockers.map(({ by }) => blockedBy(app, by)))
@@ -277,10 +276,10 @@ async function hiddenState(app: TestApp, steps: Step[]): Promise<(world: World) 
   }
 }
 
-/** The world among those possible that agrees with what is seen after the steps. */
+/** The possible world that agrees with the service after the steps. */
 async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<World> {
   const lists = await Promise.all(USERS.map((uid) => list(app, uid, {}, WHOLE)))
-  // What those who acted can read tells two orders apart.
+  // What the acting users can read distinguishes the two orders.
   const talked = steps.filter(({ by, to }) => by !== APP && to !== APP)
   const histories = await Promise.all(talked.map((given) => crawl(app, given)))
   const assertHidden = await hiddenState(app, steps)
@@ -307,7 +306,7 @@ async function agreeing(app: TestApp, worlds: World[], steps: Step[]): Promise<W
   return right
 }
 
-/** Two filters at once, of a user or the whole app, in pages. */
+/** Two filters at once, for a user or the whole app, in pages. */
 async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: Question) {
   const { views, totals } = await list(app, uid, filter, page)
   const must =
@@ -382,7 +381,7 @@ interface Question {
 const move = fc.oneof(
   { weight: 3, arbitrary: step.map((one) => [one]) },
   { weight: 1, arbitrary: fc.tuple(step, step) },
-  // Two that meet in one place.
+  // Two steps in the same conversation.
   {
     weight: 1,
     arbitrary: fc.tuple(step, step).map(([one, two]) => [one, { ...two, to: one.to } as Step]),
@@ -433,7 +432,7 @@ suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
   }
 })
 
-/** Steps of the first kind may have met others' places. */
+/** Steps of the first kind may concern other conversations too. */
 function isFit({ do: what, by, to }: Step): boolean {
   const inGroup = (GROUPS as readonly string[]).includes(to)
   if (['join', 'leave', 'add', 'kick', 'ban', 'unban'].includes(what)) return inGroup && by !== APP

@@ -1,4 +1,4 @@
-/** A real name server that answers as a test says. */
+/** A real name server whose answers a test controls. */
 import { createSocket } from 'node:dgram'
 
 const TYPE_A = 1
@@ -27,7 +27,7 @@ function answerTo(query: Buffer, addressesOf: (name: string) => string[]): Buffe
   return Buffer.concat([head, query.subarray(12, end), ...records])
 }
 
-/** Its address; asked for IPv4, it gives what `addressesOf` says. Keeps no process from ending. */
+/** Starts it and returns its address. It answers IPv4 questions with `addressesOf` and never keeps a process running. */
 export async function startNameServer(addressesOf: (name: string) => string[]): Promise<string> {
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) =>

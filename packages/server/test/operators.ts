@@ -1,4 +1,4 @@
-/** Operators of a test, and how they call the management interface. */
+/** Operators in a test, and their requests to the management API. */
 import { randomBytes } from 'node:crypto'
 import { LoquatManagement } from '@loquat/sdk'
 import { insertOwner } from '../src/areas/apps/queries.ts'
@@ -23,17 +23,17 @@ export interface TestOperator {
   password: string
   /** The value of the header `cookie`. */
   cookie: string
-  /** Calls `/manage…` with the session, or as `options` say; every answer is checked. */
+  /** Sends a raw request to `/manage…` with the session, unless `options` say otherwise. Its answer is checked. */
   call(method: string, path: string, options?: ManageOptions): Promise<Answer>
   /** The SDK with the session; its answers are checked too. */
   client: LoquatManagement
 }
 
-/** The cookie that an answer sets, as it is sent back. */
+/** The cookie that an answer sets, as a request sends it back. */
 export const cookieOf = ({ headers }: Pick<Answer, 'headers'>) =>
   (headers.getSetCookie()[0] ?? '').split(';')[0] ?? ''
 
-/** A request without any credential but those in the headers. */
+/** Sends a request without credentials other than those in `headers`. */
 export const manage = (
   { service }: Pick<TestServer, 'service'>,
   method: string,
@@ -46,10 +46,10 @@ export async function signIn(server: TestServer, body: object, headers = {}): Pr
 }
 
 const password = randomBytes(9).toString('hex')
-/** Hashed once for all: it takes as much as a hundred requests. */
+/** Hashed once, because it costs as much as a hundred requests. */
 const passwordHash = hashPassword(password)
 
-/** An account with a session, both as the service would make them. */
+/** Creates an account with a session, as the service would. */
 export async function newOperator(
   server: TestServer,
   email = `${randomBytes(6).toString('hex')}@example.org`,
@@ -89,7 +89,7 @@ export async function newOperator(
   }
 }
 
-/** Makes an operator what it is to be in an app. */
+/** Gives an operator a role in an app. */
 export async function join(
   { deps }: TestServer,
   { no: appNo }: Pick<TestApp, 'no'>,

@@ -12,7 +12,7 @@ const dayAfter = (days: number, from = Date.now()) =>
 const nameOf = (day: string) => `events_${day.replaceAll('-', '')}`
 const week = (from = Date.now()) => Array.from({ length: 8 }, (_, ahead) => dayAfter(ahead, from))
 
-/** A copy of a cell whose events table has lost its partitions. */
+/** A clone of a cell without any partitions of its events table. */
 async function emptyCell(t: TestContext): Promise<string> {
   const url = await cloneDatabase('cell')
   t.after(() => dropDatabase(url))
@@ -43,7 +43,7 @@ const insert = (client: pg.Client, position: number, day: string) =>
     [position, day],
   )
 
-/** Waits until somebody's detach waits for older transactions; its process id. */
+/** Waits until a detach waits for older transactions, and returns its process id. */
 const waitingDetach = (client: pg.Client) =>
   until('a detach waits', async () => {
     const { rows } = await client.query<{ pid: number }>(`
@@ -53,7 +53,7 @@ const waitingDetach = (client: pg.Client) =>
   })
 
 suite('partitions of the event log', () => {
-  test('today and a week ahead are made, once', async (t) => {
+  test('are created for today and a week ahead, once', async (t) => {
     const url = await emptyCell(t)
     assert.deepEqual(await maintainPartitions(url, RETENTION), { made: week(), dropped: [] })
     assert.deepEqual(await maintainPartitions(url, RETENTION), { made: [], dropped: [] })
@@ -62,7 +62,7 @@ suite('partitions of the event log', () => {
     for (const day of week()) await insert(client, 1, day)
   })
 
-  test('days past the retention are dropped, the others stay', async (t) => {
+  test('are dropped past the retention, and only then', async (t) => {
     const url = await emptyCell(t)
     await maintainPartitions(url, RETENTION)
     const later = Date.now() + (RETENTION + 2) * DAY_MS
@@ -73,7 +73,7 @@ suite('partitions of the event log', () => {
     assert.deepEqual(await partitions(await connect(t, url)), kept)
   })
 
-  test('one that was made and not attached is attached', async (t) => {
+  test('are attached if that was interrupted', async (t) => {
     const url = await emptyCell(t)
     const client = await connect(t, url)
     await client.query(`create table ${nameOf(dayAfter(3))} (like events including all)`)
@@ -81,7 +81,7 @@ suite('partitions of the event log', () => {
     await insert(client, 1, dayAfter(3))
   })
 
-  test('a drop that was interrupted at any point is finished', async (t) => {
+  test('are dropped completely even if that was interrupted at any point', async (t) => {
     const url = await emptyCell(t)
     await maintainPartitions(url, RETENTION)
     const [reader, client] = [await connect(t, url), await connect(t, url)]
@@ -101,7 +101,7 @@ suite('partitions of the event log', () => {
     assert.equal((await partitions(client))[0], nameOf(dayAfter(3)))
   })
 
-  test('neither readers nor writers wait while a day is dropped', async (t) => {
+  test('are dropped without making readers or writers wait', async (t) => {
     const url = await emptyCell(t)
     await maintainPartitions(url, RETENTION)
     const [reader, writer] = [await connect(t, url), await connect(t, url)]
@@ -118,7 +118,7 @@ suite('partitions of the event log', () => {
     assert.deepEqual((await keeping).dropped, [nameOf(dayAfter(0))])
   })
 
-  test('a day that a long reader needs waits for the next round', async (t) => {
+  test('are dropped in the next round if a long transaction needs them', async (t) => {
     const url = await emptyCell(t)
     await maintainPartitions(url, RETENTION)
     const reader = await connect(t, url)

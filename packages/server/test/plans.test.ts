@@ -1,4 +1,4 @@
-/** Which rows the hot statements touch in an app that is not small, planned for any values. */
+/** The rows that hot statements touch in a larger app, planned for any values. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
@@ -37,9 +37,9 @@ interface Node {
 }
 
 const LIMIT = 21
-/** What a page may touch: some rows of several tables for each row shown, and the user's groups. */
+/** How many rows a page may touch: some in several tables for each row shown, and the user's groups. */
 const MOST_ROWS = LIMIT * 40
-/** A first step looks at 200 messages, or 10 of each conversation, and at conversations. */
+/** A first step reads 200 messages, or 10 of each conversation, and the conversations. */
 const MOST_WALKED = 4 * 200 + MOST_ROWS
 
 let app: TestApp
@@ -89,7 +89,7 @@ async function leaveTraces() {
   await client.query('analyze reactions, reaction_counts, saves, messages')
 }
 
-/** Half of all messages as if they had replies, and mentioned whoever sent them. */
+/** Half of all messages as if they had replies and mentioned their senders. */
 const THREADS = [
   `insert into threads
      (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
@@ -120,7 +120,7 @@ async function capturedFrom(run: (db: Executor) => Promise<unknown>): Promise<St
   return sent
 }
 
-/** The first step of a list of messages: of the app, or of the user's conversations. */
+/** The first step of a list of messages, for the app or for a user. */
 const capturedWalk = (query: Partial<MessageFilters>, ofUser: boolean) =>
   capturedFrom((db) => {
     const asked = { limit: LIMIT, ...query }
@@ -152,7 +152,7 @@ const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nod
 const rowsOf = (node: Node): number =>
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
 
-/** Small by nature, or empty nearly always. */
+/** Tables that are small by nature or nearly always empty. */
 const SMALL = ['app_pins', 'apps', 'totals', 'roles']
 
 suite('plans for any values', () => {
@@ -256,7 +256,7 @@ suite('plans for any values', () => {
   }
   for (const [what, statement] of Object.entries({ ...cases, ...marked, ...walks })) {
     const most = what in walks ? MOST_WALKED : MOST_ROWS
-    test(`${what}: by indexes alone, few rows`, async () => {
+    test(`use indexes only and touch few rows: ${what}`, async () => {
       const nodes = nodesOf(await planOf(await statement()))
       const scans = nodes
         .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)

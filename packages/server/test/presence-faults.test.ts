@@ -1,4 +1,4 @@
-/** Gateways that end, with and without a word, and a service without Redis. */
+/** Gateways that stop or die, and a service without Redis. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { verify } from '../src/verify/verify.ts'
@@ -9,7 +9,7 @@ import { startServing } from './loquat.ts'
 import { until } from './until.ts'
 
 const server = useServer({ roles: ['api', 'worker'] })
-/** Nothing listens there: presence needs no Redis. */
+/** Nothing listens there, because presence needs no Redis. */
 const NOWHERE = { LOQUAT_REDIS_URL: 'redis://127.0.0.1:9' }
 
 const connect = async (gateway: { gatewayPort: number }, app: TestApp, uid: string) =>
@@ -20,7 +20,7 @@ const statusOf = async (app: TestApp, uid: string) => (await app.client.users.ge
 const untilStatus = (app: TestApp, uid: string, status: string) =>
   until(`${uid} is ${status}`, async () => (await statusOf(app, uid)) === status)
 
-/** What the log tells of a user. */
+/** A user's changes of status in the log. */
 async function changesOf(app: TestApp, uid: string) {
   const found = await rows<{ status: string }>(
     app.cell.db,
@@ -32,7 +32,7 @@ async function changesOf(app: TestApp, uid: string) {
 }
 
 suite('presence with two gateways', () => {
-  test('is right again after kill -9 and after an orderly end', async () => {
+  test('becomes right again after kill -9 and after an orderly stop', async () => {
     const app = await server.newApp()
     await app.users('here', 'both', 'back', 'left')
     const env = { ...server.env, ...NOWHERE }

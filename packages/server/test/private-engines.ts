@@ -1,4 +1,4 @@
-/** Engines that a test may stop, freeze and start again: nobody else uses them. */
+/** Engines that a test may stop, freeze and start again, because no other test uses them. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export interface PrivateEngine {
   readonly url: string
   /** Ends its sessions at once, as an operator's restart does. */
   stop(): Promise<void>
-  /** Ends it as a crash does. */
+  /** Stops it like a crash. */
   kill(): Promise<void>
   /** Starts it again, at the same address. */
   start(): Promise<void>
@@ -40,7 +40,7 @@ export interface PrivateEngine {
   remove(): Promise<void>
 }
 
-/** Starts an engine of the test's own; the caller removes it. */
+/** Starts an engine for one test, which has to remove it. */
 export async function startPrivate(name: keyof typeof starters): Promise<PrivateEngine> {
   const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engine')
   mkdirSync(dir)
@@ -78,7 +78,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** A migrated database on a PostgreSQL of the test's own. */
+/** A migrated database on the test's own PostgreSQL server. */
 export async function makeDatabase(
   { url }: PrivateEngine,
   schema: 'directory' | 'cell',

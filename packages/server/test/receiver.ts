@@ -22,7 +22,7 @@ export interface Received {
   taken: boolean
 }
 
-/** The status to answer with; 0 closes the connection instead, null lets the caller wait. */
+/** The status to answer with; 0 closes the connection instead, null never answers. */
 export type Respond = (call: Received) => number | null
 
 export interface Receiver {
@@ -53,7 +53,7 @@ function makeCertificate() {
 
 let certificate: ReturnType<typeof makeCertificate> | undefined
 
-/** Ends with the test file. Call it where tests are declared. */
+/** Starts a receiver that ends with the test file. Call it at the top level of the file. */
 export function useReceiver(respond: Respond = () => 200): Receiver {
   if (!certificate) {
     certificate = makeCertificate()
@@ -91,7 +91,7 @@ async function take(receiver: Receiver, request: IncomingMessage, response: Serv
   receiver.received.push(call)
   if (status === 0) request.socket.destroy()
   else if (status !== null) {
-    // A redirect that nobody must follow.
+    // A redirect that must not be followed.
     response.writeHead(status, status === 302 ? { location: `${receiver.url}/followed` } : {})
     response.end(`status ${status}`)
   }

@@ -1,6 +1,6 @@
 /**
- * What the tests over all operations need to know of each area: an id for every path parameter,
- * and what to send so that the operation succeeds. A new area adds its own here.
+ * What the tests over all operations need from each area: an id for every path parameter, and a
+ * request that succeeds. Add those of a new area here.
  */
 import { randomBytes } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
@@ -10,11 +10,11 @@ import type { CallOptions, TestApp } from './kit.ts'
 export type Ids = Record<string, string>
 
 export interface Resource {
-  /** Makes one and gives its id; `ids` are those of the parameters before it in the path. */
+  /** Creates one and returns its id; `ids` are those of the parameters before it in the path. */
   make(app: TestApp, ids: Ids): Promise<string>
-  /** An id of the same shape that nobody has. */
+  /** An unused id of the same shape. */
   unknown(): string
-  /** Names nothing of an app: any value will do. */
+  /** It names nothing of an app, so any value will do. */
   free?: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Sample {
   query?: Record<string, string>
 }
 
-/** A public address: no name server needs to be asked. */
+/** A public address, which needs no name server. */
 const HOOK_URL = 'https://8.8.8.8/hook'
 
 const newId = () => `id-${randomBytes(6).toString('hex')}`
@@ -36,7 +36,7 @@ const user: Resource = {
   unknown: newId,
 }
 
-/** A user of the app who has done something in a group before: through the path, with the app's key. */
+/** A user after an action in the group of the path, with the app's key. */
 const userWho = (act: (guid: string, uid: string) => [path: string, body?: object]): Resource => ({
   async make(app, ids) {
     const uid = await user.make(app, ids)
@@ -50,7 +50,7 @@ const userWho = (act: (guid: string, uid: string) => [path: string, body?: objec
 
 const admin = userWho((guid, uid) => [`/v3/groups/${guid}/members`, { admins: [uid] }])
 
-/** Of a message who sent it. */
+/** The sender, if the path has a message; otherwise an admin of the group. */
 const senderOrAdmin: Resource = {
   async make(app, ids) {
     if (ids.id === undefined) return admin.make(app, ids)
@@ -59,19 +59,17 @@ const senderOrAdmin: Resource = {
   unknown: newId,
 }
 
-/** Sends a message, as the app when nobody is named, and gives its id. */
+/** Sends a message, as the app by default, and returns its id. */
 async function sendText(
   app: TestApp,
-  onBehalfOf: string | undefined,
+  sender: string | undefined,
   receiverType: 'user' | 'group',
   receiver: string,
 ): Promise<string> {
-  const body = { receiver, receiverType, data: { text: 'Hello' } }
-  const headers: Record<string, string> = onBehalfOf ? { onbehalfof: onBehalfOf } : {}
-  return (await app.call('POST', '/v3/messages', { body, headers })).body.data.id
+  return (await app.as(sender || undefined).sendText(receiver, 'Hello', { receiverType })).id
 }
 
-/** A conversation in which each has written. */
+/** A conversation in which both sides have written. */
 async function talk(app: TestApp, { uid, guid, onBehalfOf = '' }: Ids): Promise<Sample> {
   const messageId = uid
     ? await sendText(app, uid, 'user', onBehalfOf)
@@ -80,7 +78,7 @@ async function talk(app: TestApp, { uid, guid, onBehalfOf = '' }: Ids): Promise<
   return { body: { messageId } }
 }
 
-/** The first event of the app has its position, as if a worker ran. */
+/** Logs the app's first event, as the sequencer would. */
 async function sequenced(app: TestApp): Promise<Sample> {
   const statements = [
     `insert into positions (app_no, position) values ($1, 1) on conflict do nothing`,
@@ -105,8 +103,8 @@ async function reacted(app: TestApp, { id }: Ids): Promise<Sample> {
 }
 
 /**
- * By the name of a path parameter, or of the header `onBehalfOf`; `tag.name` goes first where two
- * areas use one name.
+ * By the name of a path parameter or of the header `onBehalfOf`. `tag.name` takes precedence if two
+ * areas use the same name.
  */
 export const resources: Record<string, Resource> = {
   apiKey: {
@@ -206,7 +204,7 @@ export const resources: Record<string, Resource> = {
   },
 }
 
-/** By operationId: what to send; also worth filling in where nothing is required. */
+/** Requests by operationId. Fill one in even if the operation requires nothing. */
 export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promise<Sample>> = {
   createApiKey: () => ({ body: { name: 'Billing worker', scope: 'authOnly' } }),
   updateApiKey: () => ({ body: { name: 'Renamed', scope: 'fullAccess' } }),
@@ -392,7 +390,7 @@ export function resourceOf({ operationId, tags }: Operation, name: string): Reso
   throw new Error(`test/resources.ts says not how to make a "${name}", which ${operationId} names`)
 }
 
-/** Makes all that an operation needs to succeed in this app. */
+/** Creates everything an operation needs to succeed in this app. */
 export async function prepare(app: TestApp, operation: Operation): Promise<ValidRequest> {
   const ids: Ids = {}
   for (const name of idNames(operation)) {
@@ -431,7 +429,7 @@ export function send(app: TestApp, request: ValidRequest, options: CallOptions =
   })
 }
 
-/** What stands in the registries and is of no use. */
+/** Entries of the registries that no operation uses. */
 export function staleEntries(): string[] {
   const names = operations.flatMap((operation) =>
     idNames(operation).flatMap((name) => [name, `${operation.tags[0]}.${name}`]),

@@ -27,7 +27,7 @@ function copyDatabase(from: string, cluster: string, name: string): string {
 suite('a cell restored into another cluster', () => {
   const server = useServer()
 
-  test('is right in all counts, and goes on with the positions, without a hole', async (t) => {
+  test('has exact counts and continues the positions without a gap', async (t) => {
     const app = await server.newApp()
     const commit = async (n: number) => {
       const { db } = server.deps.directory.cell('us-1')
@@ -41,7 +41,7 @@ suite('a cell restored into another cluster', () => {
     await before.close()
     for (const n of [4, 5]) await commit(n)
 
-    // Transaction ids begin anew there.
+    // Transaction ids start again there.
     const cluster = await startPrivate('postgres')
     t.after(() => cluster.remove())
     const url = copyDatabase(app.cell.url, cluster.url, 'restored')
@@ -57,7 +57,7 @@ suite('a cell restored into another cluster', () => {
     await commit(6)
     assert.deepEqual(await loggedNumbers(app, 6, cell), [1, 2, 3, 4, 5, 6])
 
-    // Moved while all goes on, and the old database too.
+    // Moved while the service and the old database keep running.
     await moveCell(copyDatabase(url, cluster.url, 'moved'))
     await commit(7)
     assert.deepEqual(await loggedNumbers(app, 7, cell), [1, 2, 3, 4, 5, 6, 7])
@@ -66,7 +66,7 @@ suite('a cell restored into another cluster', () => {
     assert.deepEqual(await verify(cell, talking.no), [])
   })
 
-  /** An app in which one writes to another. */
+  /** An app in which one user writes to another. */
   async function talk() {
     const app = await server.newApp()
     await app.users('ana', 'bo')

@@ -1,4 +1,4 @@
-/** Every write, repeated with its Idempotency-Key: the same answer, and nothing is done again. */
+/** Every write, repeated with its Idempotency-Key, returns the same answer and has no second effect. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { managementOperations, type Operation, operations } from './conformity.ts'
@@ -12,7 +12,7 @@ const server = useServer({ env: { LOQUAT_SIGN_UP: 'open' } })
 const takesKey = ({ parameters }: Operation) =>
   parameters.some(({ name }) => name === 'Idempotency-Key')
 
-/** A message is shown to a retry as it is then: of a send, with who received it. */
+/** A retry shows a message as it is then, with the receipts it has got since. */
 function withoutReceipts({ body: { data, ...body } }: Answer) {
   const { receipts: _receipts, ...rest } = data
   return { ...body, data: Array.isArray(data) ? data : rest }
@@ -26,7 +26,7 @@ suite('a retry of', () => {
 
   for (const operation of operations.filter(({ method }) => method !== 'GET')) {
     const { operationId } = operation
-    test(operationId, async () => {
+    test(`${operationId} changes nothing`, async () => {
       assert.ok(takesKey(operation))
       const request = await prepare(app, operation)
       const headers = { 'idempotency-key': operationId }
@@ -40,19 +40,19 @@ suite('a retry of', () => {
   }
 })
 
-suite('a retry of an operator’s', () => {
+suite("an operator's retry of", () => {
   const audited = async (operatorNo: number) => {
     const text = 'select count(*) from audit where operator_no = $1'
     return (await server.deps.directory.db.query({ name: '', text, values: [operatorNo] })).rows
   }
 
-  // Whoever has ended the own session is nobody.
+  // A caller who has ended their own session can't retry.
   const writes = managementOperations.filter(
     (operation) => takesKey(operation) && operation.operationId !== 'endSession',
   )
   for (const operation of writes) {
     const { operationId, method } = operation
-    test(operationId, async () => {
+    test(`${operationId} changes nothing`, async () => {
       const request = await prepareManaged(server, operation)
       const { caller, body } = request
       const path = urlOf(request).replace(/^\/manage/, '')

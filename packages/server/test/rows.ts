@@ -11,7 +11,7 @@ const TABLES = `
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where a.attname = 'app_no' and c.relnamespace = 'public'::regnamespace
     and c.relkind in ('r', 'p') and not c.relispartition
-    -- What is used is counted some seconds later.
+    -- Usage is counted a few seconds later.
     and c.relname not like 'usage\\_%'
   order by 1`
 
@@ -19,7 +19,7 @@ const digest = (table: string) => `
   select '${table}' as "table", md5(string_agg(t::text, '' order by t::text)) as "rows"
   from ${table} t where app_no = $1`
 
-/** A digest of all that is stored of an app, by table: equal as long as nothing changes. */
+/** A digest of an app's rows in each table: equal as long as nothing changes. */
 export async function rowsOf({ no, cell }: TestApp): Promise<Digest[]> {
   const tables = await cell.db.query<Digest>({ name: 'test.tables', text: TABLES, values: [] })
   const text = tables.rows.map(({ table }) => digest(table)).join(' union all ')

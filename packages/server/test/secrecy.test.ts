@@ -9,7 +9,7 @@ import { newOperator } from './operators.ts'
 
 const server = useServer()
 
-/** Sends as it is, and waits for the end of the answer. */
+/** Sends the text as it is and waits for the end of the answer. */
 async function sendRaw(port: number, text: string) {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.resume()
@@ -17,7 +17,7 @@ async function sendRaw(port: number, text: string) {
   await once(socket, 'close')
 }
 
-/** Every way in which a key can reach the service; the wrong ones most of all. */
+/** Every way in which a key can reach the service, especially the wrong ones. */
 async function showKeys(app: TestApp, port: number, made: string, unknown: string) {
   const paths = [made, unknown, `${made}%zz`, `${made}%00`, `${made}/more`, `${made}x`.repeat(99)]
   for (const key of paths) {
@@ -44,7 +44,7 @@ const lineWith = (output: string, text: string) =>
   output.split('\n').find((line) => line.includes(text)) ?? ''
 
 suite('the log', () => {
-  test('holds no password of a group, nor its hash', async () => {
+  test('contains no group password and no hash of one', async () => {
     const watched = await startServing('api', server.env, 'trace')
     const port = watched.apiPort
     const app = await server.newApp()
@@ -68,7 +68,7 @@ suite('the log', () => {
     }
   })
 
-  test('holds nothing that operators sign in with', async () => {
+  test('contains no credential of operators', async () => {
     const watched = await startServing('api', server.env, 'trace')
     const manage = (method: string, path: string, headers: object, body?: object) =>
       fetch(`http://127.0.0.1:${watched.apiPort}/manage${path}`, {
@@ -107,7 +107,7 @@ suite('the log', () => {
     }
   })
 
-  test('holds no key, however it came', async () => {
+  test('contains no API key, however it was sent', async () => {
     const watched = await startServing('api', server.env, 'trace')
     const port = watched.apiPort
     const app = await server.newApp()
@@ -115,7 +115,7 @@ suite('the log', () => {
     const body = { name: 'Made', scope: 'authOnly' }
     const made = (await app.call('POST', '/v3/apikeys', { body, port })).body.data
     await showKeys(app, port, made.apiKey, unknown)
-    // A fault of ours logs the error with all that it holds.
+    // A fault of the server logs the whole error.
     await app.cell.db.query({ name: 't', text: 'alter table api_keys rename to gone', values: [] })
     for (const apiKey of [unknown, app.apiKey]) {
       const { status } = await app.call('GET', `/v3/apikeys/${apiKey}`, {

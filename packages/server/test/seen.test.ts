@@ -1,4 +1,4 @@
-/** What answers show a user of others: no presence across a block, and nobody's private metadata. */
+/** What answers show users of each other: no presence across a block, and no private metadata. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type TestApp, useServer } from './kit.ts'
@@ -172,7 +172,7 @@ suite('a user sees others', () => {
     })
   }
 
-  test('with presence where nobody blocks', async () => {
+  test('with presence if nobody blocks', async () => {
     const { cat } = world
     for (const path of [
       ...['/users', '/users/bob', '/users/cat/friends', '/groups/team/members'],

@@ -1,4 +1,4 @@
-/** The api process dies under load, again and again: what it answered is there, once. */
+/** The API process dies under load, again and again: every message it acknowledged exists once. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { verify } from '../src/verify/verify.ts'
@@ -9,12 +9,12 @@ import { type Serving, startServing } from './loquat.ts'
 
 const KILLS = LONG ? 20 : 6
 const SENDERS = 8
-/** What is answered before the next kill. */
+/** How many answers there are before the next kill. */
 const ANSWERS = 20
 
 const server = useServer({ env: { LOQUAT_API_PORT: '0' } })
 
-/** Sends one message after the other; one without an answer is tried again elsewhere. */
+/** Sends one message after another; a message without an answer is sent again to another process. */
 class Sender {
   readonly answered = new Map<string, string>()
   retries = 0
@@ -42,7 +42,7 @@ class Sender {
     }
   }
 
-  /** The id, or undefined when the process died meanwhile. */
+  /** The message's id, or undefined if the process died. */
   async #send(port: number, muid: string): Promise<string | undefined> {
     const body = { receiver: 'hub', receiverType: 'user', data: { text: muid }, muid }
     const headers = { onbehalfof: this.#uid }
@@ -55,8 +55,8 @@ class Sender {
   }
 }
 
-suite('kill -9 of the api', () => {
-  test(`${KILLS} times under load: every answered message is there once`, async (t) => {
+suite('kill -9 of the API process', () => {
+  test(`loses and repeats no acknowledged message, ${KILLS} times under load`, async (t) => {
     const app = await server.newApp()
     const uids = Array.from({ length: SENDERS }, (_, n) => `s${n}`)
     await app.users('hub', ...uids)
@@ -77,7 +77,7 @@ suite('kill -9 of the api', () => {
       answers = 0
       enough = Promise.withResolvers()
       const dead = dying.end('SIGKILL')
-      // Whoever got no answer waits for the next one.
+      // Senders without an answer wait for the next process.
       current = dead.then(() => startServing('api', server.env))
       await current
     }
@@ -104,6 +104,6 @@ suite('kill -9 of the api', () => {
     assert.deepEqual(await verify(app.cell, app.no), [])
     const retries = senders.reduce((sum, sender) => sum + sender.retries, 0)
     t.diagnostic(JSON.stringify({ answered: total, retries }))
-    assert.ok(retries > 0, 'nobody was cut off: the test tested nothing')
+    assert.ok(retries > 0, 'no request was cut off, so nothing was tested')
   })
 })

@@ -40,7 +40,7 @@ const commitNumbers = async (app: TestApp, ...numbers: number[]) => {
 suite('the sequencer', () => {
   const server = useServer({ roles: ['worker'] })
 
-  test('events of a transaction held open get their positions after its commit', async (t) => {
+  test('logs events of a long transaction after its commit', async (t) => {
     const app = await server.newApp()
     const held = await openTx(t, app)
     await announceNumber(held, app, 1)
@@ -52,7 +52,7 @@ suite('the sequencer', () => {
     assert.deepEqual(await loggedNumbers(app, 5), [2, 4, 5, 1, 3])
   })
 
-  test('events of a transaction rolled back leave no hole', async (t) => {
+  test('leaves no gap for events that were rolled back', async (t) => {
     const app = await server.newApp()
     const held = await openTx(t, app)
     await announceNumber(held, app, 1)
@@ -63,7 +63,7 @@ suite('the sequencer', () => {
     assert.deepEqual(await loggedNumbers(app, 3), [2, 3, 4])
   })
 
-  test('changes made one after the other are logged in that order', async () => {
+  test('logs consecutive changes in their order', async () => {
     const app = await server.newApp()
     const text = 'select from apps where app_no = $1 for update'
     let changes = 0
@@ -91,7 +91,7 @@ suite('the sequencer without NATS', () => {
   })
   const server = useServer({ roles: ['worker'], env })
 
-  test('events are found by looking for them', async () => {
+  test('finds events by polling', async () => {
     const app = await server.newApp()
     await commitNumbers(app, 1, 2, 3)
     assert.deepEqual(await loggedNumbers(app, 3), [1, 2, 3])
@@ -102,7 +102,7 @@ suite('the steps of the sequencer', () => {
   const server = useServer()
   const TAKEN = 20_000
 
-  test('cost no more for what was taken before, while a long snapshot keeps it', async (t) => {
+  test('stay cheap while a long snapshot keeps processed rows from being removed', async (t) => {
     const app = await server.newApp()
     const snapshot = await openTx(t, app)
     await rows(snapshot, 'set transaction isolation level repeatable read')
@@ -113,7 +113,7 @@ suite('the steps of the sequencer', () => {
     const few = await looking(client, lease, await drain(client, lease))
     await fill(app)
     const many = await looking(client, lease, await drain(client, lease))
-    // Visiting what was taken costs some 250.
+    // Visiting processed rows would cost about 250.
     assert.ok(many <= few + 10, `${few} buffers at first, ${many} after ${TAKEN} events`)
   })
 
@@ -134,7 +134,7 @@ suite('the steps of the sequencer', () => {
   }
 })
 
-/** Works until a step that looked everywhere found nothing. */
+/** Runs steps until a complete one finds nothing. */
 async function drain(client: pg.Client, lease: Lease): Promise<OutboxProgress> {
   const progress = await startProgress(client)
   while (progress.ranges.old !== null) {
@@ -148,14 +148,14 @@ interface Plan {
   'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }]
 }
 
-/** The buffers that a step visits which finds nothing to take. */
+/** The buffers that a step visits when there is nothing to do. */
 async function looking(client: pg.Client, { workerId, epoch }: Lease, { ranges }: OutboxProgress) {
   const { from, old, after, gaps } = ranges
   const text = `
     explain (analyze, buffers, format json)
     select sequence_events($1::uuid, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint[], 1)`
   const values = [workerId, epoch, from, old, after, gaps]
-  // Once to warm the caches of the connection: it reads the catalogs then.
+  // The first run reads the catalogs into the connection's caches.
   await client.query(text, values)
   const plan = (await client.query<Plan>(text, values)).rows[0]?.['QUERY PLAN'][0].Plan
   assert.ok(plan)

@@ -1,4 +1,4 @@
-/** What callers may put into bodies and ids, whatever the operation. */
+/** What clients may put into bodies and ids of any operation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from './kit.ts'
@@ -13,8 +13,8 @@ async function appWithTwo(): Promise<TestApp> {
   return app
 }
 
-suite('unknown fields of a body are ignored', () => {
-  test('alone they change nothing, and neither does an empty list of fields to clear', async () => {
+suite('unknown fields of a body', () => {
+  test('change nothing on their own, nor does an empty list of fields to clear', async () => {
     const app = await appWithTwo()
     await app.client.roles.create({ role: 'r', name: 'R' })
     const rows = await rowsOf(app)
@@ -26,7 +26,7 @@ suite('unknown fields of a body are ignored', () => {
     }
   })
 
-  test('beside lists of members they name nobody', async () => {
+  test('beside lists of members name no user', async () => {
     const app = await appWithTwo()
     await app.client.groupMembers.add('g', { moderators: ['b'] })
     for (const [nth, note] of [null, 'hi', ['x'], {}].entries()) {
@@ -39,7 +39,7 @@ suite('unknown fields of a body are ignored', () => {
   })
 })
 
-test('names in free data come back as they were given', async () => {
+test('names in custom data keep their case and order', async () => {
   const app = await appWithTwo()
   const data = { 'a\nb': 1, 'c\u2028d': { 'e\r': [2] }, '': 3, ' ': null, constructor: 4 }
   const { users, groups, roles } = app.client
@@ -62,7 +62,7 @@ test('names in free data come back as they were given', async () => {
   assert.equal(listed.body.data[0].data['a\nb'], 1)
 })
 
-test('ids of conversations are lowered', async () => {
+test('conversation ids are converted to lower case', async () => {
   const app = await appWithTwo()
   const a = { headers: { onbehalfof: 'a' } }
   const body = { receiver: 'b', receiverType: 'user', data: { text: 'Hello' } }

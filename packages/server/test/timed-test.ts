@@ -1,6 +1,6 @@
 /**
- * Tests with bounds in wall time. `npm test` asserts what they do, not how long it takes: no test may fail
- * because the machine is slow. `npm run test:long` asserts the bounds, with the machine to itself.
+ * Tests with bounds in wall-clock time. `npm test` asserts what they do, not how long it takes, because no
+ * test may fail on a slow machine. `npm run test:long` asserts the bounds and needs an idle machine.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -10,13 +10,13 @@ import { LONG } from './long.ts'
 const ATTEMPTS = LONG ? 6 : 1
 const CALM_TRIES = 60
 const LOOK_MS = 200
-/** Of the processor, while we want all of one. */
+/** The share of a processor that we must get while we want a whole one. */
 const CALM_SHARE = 0.8
 
 /**
- * A test that asserts a bound. Shared machines pause for seconds, or give others most of their time
- * for minutes, so in the long form one of a few attempts must keep the bound, and each waits for a calm
- * moment: a pause spoils one attempt, a fault of ours all of them.
+ * A test that asserts a bound. Shared machines pause for seconds or are busy for minutes, so in the long
+ * form only one of several attempts must keep the bound, and each waits for a calm moment. A pause fails
+ * one attempt; a real fault fails all of them.
  */
 export function timedTest(name: string, work: (t: TestContext) => Promise<void>): void {
   test(name, async (t) => {
@@ -32,12 +32,12 @@ export function timedTest(name: string, work: (t: TestContext) => Promise<void>)
   })
 }
 
-/** Asserts the bound in the long form alone. Only in a `timedTest`, which tries again. */
+/** Asserts the bound in the long form only. Use it in a `timedTest`, which tries again. */
 export function assertWithin(boundMs: number, tookMs: number, what = 'it'): void {
   if (LONG) assert.ok(tookMs < boundMs, `${what} took ${Math.round(tookMs)} ms`)
 }
 
-/** How much of a processor this process gets. */
+/** The share of a processor that this process gets. */
 function share(): number {
   const [started, before] = [performance.now(), process.cpuUsage()]
   while (performance.now() - started < LOOK_MS);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Answer<T> = T | undefined | false
 
-/** The first answer that is neither undefined nor false; asks again until the deadline. */
+/** Asks until the answer is neither undefined nor false, and returns it; fails after the deadline. */
 export async function until<T>(
   what: string,
   ask: () => Answer<T> | Promise<Answer<T>>,
@@ -12,12 +12,12 @@ export async function until<T>(
   for (;;) {
     const answer: Answer<T> = await ask()
     if (answer !== undefined && answer !== false) return answer
-    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms for: ${what}`)
     await sleep(10)
   }
 }
 
-/** The milliseconds that passed until the answer was yes. */
+/** Asks until the answer is true, and returns the milliseconds that it took. */
 export async function timeUntil(what: string, ask: () => Promise<boolean>): Promise<number> {
   const started = performance.now()
   await until(what, ask)

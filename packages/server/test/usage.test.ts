@@ -1,4 +1,4 @@
-/** What is added up of the log equals a recount of it, whatever dies meanwhile, and costs the same to read however much there is. */
+/** Usage figures equal a recount of the log, whatever dies meanwhile, and cost the same to read at any size. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { countActive, findPeak, listCounts, rollUp } from '../src/areas/stats/queries.ts'
@@ -26,7 +26,7 @@ const placeOf = async ({ cell, no }: TestApp) => {
   return (await rows<{ position: number }>(cell.db, text))[0]?.position ?? 0
 }
 
-/** The recount, in other words than those of roll_up_usage. */
+/** The recount, written independently of roll_up_usage. */
 const RECOUNT = (no: number) => `
   with log as (select type, (at at time zone 'UTC')::date as day, at, payload::jsonb as p
     from events where app_no = ${no}),
@@ -53,7 +53,7 @@ const ACTIVE = (no: number) => `
   where app_no = ${no} and type = 'message.sent'`
 
 suite('usage', () => {
-  test('equals a recount of the log after workers were killed', async () => {
+  test('equals a recount of the log after workers are killed', async () => {
     const app = await server.newApp()
     const uids = ['ann', 'bob', 'cat', 'dan', 'eve']
     await app.users(...uids)
@@ -83,7 +83,7 @@ suite('usage', () => {
     assert.deepEqual(await countActive.one(cell.db, days), (await rows(cell.db, ACTIVE(no)))[0])
   })
 
-  test('costs the same to read, however many messages there were', async () => {
+  test('costs the same to read for any number of messages', async () => {
     const [few, many] = [await server.newApp(), await server.newApp()]
     await addMessages(few, LONG ? 10_000 : 500)
     await addMessages(many, LONG ? 1_000_000 : 20_000)
@@ -95,10 +95,10 @@ suite('usage', () => {
 })
 
 suite('distinct users', () => {
-  test('are exact, of any days, however many there are', async () => {
+  test('are counted exactly for any days and any number', async () => {
     const { cell, no } = await server.newApp()
     const count = LONG ? 1_002_000 : 6_000
-    // All on the first day, then each second, each third, and all again.
+    // All on the first day, then every second one, every third one, and all again.
     for (const [day, every] of [1, 2, 3, 1].entries()) {
       for (let from = 0; from < count; from += 6_000) {
         await rows(
@@ -126,12 +126,12 @@ suite('distinct users', () => {
       cell.db,
       `select count(*) as rows from usage_returns where app_no = ${no}`,
     )
-    // Whatever their number: by day and day before.
+    // Rows depend only on the day and the day before, not on the number of users.
     assert.equal(kept, 7)
   })
 })
 
-/** Messages of 300 users, over five days, in the log and added up. */
+/** Messages of 300 users over five days, logged and counted. */
 async function addMessages({ cell, no }: TestApp, count: number) {
   const message = `json_build_object('message', json_build_object('sender', 'u' || n % 300,
     'receiverType', 'user', 'category', 'message', 'data', '{}'::json))`

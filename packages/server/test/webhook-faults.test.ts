@@ -1,6 +1,6 @@
 /**
- * Sends under load to webhooks whose receiver fails at random, while api, workers and NATS are
- * killed, stopped and resumed, and NATS and Redis lose all they have: nothing acknowledged is lost.
+ * Sends messages under load to webhooks whose receiver fails at random, while the API, workers and NATS
+ * are killed, stopped and resumed, and NATS and Redis lose their data: no acknowledged message is lost.
  */
 import assert from 'node:assert/strict'
 import { after, before, suite, type TestContext, test } from 'node:test'
@@ -16,7 +16,7 @@ import { until } from './until.ts'
 /** The short form strikes about twice with each fault. */
 const CHAOS_MS = LONG ? 28 * 60_000 : 25_000
 const CONVERSATIONS = 12
-/** Between two messages of a sender: the test is of faults, not of speed. */
+/** The pause between two messages of a sender, because this tests faults, not speed. */
 const PACE_MS = 200
 
 const env: Record<string, string> = { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' }
@@ -34,15 +34,15 @@ after(async () => {
 
 const server = useServer({ env })
 
-/** What the receiver took, each id once, in order: texts by path and sender. */
+/** The texts that the receiver accepted, by path and sender, each id once, in order. */
 const told = new Map<string, string[]>()
 const ids = new Set<string>()
 const counts = { calls: 0, failed: 0, repeated: 0 }
 
-/** One in five calls fails, in one way or another. */
+/** One in five calls fails in some way. */
 let healthy = false
 const receiver = useReceiver(({ id, path, json }) => {
-  // Else half an hour of them would stay.
+  // Otherwise half an hour of them would pile up.
   receiver.received.length = 0
   counts.calls++
   const chance = healthy ? 1 : Math.random()
@@ -63,7 +63,7 @@ const receiver = useReceiver(({ id, path, json }) => {
   return 200
 })
 
-/** A process of ours that is killed and comes back, again and again. */
+/** A process that is killed and restarted again and again. */
 class Mortal {
   readonly #roles: string
   #serving: Promise<Serving>
@@ -101,7 +101,7 @@ class Mortal {
     await (await this.#serving).end('SIGKILL')
   }
 
-  /** As a supervisor does: one that could not start, on a machine without time, is started again. */
+  /** Starts it again if it fails to start on a busy machine, as a supervisor does. */
   async #start(): Promise<Serving> {
     const own = { NODE_EXTRA_CA_CERTS: receiver.caFile }
     for (let tries = 1; ; tries++) {
@@ -114,7 +114,7 @@ class Mortal {
   }
 }
 
-/** Sends numbered messages in one conversation; one without an answer is sent again. */
+/** Sends numbered messages in one conversation; a message without an answer is sent again. */
 class Talker {
   acknowledged = 0
   retries = 0
@@ -144,7 +144,7 @@ class Talker {
     try {
       const port = await portOf()
       const call = this.#app.call('POST', '/v3/messages', { port, headers, body })
-      // A process that is stopped answers late, or never.
+      // A stopped process answers late or never.
       const late = sleep(5_000, undefined, { ref: false })
       return (await Promise.race([call, late]))?.status === 200
     } catch {
@@ -153,7 +153,7 @@ class Talker {
   }
 }
 
-/** Strikes at random until the time is over; how often each fault struck. */
+/** Causes random faults until the time is over, and returns how often each occurred. */
 async function wreck(mortals: Mortal[], apis: Mortal[]): Promise<Record<string, number>> {
   const any = <T>(list: T[]) => list[Math.floor(Math.random() * list.length)] as T
   const struck: Record<string, number> = {}
@@ -172,7 +172,7 @@ async function wreck(mortals: Mortal[], apis: Mortal[]): Promise<Record<string, 
   }
   const names = Object.keys(faults)
   const deadline = performance.now() + CHAOS_MS
-  // Each at least once, then by chance.
+  // Each at least once, then at random.
   for (let nth = 0; nth < names.length || performance.now() < deadline; nth++) {
     const name = names[nth] ?? any(names)
     await faults[name]?.()
@@ -182,7 +182,7 @@ async function wreck(mortals: Mortal[], apis: Mortal[]): Promise<Record<string, 
   return struck
 }
 
-/** Whatever waits for its retry is due: nobody has three days. */
+/** Makes all waiting retries due now instead of in up to three days. */
 async function passTime(app: TestApp) {
   for (const text of [
     `update webhook_progress set waits_until = now() where waits_until is not null`,
@@ -208,7 +208,7 @@ async function newTalk() {
   return { app, talkers }
 }
 
-/** What a webhook was told of each conversation must be 0, 1, 2 … */
+/** A webhook must have received 0, 1, 2 … in each conversation. */
 function assertWhole(talkers: Talker[], path: string) {
   for (const [n, { acknowledged }] of talkers.entries()) {
     const texts = told.get(`${path} t${n}`) ?? []
@@ -234,7 +234,7 @@ async function assertNoHole(app: TestApp, port: number, acknowledged: number) {
 }
 
 suite('webhooks under faults', () => {
-  test('every acknowledged message is told, in order, and no event is missing', async (t: TestContext) => {
+  test('receive every acknowledged message in order, without missing an event', async (t: TestContext) => {
     const { app, talkers } = await newTalk()
     const apis = [await Mortal.start('api'), await Mortal.start('api')]
     const workers = [await Mortal.start('worker'), await Mortal.start('worker')]
@@ -245,7 +245,7 @@ suite('webhooks under faults', () => {
       const serving = await apis[Math.floor(Math.random() * apis.length)]?.serving
       return serving?.apiPort ?? 0
     }
-    // Else those who wait for an answer would go on when the test has failed.
+    // Otherwise senders would go on after the test has failed.
     t.after(() => stop.abort('failed'))
     const talking = talkers.map((talker) => talker.run(portOf, stop.signal))
     const moving = setInterval(() => void passTime(app), 2_000)

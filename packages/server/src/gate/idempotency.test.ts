@@ -6,8 +6,8 @@ import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { admin } from '../../test/databases.ts'
-import { holdKeys } from '../../test/hold-keys.ts'
 import { refused, type TestApp, useServer } from '../../test/kit.ts'
+import { lockApp } from '../../test/locks.ts'
 import { until } from '../../test/until.ts'
 import { buildApi } from '../api.ts'
 import { write } from './write.ts'
@@ -56,7 +56,7 @@ suite('Idempotency-Key', () => {
 
   test('returns the lost answer to a retry after the connection broke', async (t) => {
     const app = await server.newApp()
-    const held = await holdKeys(app)
+    const held = await lockApp(app)
     t.after(() => held.close())
     const sent = request({
       port: server.service.apiPort,
@@ -181,10 +181,10 @@ suite('Idempotency-Key', () => {
     assert.deepEqual((await create(app, 'yesterday')).body, first.body)
     await age('24 hours 1 second')
     const other = { body: { ...NEW_KEY, name: 'Another' } }
-    const anew = await create(app, 'yesterday', other)
-    assert.equal(anew.status, 200)
-    assert.notEqual(anew.body.data.apiKey, first.body.data.apiKey)
-    assert.deepEqual((await create(app, 'yesterday', other)).body, anew.body)
+    const renewed = await create(app, 'yesterday', other)
+    assert.equal(renewed.status, 200)
+    assert.notEqual(renewed.body.data.apiKey, first.body.data.apiKey)
+    assert.deepEqual((await create(app, 'yesterday', other)).body, renewed.body)
     assert.equal(await countKeys(app), 4)
   })
 

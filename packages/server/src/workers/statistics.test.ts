@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { addCrowd } from '../../test/crowd.ts'
+import { addBulkUsers } from '../../test/bulk-users.ts'
 import { useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
@@ -16,7 +16,7 @@ suite('statistics', () => {
       (await rows(db, `select reltuples from pg_class where oid = 'users'::regclass`))[0]?.reltuples
     const renewed = async () => (await renewStatistics(db)).includes('users')
 
-    await addCrowd(server.deps, app, 1_000)
+    await addBulkUsers(server.deps, app, 1_000)
     // A connection reports its changes a second later.
     await until('users were analyzed', renewed)
     assert.equal(await known(), 1_000)

@@ -1,4 +1,4 @@
-/** What can happen, each as a request, the answer that it ought to get, and what it changes. */
+/** The possible steps: each has a request, its expected answer and its effect on the model. */
 import fc from 'fast-check'
 import {
   APP,
@@ -20,7 +20,7 @@ import {
   type World,
 } from './world.ts'
 
-/** `message` counts from the newest; where there are none the step does nothing. */
+/** `message` counts from the newest one. Without messages the step does nothing. */
 export type Step =
   | { do: 'send'; by: string; to: string; mention: string | undefined }
   | { do: 'reply'; by: string; to: string; message: number; mention: string | undefined }
@@ -41,7 +41,7 @@ const mention = fc.option(user, { nil: undefined, freq: 2 })
 
 const named = <T extends string>(...names: T[]) => fc.constantFrom(...names)
 
-/** Leaving and reading more often than their share would leave nothing to read. */
+/** Leaving and reading are rarer than other steps, so that there is something left to read. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: named('send'), by: sender, to: anyone, mention }) },
   {
@@ -129,7 +129,7 @@ export interface Request {
 
 const pathTo = (id: string) => `/v3/${isGroup(id) ? 'groups' : 'users'}/${id}`
 
-/** undefined: there is nothing to ask for in this world. */
+/** undefined if this world has nothing to request. */
 export function requestOf(world: World, given: Step): Request | undefined {
   const { by, to } = given
   const me = by === APP ? {} : { onBehalfOf: by }
@@ -200,23 +200,23 @@ export function requestOf(world: World, given: Step): Request | undefined {
   }
 }
 
-/** The message that a step adds, as far as the model can tell. */
+/** The message that a step adds, as far as the model knows it. */
 export type Expected = Pick<Message, 'sender' | 'action'> & {
-  /** Of an action: which, and on what. */
+  /** For an action message: the action and its target. */
   says?: string
   on?: string
-  /** Of others: what stands there, and where. */
+  /** For other messages: their content and place. */
   text?: string
   parent?: string | undefined
   mentions?: string[]
 }
 
-/** A message that was sent meanwhile and is the expected one; its id and time are the service's. */
+/** Takes over the id and time that the service gave the expected message. */
 export type Find = (talk: Talk, expected: Expected) => { id: string; at: number } | undefined
 
 /**
- * Changes the world as the step must, and returns the code that it must be refused with; throws
- * Mismatch where the service has no message that must be there.
+ * Applies the step to the world and returns the code with which the service must refuse it, if any.
+ * Throws Mismatch if the service lacks an expected message.
  */
 export function take(world: World, before: World, given: Step, find: Find): string | undefined {
   const { by, to } = given
@@ -316,7 +316,7 @@ function change(
   const { by, to } = given
   const permanent = given.do === 'delete' && given.permanent
   const talk = talkOf(world, by, to)
-  // Which message was meant was decided before anything happened.
+  // The target was chosen before anything happened.
   const place = placeOf(talkOf(before, by, to), given) ?? 0
   const message = talk.messages[place]
   const cleared = place < (talk.sides[by]?.cleared ?? 0)

@@ -1,9 +1,9 @@
-/** What ought to be, kept as naively as possible: every question is answered by recounting. */
+/** The expected state, kept as naively as possible: every question is answered by recounting. */
 
 export const USERS = ['a', 'b', 'c', 'd'] as const
 export const GROUPS = ['g', 'h', 'k'] as const
 export const APP = 'app_system'
-/** So small that histories meet them. */
+/** So small that random histories reach them. */
 export const MEMBERS_PER_GROUP = 3
 export const GROUPS_PER_USER = 2
 
@@ -15,7 +15,7 @@ export interface Message {
   /** The message that it replies to. */
   parent: string | undefined
   mentions: string[]
-  /** Whether it counts as unread, and moves views: as decided when it was sent. */
+  /** Whether it counts as unread and moves the conversation up, as decided when it was sent. */
   counts: boolean
   moves: boolean
   deleted: boolean
@@ -31,7 +31,7 @@ export interface Side {
 }
 
 export interface Talk {
-  /** Of a group its guid; of two both uids, in order. */
+  /** A group's guid, or the two uids of a 1:1 conversation, in order. */
   parties: string[]
   group: boolean
   messages: Message[]
@@ -47,7 +47,7 @@ export interface World {
   settings: Settings
 }
 
-/** Which messages move views, beside plain ones. */
+/** Which messages move conversations up, beside plain ones. */
 export interface Settings {
   groupActions: boolean
   messageActions: boolean
@@ -68,7 +68,7 @@ export const newWorld = (): World => ({
 
 export const cloneWorld = (world: World): World => structuredClone(world)
 
-/** The conversation of a user with another, or of a group; made when first asked for. */
+/** A user's conversation with another user or a group, created on first use. */
 export function talkOf(world: World, uid: string, other: string): Talk {
   const group = isGroup(other)
   const parties = group ? [other] : [uid, other].sort()
@@ -91,7 +91,7 @@ export const takesPart = (talk: Talk, uid: string): boolean =>
 
 const isBanned = (world: World, guid: string, uid: string) => world.bans.includes(`${guid}:${uid}`)
 
-/** Why somebody may not use a group. */
+/** The reason why a user may not use a group. */
 export const outsideCode = (world: World, guid: string, uid: string) =>
   isBanned(world, guid, uid) ? 'ERR_BANNED_GROUPMEMBER' : 'ERR_GROUP_NOT_JOINED'
 
@@ -106,13 +106,13 @@ export interface View {
   unreadMentions: number
   lastId: string | undefined
   updatedAt: number
-  /** undefined where the first message is gone, and nobody can tell. */
+  /** undefined if the first message is gone, because the value is then unknown. */
   createdAt: number | undefined
 }
 
 const isThere = ({ deleted, gone }: Message) => !deleted && !gone
 
-/** What a user sees of a conversation in its list; undefined when there is no view. */
+/** A user's view of a conversation; undefined if there is none. */
 export function viewOf(talk: Talk, uid: string): View | undefined {
   if (!isVisible(talk, uid)) return undefined
   const { read, cleared } = sideOf(talk, uid)
@@ -134,15 +134,15 @@ export function viewOf(talk: Talk, uid: string): View | undefined {
 export const idOf = ({ group, parties }: Talk): string =>
   group ? `group_${parties[0]}` : parties.join('_user_')
 
-/** The other side: a user, or the group. */
+/** The counterpart: a user or the group. */
 const counterpartOf = ({ group, parties }: Talk, uid: string): string =>
   (group || parties[0] !== uid ? parties[0] : parties[1]) ?? ''
 
-/** Users and groups have these from the beginning. */
+/** The tags of users and groups, which never change. */
 export const TAGS: Record<string, string[]> = { a: ['x'], b: ['x', 'y'], g: ['x'], h: ['y'] }
 export const AGENT = 'd'
 
-/** What a list is asked for, beyond the page. */
+/** The parameters of a list, without the page. */
 export interface Filter {
   conversationType?: 'user' | 'group'
   searchKey?: string
@@ -177,7 +177,7 @@ function passes(world: World, talk: Talk, uid: string, filter: Filter): boolean 
   )
 }
 
-/** The list of a user, in its order. */
+/** A user's list of conversations, in order. */
 export function listOf(world: World, uid: string, filter: Filter = {}): View[] {
   const keyOf = (talk: Talk) => `${counterpartOf(talk, uid)} ${talk.group ? 'group' : 'user'}`
   return Object.values(world.talks)
@@ -187,7 +187,7 @@ export function listOf(world: World, uid: string, filter: Filter = {}): View[] {
     .map(({ view }) => view)
 }
 
-/** The ids that a user can read, oldest first; undefined when it may not. */
+/** The ids that a user can read, oldest first; undefined if the user has no access. */
 export const historyOf = (talk: Talk, uid: string): string[] | undefined =>
   talk.group && !takesPart(talk, uid)
     ? undefined
@@ -204,7 +204,7 @@ export interface ThreadView {
   mentionCount: number
 }
 
-/** The threads that a user can see, newest first; or of those the ones in which it wrote. */
+/** The threads that a user can see, newest first, or only those in which the user wrote. */
 export function threadsOf(world: World, uid: string, own: boolean): ThreadView[] {
   return Object.values(world.talks)
     .filter((talk) => takesPart(talk, uid))

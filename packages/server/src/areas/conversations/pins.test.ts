@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf } from '@loquat/protocol'
-import { hold, whileWaiting } from '../../../test/hold-keys.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
@@ -49,7 +49,7 @@ suite('pinUserConversation', () => {
     const app = await talkative('a')
     const clear = `select clear_view($1, conversation, uid) from inbox
       where app_no = $1 and uid = 'me' and with_id = 'a'`
-    const held = await hold(app, clear, [app.no])
+    const held = await holdLock(app, clear, [app.no])
     await refused(whileWaiting(held, pin(app, 'users/a')), 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     const pinned = 'select from inbox where app_no = $1 and pinned_at is not null'
     assert.deepEqual(await rows(app.cell.db, pinned, [app.no]), [])
@@ -83,6 +83,15 @@ suite('pinGroupConversation', () => {
     assert.deepEqual(await last(), { ...view, pinned: true })
     await app.as('me').conversations.updateGroup('g', { tags: ['t'] })
     assert.deepEqual(await last(), { ...view, tags: ['t'] })
+  })
+})
+
+suite('unpinUserConversation', () => {
+  test('releases the pin, and succeeds without one', async () => {
+    const { conversations } = (await talkative('a')).as('me')
+    await conversations.pinUser('a')
+    for (let n = 0; n < 2; n++)
+      assert.equal((await conversations.unpinUser('a')).pinnedAt, undefined)
   })
 })
 

@@ -1,8 +1,8 @@
 /** Which of a user's marks others learn about, and which only the user's own devices do. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { hold, whileWaiting } from '../../../test/hold-keys.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { rows } from '../../../test/log-writers.ts'
 
 const server = useServer()
@@ -134,7 +134,7 @@ suite('receipts', () => {
     const app = await newTeam('a', 'b', 'c')
     await mark(app, 'b', 'g', 'read')
     const row = `select from inbox where app_no = $1 and uid = 'b' and with_id = 'g' for update`
-    const held = await hold(app, row, [app.no])
+    const held = await holdLock(app, row, [app.no])
     let id = ''
     await whileWaiting(held, mark(app, 'b', 'g', 'read'), async () => {
       id = await say(app, 'c', 'g')

@@ -117,7 +117,10 @@ suite('addMembers', () => {
 
   test("keeps to the group's limit of members and each user's limit of groups", async () => {
     const app = await newGroup(['a', 'b', 'c'])
-    await storeSettings(server.deps, app, { 'limits.membersPerGroup': 2, 'limits.groupsPerUser': 1 })
+    await storeSettings(server.deps, app, {
+      'limits.membersPerGroup': 2,
+      'limits.groupsPerUser': 1,
+    })
     await app.as('a').groups.create({ guid: 'h', name: 'H' })
     const { participants } = (await add(app, { participants: ['a', 'b', 'c'] })).body.data
     assert.equal(participants.a.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')

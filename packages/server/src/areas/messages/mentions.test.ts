@@ -85,7 +85,7 @@ suite('sendMessage with mentions', () => {
 })
 
 suite('user.mentioned', () => {
-  const toldAfter = async (app: TestApp, change: () => Promise<{ status: number }>) => {
+  const mentionedBy = async (app: TestApp, change: () => Promise<{ status: number }>) => {
     const before = (await app.events()).length
     assert.equal((await change()).status, 200)
     const events = (await app.events()).slice(before)
@@ -96,13 +96,13 @@ suite('user.mentioned', () => {
     const app = await newApp()
     const with_ = (receiver: string) => ({ receiver, receiverType: 'user' })
     const text = '<@uid:b> <@uid:c> <@uid:out>'
-    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('a'))), [])
-    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text, with_('out'))), ['out'])
-    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), ['b', 'c'])
+    assert.deepEqual(await mentionedBy(app, () => say(app, 'a', text, with_('a'))), [])
+    assert.deepEqual(await mentionedBy(app, () => say(app, 'a', text, with_('out'))), ['out'])
+    assert.deepEqual(await mentionedBy(app, () => say(app, 'a', text)), ['b', 'c'])
     await app.as('c').groups.leave('g')
     const { id } = (await say(app, 'a', 'Hi')).body.data
     const edit = () => app.as('a').call('PUT', `/v3/messages/${id}`, { body: { data: { text } } })
-    assert.deepEqual(await toldAfter(app, edit), ['b'])
+    assert.deepEqual(await mentionedBy(app, edit), ['b'])
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 
@@ -111,14 +111,14 @@ suite('user.mentioned', () => {
     await app.client.blockedUsers.block('b', { blockedUids: ['a'] })
     await app.client.blockedUsers.block('a', { blockedUids: ['c'] })
     const text = '<@uid:b> <@uid:c>'
-    assert.deepEqual(await toldAfter(app, () => say(app, 'a', text)), [])
+    assert.deepEqual(await mentionedBy(app, () => say(app, 'a', text)), [])
     const { id } = (await say(app, 'a', 'Hi')).body.data
     const edit = (by?: string) => () =>
       app.as(by).call('PUT', `/v3/messages/${id}`, { body: { data: { text } } })
-    assert.deepEqual(await toldAfter(app, edit('a')), [])
+    assert.deepEqual(await mentionedBy(app, edit('a')), [])
     await app.client.messages.update(id, { data: { text: 'Hi' } })
-    assert.deepEqual(await toldAfter(app, edit()), ['b', 'c'])
-    assert.deepEqual(await toldAfter(app, () => say(app, 'c', '<@uid:b>')), ['b'])
+    assert.deepEqual(await mentionedBy(app, edit()), ['b', 'c'])
+    assert.deepEqual(await mentionedBy(app, () => say(app, 'c', '<@uid:b>')), ['b'])
   })
 })
 

@@ -212,21 +212,27 @@ suite('renewTotpCodes', () => {
   })
 })
 
+suite('startTotp', () => {
+  test('changes nothing until a code confirms it, and is refused once codes are on', async () => {
+    const { rui } = await withCodes()
+    await refused(rui.client.totp.start({ password: rui.password }), 'ERR_TOTP_ALREADY_ON')
+    const ana = await newOperator(server)
+    await ana.client.totp.start({ password: ana.password })
+    const { status } = await signIn(server, { email: ana.email, password: ana.password })
+    assert.equal(status, 200)
+  })
+})
+
 suite('confirmTotp', () => {
-  test('switches codes on and ends other sessions; until then startTotp changes nothing', async () => {
+  test('switches codes on and ends other sessions', async () => {
     const rui = await newOperator(server)
     const credentials = { email: rui.email, password: rui.password }
     const other = cookieOf(await signIn(server, credentials))
     const { secret } = await rui.client.totp.start({ password: rui.password })
-    assert.equal((await signIn(server, credentials)).status, 200)
     await refused(rui.call('POST', '/totp/confirm', { body: { code: '12' } }), 'ERR_WRONG_CODE')
     const code = totpCode(secret, stepOf(Date.now()))
     await rui.client.totp.confirm({ code })
     assert.equal((await rui.call('GET', '/session', { cookie: other })).status, 401)
-    await refused(
-      rui.call('POST', '/totp', { body: { password: rui.password } }),
-      'ERR_TOTP_ALREADY_ON',
-    )
   })
 })
 
@@ -314,9 +320,22 @@ suite('rotateKey', () => {
     assert.deepEqual([await status(first), await status(rotated)], [401, 200])
     const second = await rui.client.keys.create({ name: 'Second', password })
     assert.deepEqual([await status(rotated), await status(second)], [200, 200])
-    await rui.client.keys.delete(first.key)
-    assert.deepEqual([await status(rotated), await status(second)], [401, 200])
-    const { data } = await rui.client.keys.list()
+  })
+})
+
+suite('deleteKey', () => {
+  test('ends the key at once and leaves the others', async () => {
+    const rui = await newOperator(server)
+    const { keys } = rui.client
+    const { password } = rui
+    const [first, second] = [
+      await keys.create({ name: 'First', password }),
+      await keys.create({ name: 'Second', password }),
+    ]
+    await keys.delete(first.key)
+    const headers = headersOf(first)
+    assert.equal((await rui.call('GET', '/apps', { headers, cookie: null })).status, 401)
+    const { data } = await keys.list()
     assert.deepEqual(
       data.map(({ name }) => name),
       ['Second'],

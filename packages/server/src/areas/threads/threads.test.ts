@@ -380,8 +380,8 @@ suite('listThreads', () => {
   })
 })
 
-suite('followThread', () => {
-  test("adds a thread to the user's own until unfollowThread removes it", async () => {
+suite('unfollowThread', () => {
+  test("removes a followed thread from the user's own, but not one with the user's replies", async () => {
     const app = await newApp()
     const parent = await say(app, 'a', GROUP)
     const follow = (method: string, uid: string, id = parent.id) =>
@@ -400,11 +400,19 @@ suite('followThread', () => {
     assert.deepEqual(await own('b'), [parent.id])
     const events = (await app.eventTypes()).filter((type) => type === 'thread.followed')
     assert.equal(events.length, 3)
+  })
+})
+
+suite('followThread', () => {
+  test('refuses replies, actions, unknown messages and users without access', async () => {
+    const app = await newApp()
+    const parent = await say(app, 'a', GROUP)
     const first = await reply(app, 'b', parent.id)
-    const action = await sent(app.call('DELETE', `/v3/messages/${first.id}`))
-    await refused(follow('POST', 'out'), 'ERR_MESSAGE_NO_ACCESS')
-    await refused(follow('POST', 'a', first.id), 'ERR_MESSAGE_THREAD_NESTING')
-    await refused(follow('POST', 'a', action.id), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-    await refused(follow('POST', 'a', '99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
+    const action = await app.client.messages.delete(first.id)
+    const { threads } = app.as('a')
+    await refused(app.as('out').threads.follow(parent.id), 'ERR_MESSAGE_NO_ACCESS')
+    await refused(threads.follow(first.id), 'ERR_MESSAGE_THREAD_NESTING')
+    await refused(threads.follow(action.id), 'ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    await refused(threads.follow('99999999'), 'ERR_MESSAGE_ID_NOT_FOUND')
   })
 })

@@ -307,3 +307,16 @@ suite('listUsers', () => {
     }
   })
 })
+
+suite('reactivateUsers', () => {
+  test('brings users back, except unknown ones', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    const { users } = app.client
+    await users.deactivate({ uidsToDeactivate: ['a'] })
+    await refused(users.get('a'), 'ERR_UID_NOT_FOUND')
+    const { nonDeactivatedUids } = await users.reactivate({ uidsToActivate: ['a', 'b', 'ghost'] })
+    assert.deepEqual(nonDeactivatedUids, ['a', 'b'])
+    assert.equal((await users.get('a')).deactivatedAt, undefined)
+  })
+})

@@ -39,14 +39,11 @@ suite('createWebhook', () => {
     assert.deepEqual([data.map(({ id }) => id), meta.pagination.total], [['b2', 'audit'], 2])
     assert.deepEqual((await webhooks.list({ searchKey: 'lo' })).data, [changed])
 
-    assert.equal((await webhooks.delete('audit')).success, true)
-    await refused(webhooks.get('audit'), 'ERR_WEBHOOK_NOT_FOUND')
-    await refused(webhooks.delete('audit'), 'ERR_WEBHOOK_NOT_FOUND')
+    await webhooks.delete('audit')
     assert.deepEqual(
       (await app.eventTypes()).filter((type) => type.startsWith('webhook.')),
       ['webhook.created', 'webhook.updated', 'webhook.created', 'webhook.deleted'],
     )
-    await webhooks.create(hook('audit'))
   })
 
   test('refuses an id that is taken, and a 26th webhook even when many are created at once', async () => {
@@ -103,6 +100,17 @@ suite('updateWebhook', () => {
     assert.ok(!('username' in changed))
     assert.deepEqual(await faults(app, { useBasicAuth: true }), ['username', 'password'])
     assert.deepEqual(await faults(app, { name: null }), ['name'])
+  })
+})
+
+suite('deleteWebhook', () => {
+  test('removes the webhook and frees its id', async () => {
+    const { webhooks } = (await server.newApp()).client
+    await webhooks.create(hook('audit'))
+    assert.equal((await webhooks.delete('audit')).success, true)
+    await refused(webhooks.get('audit'), 'ERR_WEBHOOK_NOT_FOUND')
+    await refused(webhooks.delete('audit'), 'ERR_WEBHOOK_NOT_FOUND')
+    await webhooks.create(hook('audit'))
   })
 })
 
@@ -173,5 +181,14 @@ suite('listKnownWebhookTriggers', () => {
     const { data, meta } = await (await server.newApp()).client.webhooks.listKnownTriggers()
     assert.equal(meta.pagination.total, triggers.size)
     for (const { id, description } of data) assert.equal(description, triggers.get(id)?.summary)
+  })
+})
+
+suite('replayWebhookEvents', () => {
+  test('refuses ranges that are empty, too long or not in the log', async () => {
+    const { webhooks } = (await server.newApp()).client
+    await webhooks.create(hook('a'))
+    for (const range of [{ from: 9 }, { from: 3, to: 2 }, { from: 1, to: 10_001 }])
+      await refused(webhooks.replayEvents('a', range), 'ERR_BAD_REQUEST')
   })
 })

@@ -3,19 +3,19 @@ import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
 export interface Held {
-  /** How many writers wait now. */
+  /** How many writers are waiting now. */
   waiting(): Promise<number>
   release(): Promise<void>
   close(): Promise<void>
 }
 
-/** Keeps every writer of the app's keys waiting inside its transaction, until released. */
-export const holdKeys = (app: TestApp) =>
-  hold(app, 'select from apps where app_no = $1 for update', [app.no])
+/** Locks the app's row: every writer of its API keys waits inside its transaction until it is released. */
+export const lockApp = (app: TestApp) =>
+  holdLock(app, 'select from apps where app_no = $1 for update', [app.no])
 
-/** Runs a statement in a transaction that stays open: whoever wants its locks waits until they are released. */
-export async function hold({ cell }: TestApp, text: string, values: unknown[]): Promise<Held> {
-  // A transaction sees the activity of its beginning only: another connection looks.
+/** Runs a statement in a transaction that stays open, so that its locks are held until they are released. */
+export async function holdLock({ cell }: TestApp, text: string, values: unknown[]): Promise<Held> {
+  // A transaction sees only the activity at its beginning, so another connection observes.
   const [holder, observer] = await Promise.all([connect(cell.url), connect(cell.url)])
   await holder.query('begin')
   await holder.query(text, values)
@@ -30,13 +30,13 @@ export async function hold({ cell }: TestApp, text: string, values: unknown[]): 
   }
 }
 
-/** Does something while somebody waits for what a statement locks, and then releases it. */
+/** Runs `meanwhile` while a request waits for the lock, then releases the lock and returns the answer. */
 export async function whileWaiting<T>(
   held: Held,
   started: Promise<T>,
   meanwhile: () => Promise<unknown> = async () => {},
 ): Promise<T> {
-  await until('somebody waits', async () => (await held.waiting()) > 0)
+  await until('a request waits', async () => (await held.waiting()) > 0)
   await meanwhile()
   await held.release()
   const answer = await started
@@ -46,7 +46,7 @@ export async function whileWaiting<T>(
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
-  // The server may be stopped meanwhile: that is what some tests are about.
+  // Some tests stop the server while this connection is open.
   client.on('error', () => {})
   await client.connect()
   return client

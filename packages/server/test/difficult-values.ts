@@ -1,8 +1,8 @@
-/** Values that programs stumble over. */
+/** Values that often break programs. */
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 
-/** Over every limit of length that a field has, within that of a body. */
+/** Lengths above every field's limit, but below the limit of a body. */
 const LONG = [101, 256, 1_025, 5_121, 9_000]
 
 const trickyTexts = [
@@ -43,7 +43,7 @@ const trickyTexts = [
   'a,b,,c',
 ]
 
-/** Text that nothing makes shorter, of characters that ids can have: an entry of an index ends at 2,700 bytes. */
+/** Incompressible text of characters that ids may have: an index entry may have 2,700 bytes at most. */
 const noise = fc
   .tuple(fc.nat(), fc.constantFrom(101, 1_025, 3_000, 9_000))
   .map(([seed, length]) =>
@@ -53,7 +53,7 @@ const noise = fc
       .slice(0, length),
   )
 
-/** A database takes none of these. */
+/** PostgreSQL can store none of these. */
 const unstorable = fc.constantFrom('\u0000', 'a\u0000b', '\ud83d', '\ude00a')
 
 export const text = fc.oneof(
@@ -76,7 +76,7 @@ const deep = fc.constantFrom(10, 200, 1_500).map((depth) => {
   return value
 })
 
-/** Any JSON value, and `undefined` for none. */
+/** Any JSON value, or `undefined` for none. */
 export const json: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: text },
   { weight: 2, arbitrary: number },
@@ -87,20 +87,20 @@ export const json: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 )
 
-/** Escapes that are none, stand for no character, or for one that needs none. */
+/** Escapes that are invalid, decode to no character, or are needless. */
 const oddEscape = fc.constantFrom(
   ...['%', '%2', '%zz', '%00', '%C3', '%E0%A4%A', '%ED%A0%80', '%F5%80%80%80', '%FF', '%u0041'],
   ...['%2F', '%2e%2e', '%25', '%3F', '%23', '%61', '+', ';', '.', '..', '*', ':', '%0d%0aa:b'],
 )
 
-/** A part of a URL: text in valid escapes, or such as no library would write. */
+/** A part of a URL: text with valid escapes, or escapes that no library would write. */
 export const escaped = fc.oneof(
   text.map((given) => encodeURIComponent(given.toWellFormed())),
   oddEscape,
   fc.array(oddEscape, { minLength: 2, maxLength: 5 }).map((parts) => parts.join('a')),
 )
 
-/** What a header can hold on the wire. */
+/** Any value that a header can have on the wire. */
 export const headerValue = fc.oneof(
   fc.constantFrom('', ' ', 'x', ',', ';', '"', '%00', '{}', '[object Object]', 'null', '\u00ff'),
   fc.constantFrom(129, 256, 4_000, 12_000).map((length) => 'x'.repeat(length)),

@@ -1,21 +1,21 @@
-/** Many users with tokens, made in a few statements; and devices that come back whatever happens. */
+/** Many users with tokens, inserted in one statement, and devices that always reconnect. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { Deps } from '../src/deps.ts'
 import type { Cell } from '../src/platform/cells/directory.ts'
 
-export interface Person {
+export interface BulkUser {
   uid: string
   token: string
 }
 
-/** Users `u0`, `u1` … of an app. */
-export async function addCrowd(
+/** Adds the users `u0`, `u1` … to an app. */
+export async function addBulkUsers(
   { secrets }: Pick<Deps, 'secrets'>,
   app: { no: number; cell: Cell },
   count: number,
-): Promise<Person[]> {
+): Promise<BulkUser[]> {
   const people = Array.from({ length: count }, (_, n) => {
     return { uid: `u${n}`, token: `u${n}_${randomBytes(20).toString('hex')}` }
   })
@@ -35,16 +35,16 @@ export async function addCrowd(
   return people
 }
 
-/** A device that keeps to docs/realtime.md: it connects again after each loss, and resumes. */
-export class Survivor {
-  /** Ids of messages by conversation, as they came. */
-  readonly told = new Map<string, string[]>()
+/** A device that follows docs/realtime.md: it reconnects after each loss and resumes. */
+export class ReconnectingDevice {
+  /** Message ids by conversation, in the order of their arrival. */
+  readonly messages = new Map<string, string[]>()
   received = 0
   connects = 0
   reloads = 0
   /** How its connections ended, and when. */
   readonly ends: { code: number; at: number }[] = []
-  /** When it was last let in. */
+  /** When its last connection was accepted. */
   readyAt = 0
   position: number | undefined
   #ws: WebSocket | undefined
@@ -53,7 +53,7 @@ export class Survivor {
   readonly #token: string
   readonly #portOf: () => number
 
-  constructor(appId: string, { token }: Person, portOf: () => number) {
+  constructor(appId: string, { token }: BulkUser, portOf: () => number) {
     this.#appId = appId
     this.#token = token
     this.#portOf = portOf
@@ -104,9 +104,9 @@ export class Survivor {
     if (position !== undefined) this.position = position
     if (type !== 'message.sent') return
     const { conversationId, id } = body.message
-    const ids = this.told.get(conversationId)
+    const ids = this.messages.get(conversationId)
     if (ids) ids.push(id)
-    else this.told.set(conversationId, [id])
+    else this.messages.set(conversationId, [id])
     this.received++
   }
 }
