@@ -1,7 +1,6 @@
 /** Builds the console once, serves it from a real server and opens it in a real browser. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -10,6 +9,7 @@ import { freePort } from '../../server/src/engines/process.ts'
 import { openChromium } from '../../server/test/chromium.ts'
 import { type TestServer, useServer } from '../../server/test/kit.ts'
 import type { TestOperator } from '../../server/test/operators.ts'
+import { until } from '../../server/test/until.ts'
 
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 120_000
@@ -24,11 +24,18 @@ export interface Console {
   open(operator?: TestOperator): Promise<Page>
 }
 
+/** Builds the console once for all files of a test run: the first one builds, the others wait for it. */
 async function buildConsole(): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'loquat-console-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  const dir = join(dirname(process.env.LOQUAT_TEST_SEEN ?? ''), 'console')
+  try {
+    mkdirSync(`${dir}.lock`)
+  } catch {
+    await until('the console is built', () => existsSync(dir), 10 * 60_000)
+    return dir
+  }
   const root = fileURLToPath(new URL('..', import.meta.url))
-  await build({ root, logLevel: 'error', build: { outDir: dir, emptyOutDir: true } })
+  await build({ root, logLevel: 'error', build: { outDir: `${dir}.new`, emptyOutDir: true } })
+  renameSync(`${dir}.new`, dir)
   return dir
 }
 
