@@ -1,4 +1,4 @@
-/** One name across layers: a write's action has the name of its operation. */
+/** One name across layers: a write's action and test suite have the name of its operation. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -53,6 +53,19 @@ suite('names', () => {
       routes.some((source) => new RegExp(`\\b${action}\\b`).test(source))
     assert.deepEqual(
       writes.filter((operation) => !used(actionOf(operation))),
+      [],
+    )
+  })
+
+  test('a test suite has the name of each write', () => {
+    const suites = readAll('{src,test}/**/*.test.ts').flatMap((source) =>
+      [...source.matchAll(/\bsuite\(\s*['"`]([^'"`]+)['"`]/g)].flatMap(
+        ([, name]) => name?.split(/[^\w]+/) ?? [],
+      ),
+    )
+    const tested = new Set(suites.map(actionOf))
+    assert.deepEqual(
+      writes.filter((operation) => !tested.has(actionOf(operation))),
       [],
     )
   })
