@@ -2,13 +2,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeTemplates, withEngines } from '../packages/server/test/engines.ts'
-import { generatedFiles } from '../packages/server/test/generated.ts'
+import {
+  type GeneratedFile,
+  generatedFiles,
+  generatedSources,
+} from '../packages/server/test/generated.ts'
 
+function write({ path, content }: GeneratedFile): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+  console.log(path)
+}
+
+for (const file of generatedSources()) write(file)
 await withEngines({ durable: false }, async (engines) => {
   await makeTemplates(engines)
-  for (const { path, content } of await generatedFiles(engines)) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, content)
-    console.log(path)
-  }
+  for (const file of await generatedFiles(engines)) write(file)
 })

@@ -6,6 +6,7 @@ import {
   RoleRecord,
   SCOPES,
   UserRecord,
+  UserSnapshot,
   WebhookRecord,
 } from './records.ts'
 
@@ -25,31 +26,31 @@ const Settings = Type.Record(
   Type.Union([Type.Boolean(), Type.Integer(), Type.String()]),
 )
 
-const OneUser = Type.Object({ user: UserRecord })
+const OneUser = Type.Object({ user: UserSnapshot })
 const OneRole = Type.Object({ role: RoleRecord })
 const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
-const Blocks = Type.Object({ users: Type.Record(Type.String(), UserRecord), by: UserRecord })
+const Blocks = Type.Object({ users: Type.Record(Type.String(), UserSnapshot), by: UserSnapshot })
 
 const OneGroup = Type.Object({ group: GroupRecord })
-const Members = Type.Record(Type.String(), UserRecord)
+const Members = Type.Record(Type.String(), UserSnapshot)
 const OwnMembership = Type.Object({ group: GroupRecord, members: Members, message: MessageRecord })
-const Membership = Type.Object({ ...OwnMembership.properties, by: UserRecord })
+const Membership = Type.Object({ ...OwnMembership.properties, by: UserSnapshot })
 const Scope = Type.Enum([...SCOPES])
 const ScopedMembers = Type.Record(
   Type.String(),
-  Type.Object({ ...UserRecord.properties, scope: Scope, oldScope: Scope }),
+  Type.Object({ ...UserSnapshot.properties, scope: Scope, oldScope: Scope }),
 )
 const FormerMembers = Type.Record(
   Type.String(),
   Type.Object({
-    ...UserRecord.properties,
+    ...UserSnapshot.properties,
     oldScope: Type.Optional({ ...Scope, description: 'Absent if the user was not a member.' }),
   }),
 )
 const OneMessage = Type.Object({ message: MessageRecord })
 const Reaction = Type.Object({
-  reaction: ReactionRecord,
+  reaction: Type.Object({ ...ReactionRecord.properties, reactedBy: UserSnapshot }),
   conversationId: Type.String(),
   receiverType: Type.Enum(['user', 'group']),
   receiver: Type.String({ description: 'The receiver of the message.' }),
@@ -65,7 +66,7 @@ const View = {
 const Save = Type.Object({ uid: Type.String(), messageId: Type.String() })
 const Mark = Type.Object({
   ...View,
-  user: UserRecord,
+  user: UserSnapshot,
   messageId: Type.String({
     description:
       'The message that the mark points to. For delivered and read marks, a message that another user sent.',

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { UserRecord } from './records.ts'
+import { UserSnapshot } from './records.ts'
 
 /** Limits that the gateway and its clients follow. */
 export const realtimeLimits = {
@@ -110,7 +110,7 @@ export type ClientFrame<T extends ClientFrameType = ClientFrameType> = {
   [K in T]: { type: K; id?: string; body: ClientBody<K> }
 }[T]
 
-const Sender = { sender: UserRecord }
+const Sender = { sender: UserSnapshot }
 const Failure = Type.Object({ code: Type.String(), message: Type.String() })
 
 /** The frames that the gateway sends in addition to the events of docs/events.md. */

@@ -31,6 +31,7 @@ export {
   SCOPES,
   type Scope,
   UserRecord,
+  UserSnapshot,
   WebhookRecord,
 } from './records.ts'
 export { type Region, regions } from './regions.ts'

@@ -41,6 +41,12 @@ export const UserRecord = Type.Object(
 )
 export type UserRecord = Static<typeof UserRecord>
 
+const { status: _status, lastActiveAt: _lastActiveAt, ...snapshot } = UserRecord.properties
+
+/** A user as events carry it: without presence, since an event has one form for all who receive it. */
+export const UserSnapshot = Type.Object(snapshot, { additionalProperties: false })
+export type UserSnapshot = Static<typeof UserSnapshot>
+
 /** A role, as answers and events show it. */
 export const RoleRecord = Type.Object(
   {

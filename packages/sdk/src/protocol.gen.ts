@@ -149,6 +149,38 @@ export type UserRecord = {
   blockedAt?: number
 }
 
+export type UserSnapshot = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+}
+
 export type RoleRecord = {
   /** Unique within the app. */
   role: string
@@ -423,23 +455,23 @@ export interface EventPayloads {
   }
   /** A user was created. */
   'user.created': {
-    user: UserRecord
+    user: UserSnapshot
   }
   /** A user changed. Contains the updated user. */
   'user.updated': {
-    user: UserRecord
+    user: UserSnapshot
   }
   /** A user was deactivated. */
   'user.deactivated': {
-    user: UserRecord
+    user: UserSnapshot
   }
   /** A deactivated user was reactivated. */
   'user.reactivated': {
-    user: UserRecord
+    user: UserSnapshot
   }
   /** A user was deleted permanently. */
   'user.deleted': {
-    user: UserRecord
+    user: UserSnapshot
   }
   /** An auth token was created. Events never contain the value of a token. */
   'user.token.created': {
@@ -467,13 +499,13 @@ export interface EventPayloads {
   }
   /** A user blocked other users. */
   'user.blocked': {
-    users: Record<string, UserRecord>
-    by: UserRecord
+    users: Record<string, UserSnapshot>
+    by: UserSnapshot
   }
   /** A user unblocked other users. */
   'user.unblocked': {
-    users: Record<string, UserRecord>
-    by: UserRecord
+    users: Record<string, UserSnapshot>
+    by: UserSnapshot
   }
   /** A user came online with their first device, or went offline when the last one disconnected. */
   'user.connection.changed': {
@@ -492,7 +524,7 @@ export interface EventPayloads {
   /** A group was created. The first members are the owner and the creator. */
   'group.created': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
   }
   /** A group changed. Contains the updated group. */
   'group.updated': {
@@ -510,28 +542,28 @@ export interface EventPayloads {
   /** A user was added to a group. */
   'group.member.added': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
     message: MessageRecord
-    by: UserRecord
+    by: UserSnapshot
   }
   /** A user joined a group. */
   'group.member.joined': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
     message: MessageRecord
   }
   /** A user left a group. */
   'group.member.left': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
     message: MessageRecord
   }
   /** A member was removed from a group. They may join again. */
   'group.member.kicked': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
     message: MessageRecord
-    by: UserRecord
+    by: UserSnapshot
   }
   /** A user was banned from a group. If they were a member, their membership ended. */
   'group.member.banned': {
@@ -547,13 +579,9 @@ export interface EventPayloads {
         /** URL of a profile page. */
         link?: string
         role: string
-        /** `online` or `offline`. */
-        status: string
         statusMessage?: string
         metadata?: Record<string, unknown>
         tags?: string[]
-        /** Time when the last device disconnected, in Unix seconds. */
-        lastActiveAt?: number
         /** Time of creation, in Unix seconds. */
         createdAt: number
         /** Time of the last change, in Unix seconds. */
@@ -577,14 +605,14 @@ export interface EventPayloads {
       }
     >
     message: MessageRecord
-    by: UserRecord
+    by: UserSnapshot
   }
   /** A user was unbanned. */
   'group.member.unbanned': {
     group: GroupRecord
-    members: Record<string, UserRecord>
+    members: Record<string, UserSnapshot>
     message: MessageRecord
-    by: UserRecord
+    by: UserSnapshot
   }
   /** A member's scope changed. */
   'group.member.scope.changed': {
@@ -600,13 +628,9 @@ export interface EventPayloads {
         /** URL of a profile page. */
         link?: string
         role: string
-        /** `online` or `offline`. */
-        status: string
         statusMessage?: string
         metadata?: Record<string, unknown>
         tags?: string[]
-        /** Time when the last device disconnected, in Unix seconds. */
-        lastActiveAt?: number
         /** Time of creation, in Unix seconds. */
         createdAt: number
         /** Time of the last change, in Unix seconds. */
@@ -630,7 +654,7 @@ export interface EventPayloads {
       }
     >
     message: MessageRecord
-    by: UserRecord
+    by: UserSnapshot
   }
   /** A message was sent. */
   'message.sent': {
@@ -670,7 +694,17 @@ export interface EventPayloads {
   }
   /** A user reacted to a message. */
   'message.reaction.added': {
-    reaction: ReactionRecord
+    reaction: {
+      /** Reaction id. Ids increase within a message. */
+      id: string
+      messageId: string
+      /** An emoji, or any short text. */
+      reaction: string
+      uid: string
+      /** Time when it was added, in Unix seconds. */
+      reactedAt: number
+      reactedBy: UserSnapshot
+    }
     conversationId: string
     receiverType: 'user' | 'group'
     /** The receiver of the message. */
@@ -680,7 +714,17 @@ export interface EventPayloads {
   }
   /** A user removed a reaction. */
   'message.reaction.removed': {
-    reaction: ReactionRecord
+    reaction: {
+      /** Reaction id. Ids increase within a message. */
+      id: string
+      messageId: string
+      /** An emoji, or any short text. */
+      reaction: string
+      uid: string
+      /** Time when it was added, in Unix seconds. */
+      reactedAt: number
+      reactedBy: UserSnapshot
+    }
     conversationId: string
     receiverType: 'user' | 'group'
     /** The receiver of the message. */
@@ -714,7 +758,7 @@ export interface EventPayloads {
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    user: UserRecord
+    user: UserSnapshot
     /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
     /** The sender of that message. */
@@ -731,7 +775,7 @@ export interface EventPayloads {
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    user: UserRecord
+    user: UserSnapshot
     /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
     /** The sender of that message. */
@@ -748,7 +792,7 @@ export interface EventPayloads {
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    user: UserRecord
+    user: UserSnapshot
     /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
     /** The sender of that message. */
@@ -765,7 +809,7 @@ export interface EventPayloads {
     receiverType: 'user' | 'group'
     /** The other user, or the group. */
     receiver: string
-    user: UserRecord
+    user: UserSnapshot
     /** The message that the mark points to. For delivered and read marks, a message that another user sent. */
     messageId: string
     /** The sender of that message. */

@@ -264,7 +264,7 @@ CREATE FUNCTION public.announce_reaction(p_type text, h public.conversations, r 
       'user:' || r.uid) end, concat(
     '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
     ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
-    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',
+    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_snapshot(u), '}',
     ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
     ',"receiverType":"', h.kind, '","receiver":', to_json(receiver_of(m, h)),
     ',"parentMessageId":"' || m.parent_id || '"', '}')::json
@@ -277,13 +277,13 @@ CREATE FUNCTION public.append_action(p_app_no integer, p_conversation bigint, p_
     AS $$
 declare
   h conversations;
-  v_id bigint;
+  m messages;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
-  v_id := store_message(
+  m := insert_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
-  return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
+  return message_record(m, h);
 end $$;
 
 CREATE FUNCTION public.append_member_action(p_app_no integer, p_guid text, p_by text, p_on text, p_action text, p_extras jsonb, p_moves boolean) RETURNS jsonb
@@ -300,7 +300,7 @@ begin
   select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
   select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
   select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
-  v_by := coalesce(v_by, system_record(p_app_no));
+  v_by := coalesce(v_by, (system_text(p_app_no) || '}')::jsonb);
   return jsonb_set(
     append_action(p_app_no, v_no, p_by, 'groupMember',
       jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))
@@ -343,18 +343,16 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.check_direct(p_app_no integer, p_sender text, p_receiver text) RETURNS text
+CREATE FUNCTION public.check_direct_send(p_app_no integer, p_sender text, p_receiver text, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  v_sender text;
-  v_receiver text;
   v_mine boolean;
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select case when s.uid is not null then user_json(s) end,
-    case when r.uid is not null then user_json(r) end,
+  select case when s.uid is not null then user_text(s) end, user_presence(s),
+    case when r.uid is not null then user_text(r) end, user_presence(r),
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
@@ -362,14 +360,14 @@ begin
     (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
      where x.app_no = p_app_no and x.role = case
        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into v_sender, v_receiver, v_mine, v_theirs, v_friends_only
+  into sender, sender_presence, receiver, receiver_presence, v_mine, v_theirs, v_friends_only
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
     left join users r on r.app_no = p_app_no and r.uid = p_receiver
       and r.deactivated_at is null and r.removed_at is null;
-  v_sender := sender_json(p_app_no, p_sender, v_sender);
-  if v_receiver is null then
+  sender := sender_text(p_app_no, p_sender, sender);
+  if receiver is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
@@ -384,32 +382,25 @@ begin
       perform refuse('ERR_PERMISSION_DENIED');
     end if;
   end if;
-  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
-    left(v_receiver, -1), ',"conversationId":', to_json(conversation_id('user',
-      least(p_sender collate "C", p_receiver collate "C"),
-      greatest(p_sender collate "C", p_receiver collate "C"))),
-    '},"entityType":"user"}}');
 end $$;
 
-CREATE FUNCTION public.check_group(p_app_no integer, p_sender text, p_guid text) RETURNS text
+CREATE FUNCTION public.check_group_send(p_app_no integer, p_sender text, p_guid text, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  v_sender text;
-  v_group text;
   v_joined boolean;
 begin
-  select case when s.uid is not null then user_json(s) end,
-    case when g.guid is not null then group_json(g) end, i.scope is not null
-  into v_sender, v_group, v_joined
+  select case when s.uid is not null then user_text(s) end, user_presence(s),
+    case when g.guid is not null then group_text(g) end, i.scope is not null
+  into sender, sender_presence, receiver, v_joined
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
     left join groups g on g.app_no = p_app_no and g.guid = p_guid and g.removed_at is null
     left join inbox i on i.app_no = p_app_no and i.uid = p_sender and i.kind = 'group'
       and i.with_id = p_guid;
-  v_sender := sender_json(p_app_no, p_sender, v_sender);
-  if v_group is null then
+  sender := sender_text(p_app_no, p_sender, sender);
+  if receiver is null then
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
   if p_sender <> 'app_system' and not v_joined then
@@ -418,8 +409,6 @@ begin
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
   end if;
-  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
-    v_group, ',"entityType":"group"}}');
 end $$;
 
 CREATE FUNCTION public.clear_view(p_app_no integer, p_conversation bigint, p_uid text) RETURNS boolean
@@ -551,7 +540,7 @@ WITH (fillfactor='90');
 
 CREATE FUNCTION public.user_json(u public.users) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), CASE WHEN (u).online THEN ',"status":"online"'::text ELSE ',"status":"offline"'::text END, (',"statusMessage":'::text || (to_json((u).status_message))::text), (',"lastActiveAt":'::text || public.unix((u).last_active_at)), (',"createdAt":'::text || public.unix((u).created_at)), (',"updatedAt":'::text || public.unix((u).updated_at)), (',"deactivatedAt":'::text || public.unix((u).deactivated_at)), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), '}');
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), ',"status":', CASE WHEN (u).online THEN '"online"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text), '}');
 
 CREATE FUNCTION public.connection_payload(u public.users, p_connection json) RETURNS json
     LANGUAGE sql
@@ -711,7 +700,7 @@ begin
     select group_record(g) into v_record from groups g
     where g.app_no = p_app_no and g.guid = p_id and g.removed_at is null;
   elsif p_id = 'app_system' then
-    v_record := system_record(p_app_no);
+    v_record := system_text(p_app_no) || '}';
   else
     select user_record(u) into v_record from users u
     where u.app_no = p_app_no and u.uid = p_id and u.removed_at is null;
@@ -785,9 +774,13 @@ CREATE TABLE public.groups (
 )
 WITH (fillfactor='80');
 
+CREATE FUNCTION public.group_text(g public.groups) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"guid":', to_json((g).guid), ',"name":', to_json((g).name), ',"type":"', (g).type, '"', (',"description":'::text || (to_json((g).description))::text), (',"icon":'::text || (to_json((g).icon))::text), ',"owner":', to_json((g).owner), ',"membersCount":', (g).members_count, ',"conversationId":', to_json(('group_'::text || (g).guid)), ',"createdAt":', public.unix((g).created_at), (',"updatedAt":'::text || (public.unix((g).updated_at))::text), (',"updatedBy":'::text || (to_json((g).updated_by))::text), (',"metadata":'::text || ((g).metadata)::text));
+
 CREATE FUNCTION public.group_json(g public.groups) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"guid":', to_json((g).guid), ',"name":', to_json((g).name), ',"type":"', (g).type, '"', (',"description":'::text || (to_json((g).description))::text), (',"icon":'::text || (to_json((g).icon))::text), ',"owner":', to_json((g).owner), ',"membersCount":', (g).members_count, ',"conversationId":', to_json(('group_'::text || (g).guid)), ',"createdAt":', public.unix((g).created_at), (',"updatedAt":'::text || public.unix((g).updated_at)), (',"updatedBy":'::text || (to_json((g).updated_by))::text), (',"metadata":'::text || ((g).metadata)::text), '}');
+    RETURN (public.group_text(g) || '}'::text);
 
 CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -825,6 +818,62 @@ end $$;
 CREATE FUNCTION public.id_upto(p_app_no integer, p_conversation bigint, p_second bigint) RETURNS bigint
     LANGUAGE sql STABLE
     RETURN COALESCE((SELECT messages.id FROM public.messages WHERE ((messages.app_no = id_upto.p_app_no) AND (messages.conversation = id_upto.p_conversation) AND (messages.seq <= public.seq_upto(id_upto.p_app_no, id_upto.p_conversation, NULL::bigint, id_upto.p_second))) ORDER BY messages.seq DESC LIMIT 1), (0)::bigint);
+
+CREATE FUNCTION public.insert_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+  v_own int := p_counts::int;
+  v_moved int;
+  -- New views of either side: all, and those that aren't blocked.
+  v_one int := 0;
+  v_one_free int := 0;
+  v_other int := 0;
+  v_other_free int := 0;
+begin
+  insert into messages
+    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
+     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
+  values
+    (h.app_no, case when p_shows then h.shown_id else nextval('message_ids') end, h.no, h.last_seq,
+     p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted, p_counts, p_shows,
+     h.counted, h.last_at, h.last_at)
+  returning * into m;
+
+  if h.kind = 'group' then
+    if p_counts then
+      update inbox set own_since = own_since + 1
+      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
+        and scope is not null;
+    end if;
+    if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
+    return m;
+  end if;
+
+  update inbox i set
+    updated_second = case when p_shows then h.updated_second else i.updated_second end,
+    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
+  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
+  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
+    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
+    and coalesce(i.visible, false);
+  get diagnostics v_moved = row_count;
+  if v_moved < 2 then
+    if h.one <> 'app_system' then
+      select * into v_one, v_one_free from open_view(h, h.one, h.other,
+        case when p_sender = h.one then v_own else 0 end, p_shows);
+    end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      select * into v_other, v_other_free from open_view(h, h.other, h.one,
+        case when p_sender = h.other then v_own else 0 end, p_shows);
+    end if;
+    if v_one > 0 then perform add_views(h.app_no, h.one, v_one, v_one_free); end if;
+    if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
+    perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
+  end if;
+  return m;
+end $$;
 
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1002,9 +1051,13 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender <> (h).one)) THEN (h).one ELSE (h).other END;
 
+CREATE FUNCTION public.message_text(m public.messages, h public.conversations) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"id":"', (m).id, '"', (',"muid":'::text || (to_json((m).muid))::text), ',"conversationId":', to_json(public.conversation_id((h).kind, (h).one, (h).other)), ',"sender":', to_json((m).sender), ',"receiverType":"', (h).kind, '","receiver":', to_json(public.receiver_of(m, h)), ',"category":', to_json((m).category), ',"type":', to_json((m).type), ((',"parentId":"'::text || ((m).parent_id)::text) || '"'::text), ((',"quotedMessageId":"'::text || ((m).quoted_id)::text) || '"'::text), (',"tags":'::text || (CASE WHEN (((m).tags <> '{}'::text[]) AND ((m).deleted_at IS NULL)) THEN to_json((m).tags) ELSE NULL::json END)::text), ',"sentAt":', public.unix((m).sent_at), ',"updatedAt":', public.unix((m).updated_at), (',"editedAt":'::text || (public.unix((m).edited_at))::text), (',"editedBy":'::text || (to_json((m).edited_by))::text), (',"deletedAt":'::text || (public.unix((m).deleted_at))::text), (',"deletedBy":'::text || (to_json((m).deleted_by))::text), (',"pinnedAt":'::text || (public.unix((m).pinned_at))::text), (',"pinnedBy":'::text || (to_json((m).pinned_by))::text));
+
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN (jsonb_strip_nulls(jsonb_build_object('id', ((m).id)::text, 'muid', (m).muid, 'conversationId', public.conversation_id((h).kind, (h).one, (h).other), 'sender', (m).sender, 'receiverType', (h).kind, 'receiver', public.receiver_of(m, h), 'category', (m).category, 'type', (m).type, 'parentId', ((m).parent_id)::text, 'quotedMessageId', ((m).quoted_id)::text, 'tags', CASE WHEN ((m).tags <> '{}'::text[]) THEN to_jsonb((m).tags) ELSE NULL::jsonb END, 'sentAt', public.unix((m).sent_at), 'updatedAt', public.unix((m).updated_at), 'editedAt', public.unix((m).edited_at), 'editedBy', (m).edited_by, 'deletedAt', public.unix((m).deleted_at), 'deletedBy', (m).deleted_by)) || jsonb_build_object('data', (m).data));
+    RETURN (concat(public.message_text(m, h), ',"data":', (m).data, '}'))::jsonb;
 
 CREATE FUNCTION public.newest_of_others(h public.conversations, p_uid text, p_after bigint, p_upto bigint) RETURNS public.messages
     LANGUAGE plpgsql
@@ -1434,7 +1487,14 @@ declare
   -- Replies never count as unread, nor do messages that don't update the conversation.
   v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
-  v_entities text;
+  m messages;
+  -- What check_direct_send or check_group_send returns.
+  c record;
+  -- The record up to the sender's presence, and after the receiver's.
+  v_before text;
+  v_after text;
+  -- The record as the event carries it.
+  v_event text;
   v_quoted text;
   v_mentions jsonb;
   v_kept jsonb := p_data;
@@ -1476,7 +1536,7 @@ begin
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
-      v_entities := check_direct(p_app_no, p_sender, p_receiver);
+      c := check_direct_send(p_app_no, p_sender, p_receiver);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
@@ -1485,10 +1545,11 @@ begin
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
-      v_entities := check_group(p_app_no, p_sender, p_receiver);
+      c := check_group_send(p_app_no, p_sender, p_receiver);
     end if;
-    message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+    m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
       p_parent, p_quoted, v_counts, p_shows);
+    message_id := m.id;
     if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
     if v_mentions is not null then
@@ -1499,20 +1560,14 @@ begin
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    -- The same as message_record returns for a message that nobody has changed yet.
-    message := concat(
-      '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
-      ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
-      ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '"',
-      ',"receiver":', to_json(p_receiver),
-      ',"category":', to_json(p_category), ',"type":', to_json(p_type),
-      ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
-      ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
-      ',"quotedMessage":' || v_quoted,
-      ',"sentAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
-      ',"updatedAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
-      ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
-      substr(v_shown::text, 2), '}');
+    v_before := message_text(m, h) || coalesce(',"quotedMessage":' || v_quoted, '')
+      || ',"data":{"entities":{"sender":{"entity":' || c.sender;
+    v_after := case p_kind when 'group' then '},"entityType":"group"}}' else ',"conversationId":'
+        || to_json(conversation_id(h.kind, h.one, h.other))::text || '},"entityType":"user"}}' end
+      || case when v_shown = '{}' then '}}' else ', ' || substr(v_shown::text, 2) || '}' end;
+    message := v_before || c.sender_presence || '},"entityType":"user"},"receiver":{"entity":'
+      || c.receiver || coalesce(c.receiver_presence, '') || v_after;
+    v_event := v_before || '},"entityType":"user"},"receiver":{"entity":' || c.receiver || v_after;
   end if;
 
   if p_key is not null then
@@ -1523,23 +1578,23 @@ begin
   if message is not null then
     insert into outbox (app_no, type, key, payload, to_first, to_second)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      ('{"message":' || message || '}')::json, p_kind || ':' || p_receiver,
+      ('{"message":' || v_event || '}')::json, p_kind || ':' || p_receiver,
       case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
         then 'user:' || p_sender end);
     if v_mentions is not null then
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
-        concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
+        concat('{"uid":', to_json(uid), ',"message":', v_event, '}')::json
       from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
 end $$;
 
-CREATE FUNCTION public.sender_json(p_app_no integer, p_uid text, p_found text) RETURNS text
+CREATE FUNCTION public.sender_text(p_app_no integer, p_uid text, p_found text) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-  if p_uid = 'app_system' then return system_record(p_app_no)::text; end if;
+  if p_uid = 'app_system' then return system_text(p_app_no); end if;
   if p_found is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
   end if;
@@ -1671,60 +1726,6 @@ CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
 CREATE FUNCTION public.small_records(p_records jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN (SELECT jsonb_object_agg(jsonb_each.key, public.small_record(jsonb_each.value)) AS jsonb_object_agg FROM jsonb_each(small_records.p_records) jsonb_each(key, value));
-
-CREATE FUNCTION public.store_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
-  v_own int := p_counts::int;
-  v_moved int;
-  -- New views of either side: all, and those that aren't blocked.
-  v_one int := 0;
-  v_one_free int := 0;
-  v_other int := 0;
-  v_other_free int := 0;
-begin
-  insert into messages
-    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
-  values
-    (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_parent, p_quoted, p_counts, p_shows, h.counted, h.last_at, h.last_at);
-
-  if h.kind = 'group' then
-    if p_counts then
-      update inbox set own_since = own_since + 1
-      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
-        and scope is not null;
-    end if;
-    if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
-    return v_id;
-  end if;
-
-  update inbox i set
-    updated_second = case when p_shows then h.updated_second else i.updated_second end,
-    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
-  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
-  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
-    and coalesce(i.visible, false);
-  get diagnostics v_moved = row_count;
-  if v_moved < 2 then
-    if h.one <> 'app_system' then
-      select * into v_one, v_one_free from open_view(h, h.one, h.other,
-        case when p_sender = h.one then v_own else 0 end, p_shows);
-    end if;
-    if h.other <> h.one and h.other <> 'app_system' then
-      select * into v_other, v_other_free from open_view(h, h.other, h.one,
-        case when p_sender = h.other then v_own else 0 end, p_shows);
-    end if;
-    if v_one > 0 then perform add_views(h.app_no, h.one, v_one, v_one_free); end if;
-    if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
-    perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
-  end if;
-  return v_id;
-end $$;
 
 CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
@@ -2079,9 +2080,13 @@ CREATE TABLE public.apps (
     archived_at timestamp with time zone
 );
 
-CREATE FUNCTION public.system_record(p_app_no integer) RETURNS jsonb
+CREATE FUNCTION public.system_text(p_app_no integer) RETURNS text
     LANGUAGE sql STABLE
-    RETURN (SELECT jsonb_build_object('uid', 'app_system', 'name', 'System', 'role', 'default', 'status', 'offline', 'createdAt', public.unix(apps.created_at)) AS jsonb_build_object FROM public.apps WHERE (apps.app_no = system_record.p_app_no));
+    RETURN (SELECT concat('{"uid":"app_system","name":"System","role":"default","createdAt":', public.unix(apps.created_at)) AS concat FROM public.apps WHERE (apps.app_no = system_text.p_app_no));
+
+CREATE FUNCTION public.system_json(p_app_no integer) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN (public.system_text(p_app_no) || ',"status":"offline"}'::text);
 
 CREATE FUNCTION public.thin_marks(p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -2145,9 +2150,21 @@ begin
   return null;
 end $$;
 
+CREATE FUNCTION public.user_presence(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat(',"status":', CASE WHEN (u).online THEN '"online"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text));
+
+CREATE FUNCTION public.user_text(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text));
+
+CREATE FUNCTION public.user_snapshot(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN (public.user_text(u) || '}'::text);
+
 CREATE FUNCTION public.user_record(u public.users) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN (public.user_json(u))::jsonb;
+    RETURN (public.user_snapshot(u))::jsonb;
 
 CREATE FUNCTION public.utc_day(p_at timestamp with time zone) RETURNS date
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

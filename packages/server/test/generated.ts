@@ -15,6 +15,7 @@ import { protocolFile } from '../../sdk/generator/protocol.ts'
 import { referencePage } from '../../sdk/generator/reference.ts'
 import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
+import { recordsSql } from '../src/core/records/sql.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
@@ -24,6 +25,13 @@ import { databaseUrl, TEMPLATES } from './engines.ts'
 import { realtimePage } from './realtime-page.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+const RECORDS = 'packages/server/db/cell/functions/records.gen.sql'
+
+/** What the databases are made from: written before they are. */
+export const generatedSources = (): GeneratedFile[] => [
+  { path: join(ROOT, RECORDS), content: recordsSql() },
+]
 
 export interface GeneratedFile {
   path: string
@@ -38,6 +46,7 @@ export async function generatedFiles(
   const files = {
     'packages/server/db/directory.sql': dump(url('directory')),
     'packages/server/db/cell.sql': dump(url('cell')),
+    [RECORDS]: recordsSql(),
     'packages/server/db/rows.gen.ts': await rowTypes(url),
     'packages/server/openapi.json': document,
     'packages/server/management.openapi.json': management,
@@ -169,10 +178,10 @@ function sdkPage(document: string, management: string): string {
 
 /** Error codes and events for the SDK. */
 function sdkProtocol(): string {
-  const { regions, UserRecord, RoleRecord, GroupRecord, MessageRecord } = protocol
+  const { regions, UserRecord, UserSnapshot, RoleRecord, GroupRecord, MessageRecord } = protocol
   const { ReactionRecord, ReceiptRecord, WebhookRecord } = protocol
   const records = {
-    ...{ UserRecord, RoleRecord, GroupRecord, ReceiptRecord, MessageRecord },
+    ...{ UserRecord, UserSnapshot, RoleRecord, GroupRecord, ReceiptRecord, MessageRecord },
     ...{ ReactionRecord, WebhookRecord },
   }
   return formatted(protocolFile({ errors, regions, records, events }))
@@ -232,6 +241,7 @@ function eventsPage(): string {
     '# Events',
     NOTE,
     'Every change is one event in the log of its app. Positions count up from 1 without gaps.',
+    "User records in events have no `status` and no `lastActiveAt`, except in `user.connection.changed`: an event has one payload for everyone who receives it, and users across a block may not see each other's presence.",
     ['| type | when | payload | webhook trigger |', '| --- | --- | --- | --- |', ...rows].join(
       '\n',
     ),

@@ -187,4 +187,46 @@ suite('a user sees others', () => {
     const { body } = await world.ann.device('GET', '/users/ann')
     assert.ok(showsPresence(body.data) && showsPrivate(body.data))
   })
+
+  test('without presence across a block in what writes answer', async () => {
+    const text = { category: 'message', type: 'text', data: { text: '<@uid:bob> <@uid:cat>' } }
+    const toTeam = { receiver: 'team', receiverType: 'group', ...text }
+    for (const ask of [world.ann.device, world.ann.app]) {
+      const sent = await ask('POST', '/messages', { ...toTeam, quotedMessageId: world.ofBob })
+      const { id } = sent.body.data
+      const answers = [
+        sent,
+        await ask('POST', `/messages/${world.ofBob}/thread`, text),
+        await ask('PUT', `/messages/${id}`, { data: { text: '<@uid:bob>' } }),
+        await ask('POST', `/messages/${world.ofBob}/reactions/x`),
+        await ask('POST', `/messages/${world.ofBob}/pin`),
+        await ask('POST', '/groups/team/conversation/read'),
+        await ask('DELETE', `/messages/${id}`),
+      ]
+      for (const { status, body } of answers) {
+        assert.equal(status, 200, JSON.stringify(body))
+        const bobs = [...recordsIn(body.data)].filter(({ uid }) => uid === 'bob')
+        assert.deepEqual(bobs.filter(showsPresence), [])
+        assert.deepEqual(bobs.filter(showsPrivate), [])
+      }
+    }
+  })
+
+  test('without presence in every event but those about presence', async () => {
+    const shown = new Map<string, number>()
+    for (const { type, payload } of await world.app.events()) {
+      const records = [...recordsIn(payload)]
+      shown.set(type, (shown.get(type) ?? 0) + records.length)
+      const leaks = records.filter((record) => 'status' in record || 'lastActiveAt' in record)
+      if (type !== 'user.connection.changed') assert.deepEqual(leaks, [], type)
+    }
+    const types = [...shown].filter(([, count]) => count > 0).map(([type]) => type)
+    for (const type of [
+      ...['user.created', 'user.blocked', 'group.created', 'group.member.added'],
+      ...['group.member.banned', 'message.sent', 'message.edited', 'message.deleted'],
+      ...['message.pinned', 'message.reaction.added', 'user.mentioned', 'conversation.read'],
+    ]) {
+      assert.ok(types.includes(type), `${type} shows a user`)
+    }
+  })
 })

@@ -38,7 +38,7 @@ export const findEntities = query<
      lateral (select g.guid, group_json(g) from groups g
        where g.app_no = :appNo and g.guid = id.value and g.removed_at is null limit 1) found
    union all
-   select 'user', 'app_system', system_record(:appNo)::text, false where :system::boolean`,
+   select 'user', 'app_system', system_json(:appNo), false where :system::boolean`,
 )
 
 /** The optional parts of mentioned users. */

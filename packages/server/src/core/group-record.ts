@@ -1,25 +1,11 @@
 import type { GroupRecord, Scope } from '@loquat/protocol'
 import type { GroupRow } from './group-rows.ts'
+import { builder } from './records/fields.ts'
+import { GROUP } from './records/group.ts'
 import { seconds } from './time.ts'
 
-/** The record for everyone. `group_record` in the database builds the same for messages. */
-export function toGroup(row: GroupRow): GroupRecord {
-  const group: GroupRecord = {
-    guid: row.guid,
-    name: row.name,
-    type: row.type,
-    owner: row.owner,
-    membersCount: row.members_count,
-    conversationId: `group_${row.guid}`,
-    createdAt: seconds(row.created_at),
-  }
-  if (row.description !== null) group.description = row.description
-  if (row.icon !== null) group.icon = row.icon
-  if (row.metadata !== null) group.metadata = row.metadata
-  if (row.updated_at) group.updatedAt = seconds(row.updated_at)
-  if (row.updated_by !== null) group.updatedBy = row.updated_by
-  return group
-}
+/** The record for everyone. */
+export const toGroup = builder<GroupRecord, GroupRow>(GROUP)
 
 export const withTags = (group: GroupRecord, { tags }: GroupRow): GroupRecord =>
   tags.length > 0 ? { ...group, tags } : group

@@ -2,10 +2,12 @@ import type { MessageRecord, ReceiptRecord, UserRecord } from '@loquat/protocol'
 import type { Executor } from '../platform/db/query.ts'
 import { type Annotations, annotationsOf } from './annotations.ts'
 import { type EntityRow, findEntities, listMentioned } from './entities.ts'
-import { conversationIdOf, printedId, SYSTEM_UID } from './ids.ts'
+import { conversationIdOf, SYSTEM_UID } from './ids.ts'
 import { listReferred, type MessageRow } from './message-rows.ts'
+import { builder } from './records/fields.ts'
+import { MESSAGE, type MessageBase, receiverOf } from './records/message.ts'
 import { seconds } from './time.ts'
-import { blockFields, withoutPresence } from './user-record.ts'
+import { blockFields, toSnapshot, withoutPresence } from './user-record.ts'
 
 type Json = Record<string, unknown>
 type Kind = 'user' | 'group'
@@ -17,8 +19,10 @@ interface Entity {
 
 /** Optional parts of the records. */
 export interface Show {
-  /** The viewer. */
+  /** The viewer; undefined for the app. */
   viewer?: string | undefined
+  /** They are for an event. */
+  snapshot?: true
   /** Blocks between mentioned users and the viewer. */
   mentionBlocks?: boolean | undefined
   mentionTags?: boolean | undefined
@@ -66,7 +70,7 @@ async function withEntities(
   db: Executor,
   appNo: number,
   rows: MessageRow[],
-  { entities: known = new Map(), viewer }: Show,
+  { entities: known = new Map(), viewer, snapshot }: Show,
 ): Promise<Entities> {
   const ids = { user: new Set<string>(), group: new Set<string>() }
   for (const row of rows) {
@@ -76,13 +80,14 @@ async function withEntities(
   if (uids.length + guids.length === 0) return known
   const wanted = { appNo, viewer: viewer ?? null, uids, guids, system: ids.user.has(SYSTEM_UID) }
   for (const row of await findEntities.many(db, wanted))
-    known.set(`${row.kind}:${row.id}`, toEntity(row))
+    known.set(`${row.kind}:${row.id}`, toEntity(row, snapshot))
   return known
 }
 
-/** The record of a user or group as the viewer sees it. */
-export function toEntity({ record, apart }: EntityRow): Json {
+/** The record of a user or group as the viewer sees it, or as events carry it. */
+export function toEntity({ kind, record, apart }: EntityRow, snapshot?: true): Json {
   const entity = JSON.parse(record)
+  if (snapshot && kind === 'user') return toSnapshot(entity as UserRecord)
   return apart ? withoutPresence(entity as UserRecord) : entity
 }
 
@@ -140,37 +145,20 @@ function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
   return { ...message, ...receiptFields(row) }
 }
 
+const toBase = builder<MessageBase, MessageRow>(MESSAGE)
+
 /** Without the messages that it refers to, and without receipts. */
 function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): MessageRecord {
   const reactions = known.annotations.reactions.get(row.id)
   const savedAt = known.annotations.savedAt.get(row.id)
-  const message: MessageRecord = {
-    id: String(row.id),
-    conversationId: printedId(row),
-    sender: row.sender,
-    receiverType: row.kind,
-    receiver: receiverOf(row),
-    category: row.category,
-    type: row.type,
-    data: {
-      ...row.data,
-      ...mentionsOf(row, known),
-      ...(reactions && { reactions }),
-      entities: entitiesOf(row, known.entities),
-    },
-    sentAt: seconds(row.sent_at),
-    updatedAt: seconds(row.updated_at),
+  const data = {
+    ...row.data,
+    ...mentionsOf(row, known),
+    ...(reactions && { reactions }),
+    entities: entitiesOf(row, known.entities),
   }
-  if (row.muid !== null) message.muid = row.muid
-  if (row.parent_id !== null) message.parentId = String(row.parent_id)
-  if (row.quoted_id !== null) message.quotedMessageId = String(row.quoted_id)
-  if (row.tags.length > 0 && !row.deleted_at && !hideTags) message.tags = row.tags
-  if (row.edited_at) message.editedAt = seconds(row.edited_at)
-  if (row.edited_by !== null) message.editedBy = row.edited_by
-  if (row.deleted_at) message.deletedAt = seconds(row.deleted_at)
-  if (row.deleted_by !== null) message.deletedBy = row.deleted_by
-  if (row.pinned_at) message.pinnedAt = seconds(row.pinned_at)
-  if (row.pinned_by !== null) message.pinnedBy = row.pinned_by
+  const message: MessageRecord = Object.assign(toBase(row), { data })
+  if (hideTags) delete message.tags
   if (savedAt) message.savedAt = seconds(savedAt)
   return message
 }
@@ -196,9 +184,6 @@ export function toReceipt(row: {
   if (read) receipt.readAt = seconds(read)
   return receipt
 }
-
-const receiverOf = ({ kind, sender, one, other }: MessageRow) =>
-  kind === 'group' || sender !== one ? one : other
 
 /** Mentioned users in their current state; for deleted ones, what the message stored. */
 function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json {

@@ -1,43 +1,34 @@
-import type { UserRecord } from '@loquat/protocol'
+import type { UserRecord, UserSnapshot } from '@loquat/protocol'
 import { conversationIdOf } from './ids.ts'
+import { builder } from './records/fields.ts'
+import { PRESENCE, USER } from './records/user.ts'
 import { seconds } from './time.ts'
 import type { Relation, UserRow } from './user-rows.ts'
 
+/** The record that other users see, unless a block separates them: without the user's private data. */
+export const toSharedUser = builder<UserRecord, UserRow>({ ...USER, ...PRESENCE })
+
 /** The record with everything that the app may see. */
 export function toUser(row: UserRow): UserRecord {
-  const user: UserRecord = {
-    uid: row.uid,
-    name: row.name,
-    role: row.role,
-    status: row.online ? 'online' : 'offline',
-    createdAt: seconds(row.created_at),
-  }
-  if (row.avatar !== null) user.avatar = row.avatar
-  if (row.link !== null) user.link = row.link
-  if (row.status_message !== null) user.statusMessage = row.status_message
-  if (row.metadata !== null) user.metadata = row.metadata
-  if (row.last_active_at) user.lastActiveAt = seconds(row.last_active_at)
-  if (row.updated_at) user.updatedAt = seconds(row.updated_at)
-  if (row.deactivated_at) user.deactivatedAt = seconds(row.deactivated_at)
-  return user
+  const user = toSharedUser(row)
+  return row.metadata ? { ...user, metadata: row.metadata } : user
 }
 
 export const withTags = (user: UserRecord, { tags }: UserRow): UserRecord =>
   tags.length > 0 ? { ...user, tags } : user
 
-/** The record without the user's private data. */
-export function toSharedUser(row: UserRow): UserRecord {
-  const user = toUser(row)
-  if (user.metadata) {
-    const { '@private': _private, ...shared } = user.metadata
-    user.metadata = shared
-  }
-  return user
-}
-
 /** The record as a user across a block sees it: neither sees whether the other is online. */
 export function withoutPresence({ lastActiveAt: _lastActiveAt, ...user }: UserRecord): UserRecord {
   return { ...user, status: 'offline' }
+}
+
+/** The record as events carry it: they have one form for all who receive them, so they show nobody's presence. */
+export function toSnapshot({
+  status: _status,
+  lastActiveAt: _lastActiveAt,
+  ...user
+}: UserRecord): UserSnapshot {
+  return user
 }
 
 /** The record as another user sees it. */

@@ -124,10 +124,9 @@ async function ephemeralPublisher(
     session.allowedReceiver.until < performance.now()
   ) {
     const params = { appNo: app.no, kind: receiverType, uid, receiver }
-    const { entities } = await checkMaySend.one(app.cell.db, params)
-    const { sender } = JSON.parse(entities)
+    const { sender } = await checkMaySend.one(app.cell.db, params)
     const until = performance.now() + MAY_SEND_MS
-    session.allowedReceiver = { topic, sender: sender.entity, until }
+    session.allowedReceiver = { topic, sender: JSON.parse(sender), until }
   }
   // The hub may already know of a membership that ended after that check.
   if (receiverType === 'group' && ![...user.groups].some(({ guid }) => guid === receiver)) {

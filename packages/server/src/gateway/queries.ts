@@ -159,12 +159,12 @@ export const listForGroups = query<
    order by position limit :limit`,
 )
 
-/** Fails as a send would if the user may not send messages there. Otherwise returns the records of both sides. */
+/** Fails as a send would if the user may not send messages there. Otherwise returns the user's record as JSON. */
 export const checkMaySend = query<
   { appNo: number; kind: string; uid: string; receiver: string },
-  { entities: string }
+  { sender: string }
 >(
   'gateway.checkMaySend',
-  `select case :kind when 'user' then check_direct(:appNo, :uid, :receiver)
-     else check_group(:appNo, :uid, :receiver) end as entities`,
+  `select case :kind when 'user' then (check_direct_send(:appNo, :uid, :receiver)).sender
+     else (check_group_send(:appNo, :uid, :receiver)).sender end || '}' as sender`,
 )

@@ -4,7 +4,7 @@ import {
   realtimeLimits,
   type ServerBody,
   type ServerFrameType,
-  type UserRecord,
+  type UserSnapshot,
 } from '@loquat/protocol'
 import type { WebSocket } from 'ws'
 import type { ServedApp } from '../core/actor.ts'
@@ -49,7 +49,7 @@ export class Session {
   authenticatedAt: number | undefined
   typing: TypingIndicators | undefined
   /** The receiver that the user was last allowed to send to, and the user's record at that time. */
-  allowedReceiver: { topic: string; sender: UserRecord; until: number } | undefined
+  allowedReceiver: { topic: string; sender: UserSnapshot; until: number } | undefined
   closed = false
   /** Ticks of the gateway's clock since the client last sent anything. */
   silentTicks = 0

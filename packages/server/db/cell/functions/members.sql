@@ -80,7 +80,7 @@ begin
   select user_record(u) into v_by from users u where app_no = p_app_no and uid = p_by;
   select user_record(u) into v_on from users u where app_no = p_app_no and uid = p_on;
   select group_record(g) into v_for from groups g where app_no = p_app_no and guid = p_guid;
-  v_by := coalesce(v_by, system_record(p_app_no));
+  v_by := coalesce(v_by, (system_text(p_app_no) || '}')::jsonb);
   return jsonb_set(
     append_action(p_app_no, v_no, p_by, 'groupMember',
       jsonb_strip_nulls(jsonb_build_object('action', p_action, 'extras', p_extras))

@@ -37,7 +37,7 @@ language sql as $$
       'user:' || r.uid) end, concat(
     '{"reaction":{"id":"', r.id, '","messageId":"', r.message_id, '"',
     ',"reaction":', to_json(r.reaction), ',"uid":', to_json(r.uid),
-    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_json(u), '}',
+    ',"reactedAt":', unix(r.reacted_at), ',"reactedBy":', user_snapshot(u), '}',
     ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
     ',"receiverType":"', h.kind, '","receiver":', to_json(receiver_of(m, h)),
     ',"parentMessageId":"' || m.parent_id || '"', '}')::json

@@ -132,13 +132,13 @@ end $$;
  * Stores the message that a head was advanced to, and updates the views. It writes nothing per
  * member of a group.
  */
-create or replace function store_message(
+create or replace function insert_message(
   h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
   p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean
-) returns bigint
+) returns messages
 language plpgsql as $$
 declare
-  v_id bigint := case when p_shows then h.shown_id else nextval('message_ids') end;
+  m messages;
   v_own int := p_counts::int;
   v_moved int;
   -- New views of either side: all, and those that aren't blocked.
@@ -151,8 +151,10 @@ begin
     (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
      parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
   values
-    (h.app_no, v_id, h.no, h.last_seq, p_sender, p_category, p_type, p_data, p_tags, p_muid,
-     p_parent, p_quoted, p_counts, p_shows, h.counted, h.last_at, h.last_at);
+    (h.app_no, case when p_shows then h.shown_id else nextval('message_ids') end, h.no, h.last_seq,
+     p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted, p_counts, p_shows,
+     h.counted, h.last_at, h.last_at)
+  returning * into m;
 
   if h.kind = 'group' then
     if p_counts then
@@ -161,7 +163,7 @@ begin
         and scope is not null;
     end if;
     if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
-    return v_id;
+    return m;
   end if;
 
   update inbox i set
@@ -185,7 +187,7 @@ begin
     if v_other > 0 then perform add_views(h.app_no, h.other, v_other, v_other_free); end if;
     perform add_app_views(h.app_no, v_one + v_other, v_one_free + v_other_free);
   end if;
-  return v_id;
+  return m;
 end $$;
 
 /*
@@ -207,7 +209,14 @@ declare
   -- Replies never count as unread, nor do messages that don't update the conversation.
   v_counts boolean := p_parent is null and p_shows;
   v_hash bytea;
-  v_entities text;
+  m messages;
+  -- What check_direct_send or check_group_send returns.
+  c record;
+  -- The record up to the sender's presence, and after the receiver's.
+  v_before text;
+  v_after text;
+  -- The record as the event carries it.
+  v_event text;
   v_quoted text;
   v_mentions jsonb;
   v_kept jsonb := p_data;
@@ -249,7 +258,7 @@ begin
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
-      v_entities := check_direct(p_app_no, p_sender, p_receiver);
+      c := check_direct_send(p_app_no, p_sender, p_receiver);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
@@ -258,10 +267,11 @@ begin
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
-      v_entities := check_group(p_app_no, p_sender, p_receiver);
+      c := check_group_send(p_app_no, p_sender, p_receiver);
     end if;
-    message_id := store_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+    m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
       p_parent, p_quoted, v_counts, p_shows);
+    message_id := m.id;
     if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
     if v_mentions is not null then
@@ -272,20 +282,14 @@ begin
       where u.app_no = p_app_no and u.sender = p_sender and u.muid = p_muid
         and u.target = p_target;
     end if;
-    -- The same as message_record returns for a message that nobody has changed yet.
-    message := concat(
-      '{"id":"', message_id, '"', ',"muid":' || to_json(p_muid)::text,
-      ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
-      ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '"',
-      ',"receiver":', to_json(p_receiver),
-      ',"category":', to_json(p_category), ',"type":', to_json(p_type),
-      ',"tags":' || case when p_tags <> '{}' then to_json(p_tags)::text end,
-      ',"parentId":"' || p_parent || '"', ',"quotedMessageId":"' || p_quoted || '"',
-      ',"quotedMessage":' || v_quoted,
-      ',"sentAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
-      ',"updatedAt":', case when p_shows then h.updated_second else unix(h.last_at) end,
-      ',"data":{"entities":', v_entities, case when v_shown <> '{}' then ', ' end,
-      substr(v_shown::text, 2), '}');
+    v_before := message_text(m, h) || coalesce(',"quotedMessage":' || v_quoted, '')
+      || ',"data":{"entities":{"sender":{"entity":' || c.sender;
+    v_after := case p_kind when 'group' then '},"entityType":"group"}}' else ',"conversationId":'
+        || to_json(conversation_id(h.kind, h.one, h.other))::text || '},"entityType":"user"}}' end
+      || case when v_shown = '{}' then '}}' else ', ' || substr(v_shown::text, 2) || '}' end;
+    message := v_before || c.sender_presence || '},"entityType":"user"},"receiver":{"entity":'
+      || c.receiver || coalesce(c.receiver_presence, '') || v_after;
+    v_event := v_before || '},"entityType":"user"},"receiver":{"entity":' || c.receiver || v_after;
   end if;
 
   if p_key is not null then
@@ -296,33 +300,34 @@ begin
   if message is not null then
     insert into outbox (app_no, type, key, payload, to_first, to_second)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      ('{"message":' || message || '}')::json, p_kind || ':' || p_receiver,
+      ('{"message":' || v_event || '}')::json, p_kind || ':' || p_receiver,
       case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
         then 'user:' || p_sender end);
     if v_mentions is not null then
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
-        concat('{"uid":', to_json(uid), ',"message":', message, '}')::json
+        concat('{"uid":', to_json(uid), ',"message":', v_event, '}')::json
       from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
 end $$;
 
 /*
- * Returns the records of sender and receiver as JSON if the sender may write to the receiver.
- * Blocks don't apply to the app.
+ * Returns the records of sender and receiver, as user_text prints them and with their presence apart, if the
+ * sender may write to the receiver. Blocks don't apply to the app.
  */
-create or replace function check_direct(p_app_no int, p_sender text, p_receiver text) returns text
+create or replace function check_direct_send(
+  p_app_no int, p_sender text, p_receiver text,
+  out sender text, out sender_presence text, out receiver text, out receiver_presence text
+)
 language plpgsql as $$
 declare
-  v_sender text;
-  v_receiver text;
   v_mine boolean;
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select case when s.uid is not null then user_json(s) end,
-    case when r.uid is not null then user_json(r) end,
+  select case when s.uid is not null then user_text(s) end, user_presence(s),
+    case when r.uid is not null then user_text(r) end, user_presence(r),
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
@@ -330,14 +335,14 @@ begin
     (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
      where x.app_no = p_app_no and x.role = case
        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into v_sender, v_receiver, v_mine, v_theirs, v_friends_only
+  into sender, sender_presence, receiver, receiver_presence, v_mine, v_theirs, v_friends_only
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
     left join users r on r.app_no = p_app_no and r.uid = p_receiver
       and r.deactivated_at is null and r.removed_at is null;
-  v_sender := sender_json(p_app_no, p_sender, v_sender);
-  if v_receiver is null then
+  sender := sender_text(p_app_no, p_sender, sender);
+  if receiver is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
@@ -352,35 +357,28 @@ begin
       perform refuse('ERR_PERMISSION_DENIED');
     end if;
   end if;
-  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
-    left(v_receiver, -1), ',"conversationId":', to_json(conversation_id('user',
-      least(p_sender collate "C", p_receiver collate "C"),
-      greatest(p_sender collate "C", p_receiver collate "C"))),
-    '},"entityType":"user"}}');
 end $$;
 
-/*
- * Returns the records of sender and group as JSON if the sender may write to the group: members,
- * and the app.
- */
-create or replace function check_group(p_app_no int, p_sender text, p_guid text) returns text
+/* The same for a group, to which members and the app may write. */
+create or replace function check_group_send(
+  p_app_no int, p_sender text, p_guid text,
+  out sender text, out sender_presence text, out receiver text, out receiver_presence text
+)
 language plpgsql as $$
 declare
-  v_sender text;
-  v_group text;
   v_joined boolean;
 begin
-  select case when s.uid is not null then user_json(s) end,
-    case when g.guid is not null then group_json(g) end, i.scope is not null
-  into v_sender, v_group, v_joined
+  select case when s.uid is not null then user_text(s) end, user_presence(s),
+    case when g.guid is not null then group_text(g) end, i.scope is not null
+  into sender, sender_presence, receiver, v_joined
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
     left join groups g on g.app_no = p_app_no and g.guid = p_guid and g.removed_at is null
     left join inbox i on i.app_no = p_app_no and i.uid = p_sender and i.kind = 'group'
       and i.with_id = p_guid;
-  v_sender := sender_json(p_app_no, p_sender, v_sender);
-  if v_group is null then
+  sender := sender_text(p_app_no, p_sender, sender);
+  if receiver is null then
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
   if p_sender <> 'app_system' and not v_joined then
@@ -389,15 +387,13 @@ begin
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
   end if;
-  return concat('{"sender":{"entity":', v_sender, ',"entityType":"user"},"receiver":{"entity":',
-    v_group, ',"entityType":"group"}}');
 end $$;
 
 /* Returns the sender's record as it was found; the app has no row. */
-create or replace function sender_json(p_app_no int, p_uid text, p_found text) returns text
+create or replace function sender_text(p_app_no int, p_uid text, p_found text) returns text
 language plpgsql stable as $$
 begin
-  if p_uid = 'app_system' then return system_record(p_app_no)::text; end if;
+  if p_uid = 'app_system' then return system_text(p_app_no); end if;
   if p_found is null then
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_uid));
   end if;
@@ -411,11 +407,11 @@ create or replace function append_action(
 language plpgsql as $$
 declare
   h conversations;
-  v_id bigint;
+  m messages;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
   h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
-  v_id := store_message(
+  m := insert_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
-  return (select message_record(m, h) from messages m where m.app_no = p_app_no and m.id = v_id);
+  return message_record(m, h);
 end $$;

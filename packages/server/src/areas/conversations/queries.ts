@@ -1,4 +1,4 @@
-import type { UserRecord } from '@loquat/protocol'
+import type { UserSnapshot } from '@loquat/protocol'
 import type { ConversationKind } from '../../core/ids.ts'
 import { query } from '../../platform/db/query.ts'
 
@@ -13,7 +13,7 @@ export interface Marked {
   sender: string | null
   at: Date
   /** The mark's owner; null if nothing changed. */
-  marked_by: UserRecord | null
+  marked_by: UserSnapshot | null
   /** For a receipt in a group: the senders of the newest messages that it is the first to cover. */
   senders: string[] | null
 }
@@ -31,7 +31,7 @@ export const markConversation = query<
 >(
   'conversations.mark',
   `select k.receipt, k.conversation, k.message_id, k.at, k.sender, k.senders,
-     case when k.receipt or k.moved then user_json(u)::json end as marked_by
+     case when k.receipt or k.moved then user_snapshot(u)::json end as marked_by
    from mark_conversation(:appNo, :uid, :kind, :withId, :what, :messageId) k
      left join users u on u.app_no = :appNo and u.uid = :uid`,
 )

@@ -113,7 +113,7 @@ const shown = (
     ${owner} as owner,
     case
       when v.kind = 'group' then group_json(g)
-      when v.with_id = 'app_system' then system_record(:appNo)::text
+      when v.with_id = 'app_system' then system_json(:appNo)
       else user_json(o)
     end as counterpart, ${apart} as apart,
     v.scope, unix(v.joined_at) as joined_second,

@@ -1,9 +1,9 @@
-import type { GroupRecord, UserRecord } from '@loquat/protocol'
+import type { GroupRecord, UserSnapshot } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import { refuseIf } from '../../core/policy.ts'
-import { toSharedUser } from '../../core/user-record.ts'
+import { toSharedUser, toSnapshot } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -74,9 +74,11 @@ export async function createGroup(
 
 const byUid = (rows: UserRow[]) => new Map(rows.map((row) => [row.uid, row]))
 
-const shared = (users: Map<string, UserRow>, uids: string[]): Record<string, UserRecord> =>
+const shared = (users: Map<string, UserRow>, uids: string[]): Record<string, UserSnapshot> =>
   Object.fromEntries(
-    uids.flatMap((uid) => users.get(uid) ?? []).map((row) => [row.uid, toSharedUser(row)]),
+    uids
+      .flatMap((uid) => users.get(uid) ?? [])
+      .map((row) => [row.uid, toSnapshot(toSharedUser(row))]),
   )
 
 type Fields = NewGroup &

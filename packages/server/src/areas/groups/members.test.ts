@@ -44,12 +44,7 @@ suite('addMembers', () => {
     )
     const { createdAt, ...system } = entities.by.entity
     assert.ok(createdAt > 0)
-    assert.deepEqual(system, {
-      uid: 'app_system',
-      name: 'System',
-      role: 'default',
-      status: 'offline',
-    })
+    assert.deepEqual(system, { uid: 'app_system', name: 'System', role: 'default' })
     assert.deepEqual(entities.on.entity.metadata, { shown: true })
     assert.deepEqual([entities.for.entity.guid, entities.for.entity.membersCount], ['g', 1])
 

@@ -1,5 +1,5 @@
 /** What all changes of a group's members have in common. */
-import type { GroupRecord, MessageRecord, Scope, UserRecord } from '@loquat/protocol'
+import type { GroupRecord, MessageRecord, Scope, UserSnapshot } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
@@ -140,8 +140,8 @@ export async function appendMemberMessage(
 interface MemberAction {
   action: Action
   entities: {
-    by: { entity: UserRecord }
-    on: { entity: UserRecord }
+    by: { entity: UserSnapshot }
+    on: { entity: UserSnapshot }
     for: { entity: GroupRecord }
   }
   extras?: { scope: ScopeChange }

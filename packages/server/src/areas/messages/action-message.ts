@@ -2,7 +2,7 @@ import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
-import { toMessages } from '../../core/message-record.ts'
+import { toEntity, toMessages } from '../../core/message-record.ts'
 import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import { settingOf } from '../../core/settings.ts'
 import type { Tx } from '../../platform/db/db.ts'
@@ -35,14 +35,14 @@ export async function appendChange(
  * Who did it, to which message, in which conversation, and what the action message stores of it.
  */
 async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageRow) {
-  const [shown] = await toMessages(tx, appNo, [row])
+  const [shown] = await toMessages(tx, appNo, [row], { snapshot: true })
   const { receipts: _receipts, ...message } = shown as MessageRecord
   const { receiver } = message.data.entities as Record<'receiver', Entity>
   const system = by === SYSTEM_UID
   const found = await findEntities.maybeOne(tx, {
     ...{ appNo, viewer: null, uids: [by], guids: [], system },
   })
-  const actor = { entity: found ? JSON.parse(found.record) : { uid: by }, entityType: 'user' }
+  const actor = { entity: found ? toEntity(found, true) : { uid: by }, entityType: 'user' }
   const on = (entity: object) => ({ entity, entityType: 'message' })
   return {
     entities: { by: actor, on: on(message), for: receiver },

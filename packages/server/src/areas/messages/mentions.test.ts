@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { snapshotOf } from '../../../test/snapshot.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
@@ -48,7 +49,7 @@ suite('sendMessage with mentions', () => {
     assert.deepEqual(mentions.out, { uid: 'out', name: 'OUT' })
     const again = (await say(app, 'a', 'Hi <@uid:b>')).body.data
     const got = await app.client.messages.get(again.id)
-    assert.deepEqual({ ...again, receipts: { data: [] } }, got)
+    assert.deepEqual(snapshotOf({ ...again, receipts: { data: [] } }), snapshotOf(got))
     assert.deepEqual(await verify(app.cell, app.no), [])
   })
 

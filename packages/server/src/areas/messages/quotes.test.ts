@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { snapshotOf } from '../../../test/snapshot.ts'
 import { verify } from '../../verify/verify.ts'
 
 const server = useServer()
@@ -32,12 +33,14 @@ suite('sendMessage with a quote', () => {
         .data
       const { body } = await say(app, 'a', { ...target, quotedMessageId: Number(first.id) }, 'So')
       assert.equal(body.data.quotedMessageId, first.id)
-      assert.deepEqual(body.data.quotedMessage, first)
-      assert.deepEqual(await get(app, body.data.id), { ...body.data, receipts: { data: [] } })
+      assert.deepEqual(body.data.quotedMessage, snapshotOf(first))
+      const read = await get(app, body.data.id)
+      assert.deepEqual(snapshotOf(read), snapshotOf({ ...body.data, receipts: { data: [] } }))
       const again = (await say(app, 'a', { ...target, quotedMessageId: body.data.id })).body.data
       assert.equal(again.quotedMessage.quotedMessage, undefined)
       assert.equal(again.quotedMessage.quotedMessageId, first.id)
-      assert.deepEqual(await get(app, again.id), { ...again, receipts: { data: [] } })
+      const readAgain = await get(app, again.id)
+      assert.deepEqual(snapshotOf(readAgain), snapshotOf({ ...again, receipts: { data: [] } }))
     })
   }
 

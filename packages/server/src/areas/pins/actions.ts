@@ -30,7 +30,7 @@ function setPinned(deps: Deps, actor: Actor, id: string, pinned: boolean) {
     if (pins) await checkRoom(tx, actor, row.conversation)
     const changed = await updatePinned.maybeOne(tx, { appNo: app.no, id: row.id, by, pinned })
     if (changed) {
-      const [shown] = await toMessages(tx, app.no, [{ ...row, ...changed }])
+      const [shown] = await toMessages(tx, app.no, [{ ...row, ...changed }], { snapshot: true })
       const { receipts: _receipts, ...message } = shown as MessageRecord
       const event = { appNo: app.no, key: `conversation:${row.conversation}` }
       if (pinned) await announce(tx, { ...event, type: 'message.pinned', payload: { message } })

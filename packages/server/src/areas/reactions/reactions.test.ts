@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { snapshotOf } from '../../../test/snapshot.ts'
 import { until } from '../../../test/until.ts'
 import { readConfig } from '../../config.ts'
 import { serve } from '../../serve.ts'
@@ -86,7 +87,8 @@ suite('addMessageReaction', () => {
     const { payload } = await app.waitFor('message.reaction.added')
     const [listed] = (await app.client.messages.listReactions(id)).data
     assert.deepEqual(payload, {
-      ...{ reaction: listed, conversationId: 'group_g', receiverType: 'group', receiver: 'g' },
+      ...{ conversationId: 'group_g', receiverType: 'group', receiver: 'g' },
+      reaction: snapshotOf(listed),
     })
     assert.equal(listed?.reactedBy.uid, 'q')
   })

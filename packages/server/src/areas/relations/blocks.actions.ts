@@ -1,5 +1,5 @@
 import type { Actor } from '../../core/actor.ts'
-import { toUser } from '../../core/user-record.ts'
+import { toSnapshot, toUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -79,6 +79,11 @@ async function announceBlocks(
   const by = known.get(uid)
   const rows = changed.flatMap((other) => known.get(other) ?? [])
   if (!by || rows.length === 0) return
-  const users = Object.fromEntries(rows.map((row) => [row.uid, toUser(row)]))
-  await announce(tx, { appNo, type, key: `user:${uid}`, payload: { users, by: toUser(by) } })
+  const users = Object.fromEntries(rows.map((row) => [row.uid, toSnapshot(toUser(row))]))
+  await announce(tx, {
+    appNo,
+    type,
+    key: `user:${uid}`,
+    payload: { users, by: toSnapshot(toUser(by)) },
+  })
 }

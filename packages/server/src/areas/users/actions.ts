@@ -1,6 +1,6 @@
 import type { EventType, UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
-import { toUser, withTags } from '../../core/user-record.ts'
+import { toSnapshot, toUser, withTags } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -150,5 +150,5 @@ const announceUser = (tx: Tx, appNo: number, type: UserEvent, row: UserRow) =>
     appNo,
     type,
     key: `user:${row.uid}`,
-    payload: { user: withTags(toUser(row), row) },
+    payload: { user: toSnapshot(withTags(toUser(row), row)) },
   })

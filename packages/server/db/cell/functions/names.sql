@@ -1,0 +1,20 @@
+-- What records print that no column holds. Locks: none.
+
+create or replace function conversation_id(p_kind text, p_one text, p_other text) returns text
+language sql immutable parallel safe
+return case p_kind when 'group' then 'group_' || p_one else p_one || '_user_' || p_other end;
+
+create or replace function receiver_of(m messages, h conversations) returns text
+language sql immutable
+return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other end;
+
+/* The role that a user is shown with: one that was removed counts as `default`. */
+create or replace function shown_role(p_app_no int, p_role text) returns text
+language sql stable strict
+return case
+  when p_role in ('default', '@agentic') then p_role
+  when exists (
+    select from roles where app_no = p_app_no and role = p_role and removed_at is null
+  ) then p_role
+  else 'default'
+end;

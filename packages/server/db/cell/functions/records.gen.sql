@@ -1,0 +1,84 @@
+-- Made by `npm run generate` from src/core/records. Do not edit. Locks: none.
+
+/* A user as everyone sees it, without the closing brace: what depends on the viewer is appended. Text, because
+ * a send puts two of them into its message, and to build jsonb that is only printed costs several times as much.
+ * concat leaves out what is null. */
+create or replace function user_text(u users) returns text
+language sql stable
+return concat(
+  '{"uid":', to_json(u.uid),
+  ',"name":', to_json(u.name),
+  ',"avatar":' || to_json(u.avatar)::text,
+  ',"link":' || to_json(u.link)::text,
+  ',"role":', to_json(case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end),
+  ',"statusMessage":' || to_json(u.status_message)::text,
+  ',"createdAt":', unix(u.created_at),
+  ',"updatedAt":' || unix(u.updated_at)::text,
+  ',"deactivatedAt":' || unix(u.deactivated_at)::text,
+  ',"metadata":' || (u.metadata - '@private')::text);
+
+/* What users across a block don't see, to append to user_text. */
+create or replace function user_presence(u users) returns text
+language sql stable
+return concat(
+  ',"status":', case when u.online then '"online"' else '"offline"' end,
+  ',"lastActiveAt":' || unix(u.last_active_at)::text);
+
+/* A user with presence. */
+create or replace function user_json(u users) returns text
+language sql stable
+return concat(
+  '{"uid":', to_json(u.uid),
+  ',"name":', to_json(u.name),
+  ',"avatar":' || to_json(u.avatar)::text,
+  ',"link":' || to_json(u.link)::text,
+  ',"role":', to_json(case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end),
+  ',"statusMessage":' || to_json(u.status_message)::text,
+  ',"createdAt":', unix(u.created_at),
+  ',"updatedAt":' || unix(u.updated_at)::text,
+  ',"deactivatedAt":' || unix(u.deactivated_at)::text,
+  ',"metadata":' || (u.metadata - '@private')::text,
+  ',"status":', case when u.online then '"online"' else '"offline"' end,
+  ',"lastActiveAt":' || unix(u.last_active_at)::text,
+  '}');
+
+/* A group as everyone sees it, without the closing brace: the viewer's membership is appended. */
+create or replace function group_text(g groups) returns text
+language sql stable
+return concat(
+  '{"guid":', to_json(g.guid),
+  ',"name":', to_json(g.name),
+  ',"type":"', g.type, '"',
+  ',"description":' || to_json(g.description)::text,
+  ',"icon":' || to_json(g.icon)::text,
+  ',"owner":', to_json(g.owner),
+  ',"membersCount":', g.members_count,
+  ',"conversationId":', to_json('group_' || g.guid),
+  ',"createdAt":', unix(g.created_at),
+  ',"updatedAt":' || unix(g.updated_at)::text,
+  ',"updatedBy":' || to_json(g.updated_by)::text,
+  ',"metadata":' || g.metadata::text);
+
+/* A message as everyone sees it, without its content and the closing brace. */
+create or replace function message_text(m messages, h conversations) returns text
+language sql stable
+return concat(
+  '{"id":"', m.id, '"',
+  ',"muid":' || to_json(m.muid)::text,
+  ',"conversationId":', to_json(conversation_id(h.kind, h.one, h.other)),
+  ',"sender":', to_json(m.sender),
+  ',"receiverType":"', h.kind,
+  '","receiver":', to_json(receiver_of(m, h)),
+  ',"category":', to_json(m.category),
+  ',"type":', to_json(m.type),
+  ',"parentId":"' || m.parent_id::text || '"',
+  ',"quotedMessageId":"' || m.quoted_id::text || '"',
+  ',"tags":' || case when m.tags <> '{}' and m.deleted_at is null then to_json(m.tags) end::text,
+  ',"sentAt":', unix(m.sent_at),
+  ',"updatedAt":', unix(m.updated_at),
+  ',"editedAt":' || unix(m.edited_at)::text,
+  ',"editedBy":' || to_json(m.edited_by)::text,
+  ',"deletedAt":' || unix(m.deleted_at)::text,
+  ',"deletedBy":' || to_json(m.deleted_by)::text,
+  ',"pinnedAt":' || unix(m.pinned_at)::text,
+  ',"pinnedBy":' || to_json(m.pinned_by)::text);

@@ -1,0 +1,24 @@
+import type { GroupRecord } from '@loquat/protocol'
+import type { GroupRow } from '../group-rows.ts'
+import { columnsOf, type Fields } from './fields.ts'
+
+const { text, word, number, seconds, object } = columnsOf<GroupRow>('g')
+
+/** What everyone sees of a group. The viewer's own membership is added to it. */
+export const GROUP: Fields<GroupRecord, GroupRow> = {
+  guid: text('guid'),
+  name: text('name'),
+  type: word('type'),
+  description: text('description', 'optional'),
+  icon: text('icon', 'optional'),
+  owner: text('owner'),
+  membersCount: number('members_count'),
+  conversationId: {
+    read: ({ guid }) => `group_${guid}`,
+    sql: `to_json('group_' || g.guid)`,
+  },
+  createdAt: seconds('created_at'),
+  updatedAt: seconds('updated_at', 'optional'),
+  updatedBy: text('updated_by', 'optional'),
+  metadata: object('metadata'),
+}

@@ -1,0 +1,44 @@
+import type { MessageRecord } from '@loquat/protocol'
+import { printedId } from '../ids.ts'
+import type { MessageRow } from '../message-rows.ts'
+import { columnsOf, type Fields } from './fields.ts'
+
+const { text, id, seconds } = columnsOf<MessageRow>('m')
+const { word } = columnsOf<MessageRow>('h')
+
+/** What records hold beside these fields is read when they are shown: the content with its entities, receipts, saves … */
+export type MessageBase = Omit<MessageRecord, 'data'>
+
+/** What everyone sees of a message, from its row and its conversation's. */
+export const MESSAGE: Fields<MessageBase, MessageRow> = {
+  id: id('id'),
+  muid: text('muid', 'optional'),
+  conversationId: {
+    read: printedId,
+    sql: 'to_json(conversation_id(h.kind, h.one, h.other))',
+  },
+  sender: text('sender'),
+  receiverType: word('kind'),
+  receiver: { read: receiverOf, sql: 'to_json(receiver_of(m, h))' },
+  category: text('category'),
+  type: text('type'),
+  parentId: id('parent_id', 'optional'),
+  quotedMessageId: id('quoted_id', 'optional'),
+  tags: {
+    read: ({ tags, deleted_at }) => (tags.length > 0 && !deleted_at ? tags : undefined),
+    sql: `case when m.tags <> '{}' and m.deleted_at is null then to_json(m.tags) end`,
+    optional: true,
+  },
+  sentAt: seconds('sent_at'),
+  updatedAt: seconds('updated_at'),
+  editedAt: seconds('edited_at', 'optional'),
+  editedBy: text('edited_by', 'optional'),
+  deletedAt: seconds('deleted_at', 'optional'),
+  deletedBy: text('deleted_by', 'optional'),
+  pinnedAt: seconds('pinned_at', 'optional'),
+  pinnedBy: text('pinned_by', 'optional'),
+}
+
+export function receiverOf({ kind, sender, one, other }: MessageRow): string {
+  return kind === 'group' || sender !== one ? one : other
+}

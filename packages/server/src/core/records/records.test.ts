@@ -1,0 +1,168 @@
+/** The builders in TypeScript and in SQL come from one definition: they make the same record of every row. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import fc from 'fast-check'
+import { useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { toGroup } from '../group-record.ts'
+import { GROUP_COLUMNS, type GroupRow } from '../group-rows.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from '../message-rows.ts'
+import { toSharedUser, toSnapshot } from '../user-record.ts'
+import { USER_COLUMNS, type UserRow } from '../user-rows.ts'
+import { builder } from './fields.ts'
+import { MESSAGE, type MessageBase } from './message.ts'
+
+const server = useServer()
+
+type Json = Record<string, unknown>
+
+/** Any text that PostgreSQL can store; often one that JSON, HTML or JavaScript treat in a special way. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }).map((any) => any.replaceAll('\0', '')),
+  fc.constantFrom(
+    '',
+    '"',
+    '\\',
+    '\u2028\u2029',
+    '👩‍👩‍👧',
+    '</script>',
+    '\n\t\u007f',
+    '{"a":1}',
+    "'||'",
+  ),
+)
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+
+/** Also before 1970, between two seconds, and far away. */
+const time = fc
+  .date({ min: new Date('0001-01-02'), max: new Date('9999-12-30'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  fc.constantFrom(
+    '0',
+    '-0',
+    '9007199254740993',
+    '123456789012345678901234567890',
+    '1e308',
+    '1e400',
+  ),
+)
+/** As PostgreSQL keeps it: a number can be larger than any in JavaScript. */
+const raw = number.map((digits) =>
+  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits),
+)
+// Without quotes and backslashes: JSON.parse of V8 14 takes the key `"` for `\\` once it has seen both.
+const key = text.map((any) => any.replace(/["\\]/g, ''))
+const metadata = fc.dictionary(
+  fc.oneof(key, fc.constantFrom('@private', '__proto__', 'status')),
+  fc.oneof(text, raw, fc.boolean(), fc.constant(null), fc.dictionary(key, fc.array(raw))),
+  { maxKeys: 4 },
+)
+
+const user = fc.record({
+  app_no: fc.constant(1),
+  uid: text,
+  name: text,
+  avatar: maybe(text),
+  link: maybe(text),
+  role: fc.constantFrom('default', '@agentic', 'removed'),
+  status_message: maybe(text),
+  metadata: maybe(metadata),
+  tags: fc.array(text),
+  online: fc.boolean(),
+  last_active_at: maybe(time),
+  created_at: time,
+  updated_at: maybe(time),
+  deactivated_at: maybe(time),
+})
+
+const group = fc.record({
+  guid: text,
+  name: text,
+  type: fc.constantFrom('public', 'private', 'password'),
+  icon: maybe(text),
+  description: maybe(text),
+  owner: text,
+  metadata: maybe(metadata),
+  tags: fc.array(text),
+  members_count: fc.nat({ max: 2 ** 31 - 1 }),
+  created_at: time,
+  updated_at: maybe(time),
+  updated_by: maybe(text),
+})
+
+const id = fc.maxSafeNat()
+const message = fc
+  .record({
+    uids: fc.tuple(text, text),
+    first: fc.boolean(),
+    kind: fc.constantFrom('user', 'group'),
+    columns: fc.record({
+      ...{ id, category: text, type: text, tags: fc.array(text, { maxLength: 2 }) },
+      ...{ muid: maybe(text), parent_id: maybe(id), quoted_id: maybe(id) },
+      ...{ sent_at: time, updated_at: time, edited_at: maybe(time), edited_by: maybe(text) },
+      ...{ deleted_at: maybe(time), deleted_by: maybe(text) },
+      ...{ pinned_at: maybe(time), pinned_by: maybe(text) },
+    }),
+  })
+  .map(({ uids: [one, other], first, kind, columns }) => ({
+    m: { ...columns, sender: first ? one : other, data: {} },
+    h: { kind, one, other: kind === 'group' ? '' : other },
+  }))
+
+/** Reads what `sql` selects from random rows, many at a time, and compares what it printed with what TypeScript makes. */
+async function compare<Row extends object>(
+  arbitrary: fc.Arbitrary<object>,
+  sql: string,
+  expected: (row: Row) => Json[],
+) {
+  const app = await server.newApp()
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitrary, { minLength: 1, maxLength: 30 }), async (given) => {
+      const found = await rows<Row & { printed: string[] }>(app.cell.db, sql, [
+        JSON.stringify(given),
+      ])
+      assert.equal(found.length, given.length)
+      for (const row of found) {
+        assert.deepEqual(
+          row.printed.map((printed) => JSON.parse(printed)),
+          expected(row),
+        )
+      }
+    }),
+    { numRuns: 40 },
+  )
+}
+
+suite('records from SQL and from TypeScript are the same', () => {
+  test('of users, with presence and without', () =>
+    compare<UserRow>(
+      user,
+      `select ${USER_COLUMNS}, array[user_json(u), user_snapshot(u),
+         user_text(u) || user_presence(u) || '}'] as printed
+       from jsonb_populate_recordset(null::users, $1) u`,
+      (row) => [toSharedUser(row), toSnapshot(toSharedUser(row)), toSharedUser(row)],
+    ))
+
+  test('of groups', () =>
+    compare<GroupRow>(
+      group,
+      `select ${GROUP_COLUMNS}, array[group_json(g)] as printed
+       from jsonb_populate_recordset(null::groups, $1) g`,
+      (row) => [toGroup(row)],
+    ))
+
+  test('of messages', () => {
+    const toBase = builder<MessageBase, MessageRow>(MESSAGE)
+    return compare<MessageRow>(
+      message,
+      `select ${MESSAGE_COLUMNS}, array[message_text(m, h) || '}'] as printed
+       from jsonb_array_elements($1) given,
+         jsonb_populate_record(null::messages, given -> 'm') m,
+         jsonb_populate_record(null::conversations, given -> 'h') h`,
+      (row) => [toBase(row)],
+    )
+  })
+})

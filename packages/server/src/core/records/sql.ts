@@ -1,0 +1,98 @@
+/** Prints db/cell/functions/records.gen.sql: the SQL that makes records as JSON text. */
+import type { Field } from './fields.ts'
+import { GROUP } from './group.ts'
+import { MESSAGE } from './message.ts'
+import { PRESENCE, USER } from './user.ts'
+
+type AnyFields = { [name: string]: Field<never> }
+
+interface Builder {
+  comment: string
+  /** Name and parameters. */
+  signature: string
+  fields: AnyFields
+  /** What stands before the first field: the brace, or the comma after other fields. */
+  open: '{' | ','
+  close: '}' | ''
+}
+
+const BUILDERS: Builder[] = [
+  {
+    comment: `A user as everyone sees it, without the closing brace: what depends on the viewer is appended. Text, because
+ * a send puts two of them into its message, and to build jsonb that is only printed costs several times as much.
+ * concat leaves out what is null.`,
+    signature: 'user_text(u users)',
+    fields: USER,
+    open: '{',
+    close: '',
+  },
+  {
+    comment: "What users across a block don't see, to append to user_text.",
+    signature: 'user_presence(u users)',
+    fields: PRESENCE,
+    open: ',',
+    close: '',
+  },
+  {
+    comment: 'A user with presence.',
+    signature: 'user_json(u users)',
+    fields: { ...USER, ...PRESENCE },
+    open: '{',
+    close: '}',
+  },
+  {
+    comment:
+      "A group as everyone sees it, without the closing brace: the viewer's membership is appended.",
+    signature: 'group_text(g groups)',
+    fields: GROUP,
+    open: '{',
+    close: '',
+  },
+  {
+    comment: 'A message as everyone sees it, without its content and the closing brace.',
+    signature: 'message_text(m messages, h conversations)',
+    fields: MESSAGE,
+    open: '{',
+    close: '',
+  },
+]
+
+export const recordsSql = (): string =>
+  [
+    '-- Made by `npm run generate` from src/core/records. Do not edit. Locks: none.\n',
+    ...BUILDERS.map(print),
+  ].join('\n')
+
+const print = ({ comment, signature, fields, open, close }: Builder) => `/* ${comment} */
+create or replace function ${signature} returns text
+language sql stable
+return concat(
+  ${lines(joined([...partsOf(fields, open), ...(close ? [`'${close}'`] : [])]))});
+`
+
+/** The arguments of concat for these fields: texts in quotes, and expressions. */
+function partsOf(fields: AnyFields, open: string): string[] {
+  return Object.entries(fields).flatMap(([name, { sql, bare, optional }], nth) => {
+    const before = `'${nth === 0 ? open : ','}"${name}":${bare ? '"' : ''}'`
+    const after = bare ? [`'"'`] : []
+    return optional ? [[before, `${sql}::text`, ...after].join(' || ')] : [before, sql, ...after]
+  })
+}
+
+const isText = (part: string) => /^'[^']*'$/.test(part)
+
+/** Joins texts that follow each other: every argument of concat costs time. */
+function joined(parts: string[]): string[] {
+  const done: string[] = []
+  for (const part of parts) {
+    const last = done.at(-1) ?? ''
+    const joins = isText(last) && isText(part)
+    if (joins) done[done.length - 1] = `${last.slice(0, -1)}${part.slice(1)}`
+    else done.push(part)
+  }
+  return done
+}
+
+/** A field to a line; each begins with a text, and may end with a quote. */
+const lines = (parts: string[]): string =>
+  parts.reduce((text, part) => `${text},${/^'(?!"')/.test(part) ? '\n ' : ''} ${part}`)
