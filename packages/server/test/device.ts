@@ -1,7 +1,7 @@
 /** A device in a test: one WebSocket and everything that it has received. */
 import type { EventType, ServerFrameType } from '@loquat/protocol'
 import { WebSocket } from 'ws'
-import type { TestApp, TestServer } from './kit.ts'
+import type { TestApp } from './kit.ts'
 import { until } from './until.ts'
 
 export interface Frame {
@@ -21,13 +21,6 @@ export interface DeviceOptions {
 export async function tokenOf(app: TestApp, uid: string): Promise<string> {
   const { body } = await app.call('POST', `/v3/users/${uid}/auth_tokens`, { body: { force: true } })
   return body.data.authToken
-}
-
-/** An app with these users. */
-export async function newApp(server: Pick<TestServer, 'newApp'>, uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  await app.users(...uids)
-  return app
 }
 
 /** Sends a text message through the REST API. */

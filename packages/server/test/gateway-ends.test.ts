@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite } from 'node:test'
 import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
-import { Device, newApp, tokenOf } from './device.ts'
+import { Device, tokenOf } from './device.ts'
 import { useServer } from './kit.ts'
 import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
@@ -20,7 +20,8 @@ suite('a connection at another process', () => {
   timedTest('closes within a second after its user loses access', async (t) => {
     const gateway = await startServing('gateway', server.env)
     t.after(() => gateway.end('SIGKILL'))
-    const app = await newApp(server, ['amira', 'ben', 'cleo'])
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     const token = await tokenOf(app, 'amira')
     const ways: Record<string, [string, () => Promise<unknown>]> = {
       'token revoked': [token, () => app.call('DELETE', `/v3/users/amira/auth_tokens/${token}`)],

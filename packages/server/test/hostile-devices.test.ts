@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { Device, newApp, send, tokenOf } from './device.ts'
+import { Device, send, tokenOf } from './device.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
@@ -72,7 +72,8 @@ suite('hostile devices', () => {
   let witness: Device
   before(async () => {
     gateway = await startServing('gateway', server.env)
-    app = await newApp(server, ['amira', 'ben', 'mallory'])
+    app = await server.newApp()
+    await app.users('amira', 'ben', 'mallory')
     witness = await Device.connect(port(), app, await tokenOf(app, 'ben'))
   })
   after(async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { audienceOf, type EventType, events } from '@loquat/protocol'
-import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
+import { Device, type Frame, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 
@@ -103,8 +103,10 @@ function deliveredTypes(): Set<string> {
 }
 
 async function newApps() {
-  const app = await newApp(server, PEOPLE)
-  const other = await newApp(server, ['amira', 'ben', 'stranger'])
+  const app = await server.newApp()
+  await app.users(...PEOPLE)
+  const other = await server.newApp()
+  await other.users('amira', 'ben', 'stranger')
   for (const one of [app, other]) {
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
     await one.client.groups.create({ ...group, members: { participants: ['ben'] } })

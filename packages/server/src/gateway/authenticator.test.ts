@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { Device, newApp, tokenOf } from '../../test/device.ts'
+import { Device, tokenOf } from '../../test/device.ts'
 import { useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 
@@ -11,7 +11,8 @@ const port = () => server.service.gatewayPort ?? 0
 const DEVICES = 25
 
 test('sessions of other cells do not wait for a cell that is down, whose sessions connect once it is back', async () => {
-  const [one, other] = [await newApp(server, ['amira']), await newApp(server, ['amira'])]
+  const [one, other] = [await server.newApp(), await server.newApp()]
+  for (const app of [one, other]) await app.users('amira')
   assert.notEqual(one.cell.id, other.cell.id)
   const token = await tokenOf(one, 'amira')
   const otherToken = await tokenOf(other, 'amira')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
 import type { WebSocket } from 'ws'
-import { Device, type Frame, newApp, send, tokenOf } from '../../test/device.ts'
+import { Device, type Frame, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
@@ -12,14 +12,14 @@ import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
-const newUsers = (...uids: string[]) => newApp(server, uids)
 
 const connect = async (app: TestApp, uid: string) =>
   Device.connect(port(), app, await tokenOf(app, uid))
 
 suite('a connection', () => {
   test('authenticates and gets the last position of the log', async () => {
-    const app = await newUsers('amira')
+    const app = await server.newApp()
+    await app.users('amira')
     const device = await connect(app, 'amira')
     const ready = await device.waitFor('session.ready')
     assert.equal(ready.body.uid, 'amira')
@@ -29,7 +29,8 @@ suite('a connection', () => {
   })
 
   test('finds its app by the host name', async () => {
-    const app = await newUsers('amira')
+    const app = await server.newApp()
+    await app.users('amira')
     const host = `${app.id}.realtime-us.localhost`
     const device = new Device(port(), '', { host })
     await device.opened()
@@ -52,8 +53,10 @@ suite('a connection', () => {
   })
 
   test('without a valid token is closed', async () => {
-    const app = await newUsers('amira')
-    const other = await newUsers('amira')
+    const app = await server.newApp()
+    await app.users('amira')
+    const other = await server.newApp()
+    await other.users('amira')
     for (const token of ['amira_1', await tokenOf(other, 'amira')]) {
       const device = await Device.connect(port(), app, token)
       assert.deepEqual(device.frames[0]?.body.code, 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
@@ -66,7 +69,8 @@ suite('a connection', () => {
   })
 
   test('is closed when its token is revoked or its user is deactivated or deleted', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     const token = await tokenOf(app, 'amira')
     const [one, kept, ben, cleo] = await Promise.all([
       Device.connect(port(), app, token),
@@ -85,7 +89,8 @@ suite('a connection', () => {
   })
 
   test('counts against the limit of the app, however many connect at once', async () => {
-    const app = await newUsers('amira', 'ben')
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const settings = `update apps set settings = '{"limits.connectionsPerApp": 2}' where app_no = $1`
     await rows(app.cell.db, settings, [app.no])
     const token = await tokenOf(app, 'amira')
@@ -98,7 +103,9 @@ suite('a connection', () => {
       assert.equal(device.frames[0]?.body.code, 'ERR_PLAN_QUOTA_RESTRICTION')
       assert.equal((await device.closed).code, 4529)
     }
-    const foreign = await connect(await newUsers('amira'), 'amira')
+    const elsewhere = await server.newApp()
+    await elsewhere.users('amira')
+    const foreign = await connect(elsewhere, 'amira')
     await foreign.waitFor('session.ready')
     await first?.close()
     const next = await until('a connection is free', async () => {
@@ -109,7 +116,8 @@ suite('a connection', () => {
   })
 
   test('replaces an earlier connection of the same device', async () => {
-    const app = await newUsers('amira')
+    const app = await server.newApp()
+    await app.users('amira')
     const token = await tokenOf(app, 'amira')
     const first = await Device.connect(port(), app, token, { resource: 'phone' })
     const tablet = await Device.connect(port(), app, token, { resource: 'tablet' })
@@ -132,7 +140,8 @@ suite('a connection', () => {
 })
 
 test('a device that connects to another process loses its connection here', async () => {
-  const app = await newUsers('amira')
+  const app = await server.newApp()
+  await app.users('amira')
   const token = await tokenOf(app, 'amira')
   const phone = await Device.connect(port(), app, token, { resource: 'phone' })
   const tablet = await Device.connect(port(), app, token, { resource: 'tablet' })
@@ -155,7 +164,8 @@ test('a device that connects to another process loses its connection here', asyn
 
 suite('a message', () => {
   test('in a 1:1 conversation reaches all devices of both users, and nobody else', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     const uids = ['amira', 'amira', 'ben', 'cleo']
     const devices = await Promise.all(uids.map((uid) => connect(app, uid)))
     const [amira, tablet, ben, cleo] = devices as [Device, Device, Device, Device]
@@ -171,7 +181,8 @@ suite('a message', () => {
   })
 
   test('to a group reaches members from when they join until they leave', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
     const [amira, ben, cleo] = await Promise.all(
       ['amira', 'ben', 'cleo'].map((uid) => connect(app, uid)),
@@ -194,7 +205,8 @@ suite('a message', () => {
 
 suite('events about other users', () => {
   test('friends do not learn of other friends', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     await app.client.friends.add('amira', { accepted: ['ben', 'cleo'] })
@@ -209,7 +221,8 @@ suite('events about other users', () => {
   })
 
   test('unpinning a message notifies the user who did it, but not a user who blocks them', async () => {
-    const app = await newUsers('amira', 'ben')
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const { id } = (await send(app, 'amira', 'ben', 'hi')).body.data
     await app.call('POST', `/v3/messages/${id}/pin`, { headers: { onbehalfof: 'amira' } })
     await app.client.blockedUsers.block('amira', { blockedUids: ['ben'] })
@@ -226,7 +239,8 @@ suite('events about other users', () => {
 
 suite('client frames', () => {
   test('typing reaches the others, ends on its own, and does not reach users who block the sender', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo', 'dana')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo', 'dana')
     const members = { participants: ['ben', 'cleo'] }
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
     await app.client.groups.create({ ...group, members })
@@ -257,7 +271,8 @@ suite('client frames', () => {
   })
 
   test('typing.end can carry its own metadata', async () => {
-    const app = await newUsers('amira', 'ben')
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     const toBen = { receiverType: 'user', receiver: 'ben' }
@@ -268,7 +283,8 @@ suite('client frames', () => {
   })
 
   test('resources that a user may not see look as if they did not exist', async () => {
-    const app = await newUsers('amira', 'ben', 'stranger')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'stranger')
     const group = { name: 'Team', type: 'private' as const, owner: 'amira' }
     await app.client.groups.create({ ...group, guid: 'secret' })
     const { id: messageId } = (await send(app, 'amira', 'ben', 'hi')).body.data
@@ -298,7 +314,8 @@ suite('client frames', () => {
   })
 
   test('an id that cannot be echoed is rejected', async () => {
-    const app = await newUsers('amira')
+    const app = await server.newApp()
+    await app.users('amira')
     const amira = await connect(app, 'amira')
     for (const id of [7, 'x'.repeat(101), null]) {
       amira.frames.length = 0
@@ -310,7 +327,8 @@ suite('client frames', () => {
   })
 
   test('a transient message reaches connected users, unless there is a block', async () => {
-    const app = await newUsers('amira', 'ben')
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     const data = { live: 'reaction' }
@@ -327,7 +345,8 @@ suite('client frames', () => {
   })
 
   test('marks work as in REST, and both users receive them', async () => {
-    const app = await newUsers('amira', 'ben')
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
     const [amira, ben] = await Promise.all(['amira', 'ben'].map((uid) => connect(app, uid)))
     assert.ok(amira && ben)
     await send(app, 'amira', 'ben', 'hi')
@@ -346,7 +365,8 @@ suite('client frames', () => {
   })
 
   test('receipts in a group reach the senders of the messages that were read, in one frame', async () => {
-    const app = await newUsers('amira', 'ben', 'cleo', 'dana')
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'cleo', 'dana')
     const members = { participants: ['ben', 'cleo', 'dana'] }
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
     await app.client.groups.create({ ...group, members })

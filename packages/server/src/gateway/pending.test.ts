@@ -1,7 +1,7 @@
 /** Devices that connect while a change of their user is committed but has no position yet. */
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { Device, newApp, send, tokenOf } from '../../test/device.ts'
+import { Device, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
@@ -27,7 +27,8 @@ async function startSequencer(app: TestApp): Promise<void> {
 
 /** A group of amira and ben whose events have positions. Then the sequencer stops. */
 async function newTeam(): Promise<{ app: TestApp; token: string }> {
-  const app = await newApp(server, ['amira', 'ben'])
+  const app = await server.newApp()
+  await app.users('amira', 'ben')
   const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
   await app.client.groups.create({ ...group, members: { participants: ['ben'] } })
   const token = await tokenOf(app, 'ben')

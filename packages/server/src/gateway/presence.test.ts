@@ -11,12 +11,6 @@ import { Session } from './session.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
-async function newUsers(...uids: string[]): Promise<TestApp> {
-  const app = await server.newApp()
-  for (const uid of uids) await app.client.users.create({ uid, name: uid })
-  return app
-}
-
 /** Connects a device and subscribes it to presence. */
 async function watch(app: TestApp, uid: string, body: object): Promise<Device> {
   const token = await tokenOf(app, uid)
@@ -58,7 +52,8 @@ async function untilLast(app: TestApp, devices: Device[]) {
 
 suite('presence.subscribe', () => {
   test('covers all users, some roles, friends or nobody', async () => {
-    const app = await newUsers('ann', 'bob', 'cat', 'dan')
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat', 'dan')
     await app.client.roles.create({ role: 'crew', name: 'Crew' })
     for (const uid of ['last', 'sailor'])
       await app.client.users.create({ uid, name: uid, role: 'crew' })
@@ -90,7 +85,8 @@ suite('presence.subscribe', () => {
   })
 
   test('follows friendships and respects the role', async () => {
-    const app = await newUsers('ann', 'bob', 'cat', 'last')
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat', 'last')
     const settings = { listUsers: 'friendsOnly' } as const
     await app.client.roles.create({ role: 'child', name: 'Child', settings })
     await app.client.users.create({ uid: 'kid', name: 'Kid', role: 'child' })
@@ -108,8 +104,10 @@ suite('presence.subscribe', () => {
   })
 
   test('shows nothing across a block in either direction, nor of other apps', async () => {
-    const app = await newUsers('ann', 'bob', 'cat', 'dan', 'last')
-    const other = await newUsers('stranger')
+    const app = await server.newApp()
+    await app.users('ann', 'bob', 'cat', 'dan', 'last')
+    const other = await server.newApp()
+    await other.users('stranger')
     await app.client.blockedUsers.block('ann', { blockedUids: ['bob'] })
     await app.client.friends.add('ann', { accepted: ['bob', 'cat', 'last'] })
     const all = await watch(app, 'ann', { users: 'all' })
@@ -127,7 +125,8 @@ suite('presence.subscribe', () => {
   })
 
   test('rejects invalid bodies', async () => {
-    const app = await newUsers('ann')
+    const app = await server.newApp()
+    await app.users('ann')
     const device = await watch(app, 'ann', { users: 'none' })
     const noRoles = [
       { users: 'roles', roles: 'crew' },
@@ -144,7 +143,8 @@ suite('presence.subscribe', () => {
 })
 
 test('a change names the device that connected first or disconnected last', async () => {
-  const app = await newUsers('ann')
+  const app = await server.newApp()
+  await app.users('ann')
   const presence = new Presence(server.deps, { graceMs: 0 })
   const hubs = new Hubs(server.deps, new PresenceReporter(presence))
   const hub = hubs.get(app)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { audienceOf, type EventType, topicsOf } from '@loquat/protocol'
-import { Device, newApp, send, tokenOf } from '../../test/device.ts'
+import { Device, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { readConfig } from '../config.ts'
@@ -57,7 +57,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
     }
 
     test('sends missed events once and in order, then live ones', async () => {
-      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const app = await server.newApp()
+      await app.users('amira', 'ben', 'cleo')
       const position = await visit(app, 'ben')
       await send(app, 'amira', 'ben', '1')
       await send(app, 'amira', 'cleo', 'not for ben')
@@ -72,7 +73,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
     })
 
     test('sends events of groups from while the user was a member', async () => {
-      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const app = await server.newApp()
+      await app.users('amira', 'ben', 'cleo')
       const guids = ['team', 'old', 'new', 'closed']
       for (const guid of guids) {
         await app.client.groups.create({ guid, name: guid, type: 'public', owner: 'amira' })
@@ -116,7 +118,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
     })
 
     test('sends the last events of groups that were deleted meanwhile', async () => {
-      const app = await newApp(server, ['amira', 'ben', 'cleo'])
+      const app = await server.newApp()
+      await app.users('amira', 'ben', 'cleo')
       const newGroup = (guid: string, participants: string[]) =>
         app.client.groups.create({
           ...{ guid, name: guid, type: 'private', owner: 'amira' },
@@ -155,7 +158,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
       ['bytes', 450, 10_000],
     ] as const) {
       test(`after too many ${what} the client is asked to reload`, async () => {
-        const app = await newApp(server, ['amira', 'ben'])
+        const app = await server.newApp()
+        await app.users('amira', 'ben')
         const position = await visit(app, 'ben')
         await sql(
           app,
@@ -178,7 +182,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
     }
 
     test('after a position that the log does not hold, the client is asked to reload', async () => {
-      const app = await newApp(server, ['ben'])
+      const app = await server.newApp()
+      await app.users('ben')
       for (const position of [1_000_000, 0]) {
         await sequenced(app)
         await sql(app, 'delete from events where app_no = $1 and position < 3', [app.no])
@@ -191,7 +196,8 @@ for (const [source, startGateway] of Object.entries(sources)) {
 }
 
 test('the log stores each event under its topics', async () => {
-  const app = await newApp(server, ['amira', 'ben'])
+  const app = await server.newApp()
+  await app.users('amira', 'ben')
   await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
   const sent = await send(app, 'amira', 'ben', 'hi')
   await send(app, 'amira', 'amira', 'note')
