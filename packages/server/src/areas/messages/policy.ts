@@ -1,7 +1,6 @@
 /**
- * Who may send, edit, delete and use a message. Decided under the head's lock, in SQL, are the rules
- * of sending (`check_direct_send` and `check_group_send` in db/cell/functions/send.sql) and blocks
- * (`check_blocks`).
+ * Who may edit, delete and use a message. The rules of sending (`check_direct_send` and
+ * `check_group_send` in db/cell/functions/send.sql) and of blocks (`check_blocks`) are in SQL.
  */
 import {
   type Accessed,
