@@ -167,20 +167,20 @@ export const errors = {
   ERR_NOT_A_FRIEND: {
     status: 404,
     retry: false,
-    message: 'None of these users is a friend of "{uid}".',
-    when: 'None of the users to remove is a friend.',
+    message: 'None of these users are friends of "{uid}".',
+    when: 'None of the users in the request are friends of the user.',
   },
   ERR_CANNOT_FORM_SELF_RELATION: {
     status: 403,
     retry: false,
     message: "A user can't be friends with themselves.",
-    when: 'A user was to become their own friend. Returned for each uid.',
+    when: 'The request adds a user as their own friend. Returned for each uid.',
   },
   ERR_CANNOT_BLOCK_SELF: {
     status: 403,
     retry: false,
     message: "A user can't block themselves.",
-    when: 'A user was to block themselves. Returned for each uid.',
+    when: 'The request makes a user block themselves. Returned for each uid.',
   },
   ERR_EMPTY_RECEIVER: {
     status: 400,
@@ -192,7 +192,7 @@ export const errors = {
     status: 400,
     retry: false,
     message: 'receiverType must be "user" or "group".',
-    when: '`receiverType` is missing or has another value.',
+    when: '`receiverType` is missing or not one of the allowed values.',
   },
   ERR_MESSAGE_ID_NOT_FOUND: {
     status: 404,
@@ -216,7 +216,7 @@ export const errors = {
     status: 400,
     retry: false,
     message: 'data.text must be a string.',
-    when: '`data.text` has another type.',
+    when: '`data.text` is not a string.',
   },
   ERR_EMPTY_MESSAGE_CATEGORY: {
     status: 400,
@@ -228,7 +228,7 @@ export const errors = {
     status: 400,
     retry: false,
     message: 'category must be "message", "custom" or "interactive".',
-    when: '`category` has another value.',
+    when: '`category` is not one of the allowed values.',
   },
   ERR_EMPTY_MESSAGE_TYPE: {
     status: 400,
@@ -264,13 +264,13 @@ export const errors = {
     status: 400,
     retry: false,
     message: 'data.customData must be an object.',
-    when: '`data.customData` has another type.',
+    when: '`data.customData` is not an object.',
   },
   ERR_INVALID_METADATA: {
     status: 400,
     retry: false,
     message: 'data.metadata must be an object.',
-    when: '`data.metadata` has another type.',
+    when: '`data.metadata` is not an object.',
   },
   ERR_MESSAGE_NOT_A_SENDER: {
     status: 403,
@@ -432,7 +432,7 @@ export const errors = {
     status: 404,
     retry: false,
     message: 'The user "{uid}" is not banned from this group.',
-    when: 'There is no ban to lift.',
+    when: "The user in the path isn't banned.",
   },
   ERR_BANNED_GROUPMEMBER: {
     status: 403,
@@ -474,7 +474,7 @@ export const errors = {
     status: 403,
     retry: false,
     message: "You can't do this to yourself.",
-    when: 'The acting user is also the user in the path.',
+    when: 'The acting user and the user in the path are the same.',
   },
   ERR_BAD_REQUEST: {
     status: 400,
@@ -504,7 +504,7 @@ export const errors = {
     status: 429,
     retry: true,
     message:
-      'The limit of {limit} requests per minute is reached. Wait for the time given in Retry-After.',
+      'You have reached the limit of {limit} requests per minute. Try again after the time given in Retry-After.',
     when: 'The app, user or operator has used all requests of this minute; or a user has tried or set too many group passwords; or this address has sent too many unknown credentials. `Retry-After` says when to try again.',
   },
   AUTH_ERR_EMPTY_AUTH_HEADER: {
@@ -577,7 +577,7 @@ export const errors = {
     status: 409,
     retry: false,
     message: 'Two-factor authentication is off.',
-    when: 'Management: there is nothing to turn off or renew.',
+    when: "Management: the request turns two-factor authentication off or renews its codes, but it isn't on.",
   },
   ERR_SESSION_NOT_FOUND: {
     status: 404,
@@ -613,13 +613,13 @@ export const errors = {
     status: 409,
     retry: false,
     message: 'The app "{appId}" is not scheduled for deletion.',
-    when: 'Management: there is nothing to restore, or the grace period is over.',
+    when: "Management: the app wasn't deleted, or the grace period is over.",
   },
   ERR_ALREADY_AN_OWNER: {
     status: 409,
     retry: false,
     message: '"{email}" owns this app, so their role can\'t be changed.',
-    when: "Management: the owner of an app can't be given another role.",
+    when: "Management: the request changes the role of the app's owner.",
   },
   ERR_SELF_ACTION_DENIED: {
     status: 403,
@@ -649,7 +649,7 @@ export const errors = {
     status: 503,
     retry: true,
     message: 'The service is temporarily unavailable. Try again.',
-    when: "A database is unreachable or too slow. Usually nothing was changed; if the connection broke during a commit, that isn't known.",
+    when: 'A database is unreachable or too slow. Usually nothing was changed, but if the connection broke during a commit, the change may have been made.',
   },
   ERR_EXCEPTION: {
     status: 500,

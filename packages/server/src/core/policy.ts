@@ -9,7 +9,7 @@ import type { MessageRow, ViewerAccess } from './message-rows.ts'
 
 export type Refusal = ApiError | undefined
 
-/** Who acts, as far as rules look at it: without a uid it is the app, which no rule binds. */
+/** The part of an actor that rules look at. Without a uid it is the app, to which no rule applies. */
 export type Acting = Pick<Actor, 'kind' | 'uid'>
 
 /** A message with the acting user's access to it. */
@@ -46,7 +46,7 @@ export const moderates = ({ scope }: Pick<Accessed, 'scope'>) =>
 
 export const refuseActionMessage = ({ category }: Pick<Accessed, 'category'>): Refusal =>
   category === 'action'
-    ? notAllowed("This is an action message, which doesn't allow this.")
+    ? notAllowed("This is an action message. It doesn't allow this action.")
     : undefined
 
 export const refuseDeleted = ({ deleted_at }: Pick<Accessed, 'deleted_at'>): Refusal =>

@@ -271,7 +271,7 @@ suite('the right to edit a message', () => {
       (await edit(app, undefined, message, { tags: ['x'] })).body.error
     for (const [message, reason] of [
       [id, 'The message was deleted.'],
-      [action.id, "This is an action message, which doesn't allow this."],
+      [action.id, "This is an action message. It doesn't allow this action."],
     ]) {
       const { code, devMessage } = await refusal(message)
       assert.deepEqual([code, devMessage], ['ERR_MESSAGE_ACTION_NOT_ALLOWED', reason])
