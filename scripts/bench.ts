@@ -1,6 +1,6 @@
 /**
  * npm run bench -- NAME [--json]: one measured run on private, durable engines.
- * With --against COMMIT [--rounds N]: the same of that commit in turns with this one, and their ratios.
+ * With --against COMMIT [--rounds N]: runs that commit and this one in turns, and prints their ratios.
  */
 import { parseArgs } from 'node:util'
 import { against } from '../packages/server/bench/against.ts'

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 const steps: [string, ...string[]][] = [
   ['biome', 'check', '--error-on-warnings', '.'],
   ['tsc', '-p', '.'],
-  // The SDK alone, as a browser sees it: nothing of Node.
+  // The SDK alone, with the types of browsers and without those of Node.
   ['tsc', '-p', 'packages/sdk/tsconfig.browser.json'],
   ['tsc', '-p', 'packages/console'],
   ['tsc', '-p', 'examples/web-chat'],

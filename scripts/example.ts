@@ -1,4 +1,4 @@
-/** npm run example: the web app and the server application of examples/, beside `loquat dev`. */
+/** npm run example: runs the web app and the server application of examples/ together with `loquat dev`. */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

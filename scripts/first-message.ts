@@ -1,6 +1,6 @@
 /**
- * npm run first-message: how long somebody new waits. A fresh clone, the commands of the README, and two
- * windows: until what one writes shows in the other. Prints seconds.
+ * npm run first-message: how long a new user waits for the first message. Clones the repository, runs the commands
+ * of the README, opens two windows, and waits until a message typed in one appears in the other. Prints seconds.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,11 +15,11 @@ import { openChromium } from '../packages/server/test/chromium.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'loquat-first-'))
 const clone = join(folder, 'loquat')
-/** As it is outside of this checkout. */
+/** The PATH without this checkout's node_modules. */
 const outside = process.env.PATH?.split(':').filter((part) => !part.includes('node_modules'))
 const started: ChildProcess[] = []
 
-/** A command in the clone, until it prints something. */
+/** Starts a command in the clone and waits until it prints something. */
 function start(command: string, env: Record<string, string>, printed: RegExp) {
   console.error(`> ${command}`)
   const child = spawn(command, {
@@ -27,7 +27,7 @@ function start(command: string, env: Record<string, string>, printed: RegExp) {
     cwd: clone,
     env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Its own group: it starts others.
+    // In its own process group, because it starts other processes.
     detached: true,
   })
   started.push(child)
@@ -78,7 +78,7 @@ try {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   lap('npm ci')
-  // The ports that they choose by themselves, unless somebody has them.
+  // The ports that they choose by default, unless these are taken.
   const [port, application, web] = [
     await freePort(3000),
     await freePort(4000),

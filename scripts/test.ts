@@ -29,7 +29,7 @@ const SHORT_MS = 1_800_000
 const LONG_MS = 7_200_000
 const PROGRESS_MS = 30_000
 
-/** These take longest (`--times`): begun first, none of them is left to run alone at the end. */
+/** The slowest files (see `--times`). They start first, so that none of them runs alone at the end. */
 const LONGEST = [
   'server/test/model',
   'console/test/console',
@@ -78,7 +78,7 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   const passed = values.times
     ? await passesOneByOne(engines, [...others, ...timed])
     : [await passes(others, AT_ONCE), await passes(timed, 1)]
-  // What some of the tests have not seen says nothing.
+  // Coverage means nothing unless all tests ran and passed.
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1
 })
@@ -124,7 +124,7 @@ async function passes(part: string[], concurrency: number): Promise<boolean> {
   return !failed
 }
 
-/** CPU time, not wall time: it says the same on a busy machine. PostgreSQL's share is what its processes used meanwhile. */
+/** CPU time, not wall time, because it is the same on a busy machine. PostgreSQL's share is what its processes used meanwhile. */
 async function passesOneByOne(engines: EnginesEnv, part: string[]): Promise<boolean[]> {
   const client = new pg.Client({ connectionString: databaseUrl(engines, 'postgres') })
   await client.connect()

@@ -1,4 +1,4 @@
-/** Runs a bench of this work tree and of another commit in turns, each on engines of its own. */
+/** Runs a bench of this work tree and of another commit in turns, each on its own engines. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ export async function against(
 /**
  * Both prepare at the same time. From the first line that each reports, one measures while the other
  * waits, line by line, so that a slow minute of the machine slows both. They take turns as A B B A:
- * a machine that grows slower favours neither.
+ * if the machine slows down, neither side gains from it.
  */
 export async function takeTurns(first: Side, second: Side): Promise<[Printed, Printed]> {
   const sides = [first, second]
@@ -48,7 +48,7 @@ export async function takeTurns(first: Side, second: Side): Promise<[Printed, Pr
     while (sides.some(({ running }) => running)) {
       for (const side of sides) {
         await side.proceed()
-        // A side that failed ends the other, too.
+        // Throws if this side failed, which stops the other one too.
         if (!side.running) await side.figures
       }
       sides.reverse()
@@ -60,7 +60,7 @@ export async function takeTurns(first: Side, second: Side): Promise<[Printed, Pr
   }
 }
 
-/** Checks the commit out, outside the repository, for as long as the work takes. */
+/** Checks out the commit in a folder outside the repository while `work` runs. */
 async function inTreeOf<T>(commit: string, work: (tree: string) => Promise<T>): Promise<T> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, stdio: 'pipe' })
   const folder = mkdtempSync(join(tmpdir(), 'loquat-against-'))
@@ -75,7 +75,7 @@ async function inTreeOf<T>(commit: string, work: (tree: string) => Promise<T>): 
   }
 }
 
-/** Links our packages where the lock file is the same: the links of the workspaces are relative, so they lead into the tree. */
+/** Copies our node_modules as hard links if the lock file is the same. Workspace links are relative, so they stay in the tree. */
 function install(tree: string): void {
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: tree, stdio: ['ignore', 2, 2] }).status === 0

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * Hears the answers to requests that were written as text, one after the other: a client library needs
- * as much CPU as the service that is measured on the same cores.
+ * Reads the answers to requests that were written as text, one after the other. A client library would need
+ * as much CPU as the service, which is measured on the same cores.
  */
 export function readAnswers(socket: Socket, onAnswer: (head: string) => void): void {
   let [head, length] = ['', 0]

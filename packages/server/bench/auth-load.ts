@@ -1,4 +1,4 @@
-/** The callers of bench/auth.ts, in a process of their own. */
+/** The callers of bench/auth.ts, in a separate process. */
 import { Agent, get, type RequestOptions } from 'node:http'
 
 interface Target {

@@ -13,7 +13,7 @@ import { newApp } from '../test/kit.ts'
 
 const directoryUrl = await cloneDatabase('directory')
 await insertCell(directoryUrl, 'us-1', await cloneDatabase('cell'))
-// As in production, with a line a request; the bench lets it go nowhere.
+// Writes one log line per request, as in production; the bench discards them.
 const env = testEnv(directoryUrl, ['us-1'], { LOQUAT_LOG_LEVEL: 'info' })
 const service = await serve(readConfig(env), ['api'])
 const app = await newApp(service)

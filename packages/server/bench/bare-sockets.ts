@@ -1,4 +1,4 @@
-/** A WebSocket server that does nothing: what a connection costs at least. */
+/** A WebSocket server that does nothing: the least that a connection can cost. */
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 

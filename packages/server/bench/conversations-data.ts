@@ -7,7 +7,7 @@ import { users } from '../src/fill/users.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import { type BenchApp, newBenchApp } from './installation.ts'
 
-/** Two views a conversation: each user has about a hundred. */
+/** Each conversation has two views, so each user has about a hundred. */
 export const CONVERSATIONS_PER_USER = 50
 const BATCH = 1_000
 const DATA = JSON.stringify({ text: 'Shall we meet at the station at nine?' })
@@ -15,7 +15,7 @@ const DATA = JSON.stringify({ text: 'Shall we meet at the station at nine?' })
 export interface Filled {
   app: BenchApp
   client: pg.Client
-  /** What the ids of those who have conversations begin with, before their number. */
+  /** The part of the uids before the number, for users with conversations. */
   prefix: string
 }
 
@@ -31,13 +31,13 @@ export async function fillConversations(deps: Deps, conversations: number): Prom
   return { app, client, prefix: (rows[0]?.uid ?? '').replace(/\d+$/, '') }
 }
 
-/** More users, who have nothing yet. */
+/** Adds users without any conversations. */
 export async function addUsers({ app }: Filled, wanted: number): Promise<void> {
   const { signal } = new AbortController()
   await fillApp(app, { kind: users, wanted, onProgress: () => {}, signal })
 }
 
-/** A new user with so many conversations of two and so many groups; returns the uid. */
+/** Adds a user with the given numbers of 1:1 conversations and groups, and returns the uid. */
 export async function addOwner(
   { app, client }: Filled,
   { direct = 0, groups = 0 }: { direct?: number; groups?: number },
@@ -82,5 +82,5 @@ async function addGroup(client: pg.Client, appNo: number, uid: string, guid: str
   )
 }
 
-/** So that plans and visibility are those of a settled database. */
+/** Gives PostgreSQL the statistics and visibility maps of a database at rest. */
 export const settle = ({ client }: Filled) => client.query('vacuum (analyze)')

@@ -1,5 +1,5 @@
 /**
- * What GET /conversations costs: CPU of the service and PostgreSQL together for a page of 50, beside
+ * What GET /conversations costs: CPU of the service and PostgreSQL together for a page of 50, compared with
  * PostgreSQL alone for the same rows as plain columns; buffers of lists of different owners and
  * filters; CPU and memory of pages of 1,000.
  */
@@ -32,12 +32,12 @@ import {
 
 const CONVERSATIONS = 1_000_000
 const USERS = CONVERSATIONS / CONVERSATIONS_PER_USER
-/** Those who ask: their numbers have no zeros before them. */
+/** The users who send requests. Their numbers have no leading zeros. */
 const [FIRST, LAST] = [USERS / 2, USERS - 1]
 const CLIENTS = 4
 const SECONDS = 5
 const WARM_UP = 3
-/** Requests until the service's code is compiled as far as it will be. */
+/** Number of requests after which the service's code is fully compiled. */
 const WARM_REQUESTS = 4_000
 const ROUNDS = 7
 const LARGE_PAGES = 40
@@ -87,7 +87,7 @@ interface Bench {
   report: Report
 }
 
-/** CPU in µs a request. */
+/** CPU per request, in µs. */
 interface Cost {
   postgres: number
   service: number
@@ -133,7 +133,7 @@ async function page(bench: Bench): Promise<Figure[]> {
   ]
 }
 
-/** conversations.sql as a script of pgbench. */
+/** conversations.sql as a pgbench script. */
 function frozen(appNo: number, uid: string): string {
   const text = readFileSync(new URL('conversations.sql', import.meta.url), 'utf8')
   const statement = text
@@ -160,7 +160,7 @@ async function measure(
   }
 }
 
-/** Buffers of the frozen statement beside its rows; its plan goes to the file beside it, to be compared. */
+/** Buffers of the frozen statement, compared with its number of rows. Writes its plan to a file next to this one. */
 async function plainBuffers({ app, client }: Filled, uids: string[]): Promise<Figure> {
   const [uid = ''] = uids
   const [, one = ''] = frozen(app.no, `'${uid}'`).split('\n')
@@ -179,7 +179,7 @@ async function plainBuffers({ app, client }: Filled, uids: string[]): Promise<Fi
   return reported('buffers of the plain columns, beside the rows', median(buffers), 51)
 }
 
-/** Buffers of the statements behind a page, for one owner beside another. */
+/** Buffers of the statements behind a page, for one owner compared with another. */
 async function sizes(
   deps: Deps,
   { app }: Filled,

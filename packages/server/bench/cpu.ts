@@ -1,4 +1,4 @@
-/** CPU time of processes, from the kernel's own count: the same whatever else runs on the machine. */
+/** CPU time of processes as the kernel counts it, so other work on the machine doesn't change it. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS_PER_SECOND = 100
@@ -6,12 +6,12 @@ const TICKS_PER_SECOND = 100
 interface Times {
   parent: number
   own: number
-  /** Of children that have ended. */
+  /** CPU time of children that have ended. */
   ended: number
 }
 
 function timesOf(pid: number): Times {
-  // The name, in parentheses, can hold anything.
+  // The process name, in parentheses, can contain any character.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   const ticks = (...places: number[]) =>
     places.reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS_PER_SECOND
@@ -20,11 +20,11 @@ function timesOf(pid: number): Times {
 
 export const parentOf = (pid: number) => timesOf(pid).parent
 
-/** Seconds of a process with its children, those that ended too. */
+/** CPU seconds of a process and its children, including those that have ended. */
 export function cpuOfTree(pid: number): number {
   const { own, ended } = timesOf(pid)
   const running = cpuOfChildren(pid)
-  // One that ended meanwhile stands in neither sum.
+  // A child that ended between the two reads is in neither sum, so read again.
   return timesOf(pid).ended === ended ? own + ended + running : cpuOfTree(pid)
 }
 
@@ -35,13 +35,13 @@ function cpuOfChildren(pid: number): number {
       const { parent, own } = timesOf(child)
       if (parent === pid) seconds += own
     } catch {
-      // It has ended: the next look counts it.
+      // The child has ended. The next read counts it.
     }
   }
   return seconds
 }
 
-/** Memory that a process holds, in MB. */
+/** Resident memory of a process, in MB. */
 export function residentOf(pid: number): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024

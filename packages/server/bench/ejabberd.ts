@@ -1,4 +1,4 @@
-/** A peer to measure beside us: ejabberd of Debian's package, its archive on the same PostgreSQL. */
+/** A peer to compare with: ejabberd from Debian's package, with its archive in the same PostgreSQL. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ modules:
     default: always
 `
 
-/** With this many users, named u1, u2 …; every message is archived for both before it is answered. */
+/** Starts it with this many users, named u1, u2 … It archives each message for both users before it answers. */
 export async function startEjabberd(
   env: EnginesEnv,
   { users, connections }: { users: number; connections: number },
@@ -112,7 +112,7 @@ async function untilItAnswers({ child, port, dir }: Ejabberd): Promise<void> {
   }
 }
 
-/** Messages that it has kept. */
+/** Number of archived messages. */
 export async function archivedBy({ database }: Ejabberd): Promise<number> {
   const { rows } = await ask(database, 'select count(*)::int as count from archive')
   return rows[0].count
@@ -142,7 +142,7 @@ const messageOf = (from: number, to: number, body: string) =>
 
 const jid = (nth: number) => `u${nth}@${HOST}`
 
-/** A message as a request in text. */
+/** The text of a request that sends a message. */
 export function ejabberdRequest(from: number, to: number, text: string): string {
   const body = messageOf(from, to, text)
   const head = `host: ${HOST}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`

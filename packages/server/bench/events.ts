@@ -1,4 +1,4 @@
-/** Events from the outbox to a subscriber of NATS, and to webhooks, beside bare inserts of the same rows. */
+/** Events from the outbox to a NATS subscriber and to webhooks, compared with plain inserts of the same rows. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { type BenchApp, newBenchApp, openInstallation } from './installation.ts'
 
 const EVENTS = 50_000
 const WEBHOOKS = 10
-/** Each is told to every webhook. */
+/** Number of events; each is delivered to every webhook. */
 const TOLD = 500
 
 export async function events(env: EnginesEnv, report: (line: string) => void): Promise<Figure[]> {

@@ -1,18 +1,18 @@
-/** One measurement beside the bare engine's in the same run. */
+/** One measurement, with that of the bare engine from the same run. */
 export interface Figure {
   what: string
   value: number
   bare: number
   ratio: number
-  /** What the ratio is held to; null where it is only reported. */
+  /** The limit for the ratio, or null if the ratio is only reported. */
   bar: string | null
   holds: boolean | null
 }
 
-/** Tells how far a bench has come. */
+/** Reports the progress of a bench. */
 export type Report = (line: string) => void
 
-/** A figure that must be at least `bar` times the bare engine's; without a bar it is reported. */
+/** A figure that must be at least `bar` times the bare engine's; without a bar it is only reported. */
 export function atLeast(what: string, value: number, bare: number, bar?: number): Figure {
   const ratio = round(value / bare)
   const held =
@@ -20,7 +20,7 @@ export function atLeast(what: string, value: number, bare: number, bar?: number)
   return { what, value: round(value), bare: round(bare), ratio, ...held }
 }
 
-/** A figure that must be at most `bar` times the bare one's. */
+/** A figure that must be at most `bar` times the bare engine's. */
 export function atMost(what: string, value: number, bare: number, bar: number): Figure {
   const ratio = round(value / bare)
   return {
@@ -33,12 +33,12 @@ export function atMost(what: string, value: number, bare: number, bar: number): 
   }
 }
 
-/** A figure that must be at most `bar` itself, whatever the bare one is. */
+/** A figure that must be at most `bar`, regardless of the bare engine's. */
 export function within(what: string, value: number, bare: number, bar: number): Figure {
   return { ...reported(what, value, bare), bar: `value <= ${bar}`, holds: value <= bar }
 }
 
-/** A figure that is held to nothing. */
+/** A figure without a limit. */
 export const reported = (what: string, value: number, bare: number): Figure => ({
   what,
   value: round(value),
@@ -48,7 +48,7 @@ export const reported = (what: string, value: number, bare: number): Figure => (
   holds: null,
 })
 
-/** Four significant digits: more would claim what a shared machine can't measure. */
+/** Rounds to four significant digits: a shared machine can't measure more precisely. */
 const round = (value: number) => Number(value.toPrecision(4))
 
 export function median(values: number[]): number {

@@ -1,20 +1,20 @@
-/** Devices in a process of their own: they note when each message came. */
+/** Devices in a separate process, which record when each message arrived. */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
 export interface Opening {
   url: string
-  /** Of each device; empty: it says nothing. */
+  /** One token per device. A device with an empty token sends nothing. */
   tokens: string[]
 }
 
 export interface Arrived {
   text: string
-  /** Milliseconds by the clock of the machine. */
+  /** Milliseconds, by the machine's clock. */
   at: number
 }
 
-/** As they came: read when they are asked for, to leave the cores to the service meanwhile. */
+/** Received frames. Parsed only when the bench asks for them, to leave the cores to the service meanwhile. */
 const frames: { data: Buffer; at: number }[] = []
 const sockets: WebSocket[] = []
 const now = () => performance.timeOrigin + performance.now()

@@ -1,4 +1,4 @@
-/** Presence with many online: what a change costs the cell, and how soon devices that ask for all are told. */
+/** Presence with many users online: what a change costs the cell, and how soon devices that subscribe to all users see it. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import type { Arrival, Clients } from './presence-clients.ts'
 import { postmasterOf, startServer, stopServer } from './processes.ts'
 
 const ONLINE = 15_000
-/** Users that come and as many that go, each second. */
+/** Number of users who connect each second; as many disconnect. */
 const MOVING = 100
 const SECONDS = 20
 const READERS = 20
@@ -61,7 +61,7 @@ export async function presence(env: EnginesEnv, report: Report): Promise<Figure[
   }
 }
 
-/** Users, and tokens of those who connect. */
+/** Adds users and returns tokens for those who connect. */
 async function addUsers({ secrets }: Deps, app: BenchApp, client: pg.Client): Promise<string[]> {
   await client.query(
     `insert into users (app_no, uid, name, role)
@@ -79,9 +79,9 @@ async function addUsers({ secrets }: Deps, app: BenchApp, client: pg.Client): Pr
   return tokens
 }
 
-/** Microseconds of CPU: all come and go, beside as many plain updates in as many transactions. */
+/** CPU in µs per change if all users connect and disconnect, compared with as many plain updates in as many transactions. */
 async function costOfChange(deps: Deps, app: BenchApp, client: pg.Client, postgres: number) {
-  // In no order: who comes in the same second stands together nowhere.
+  // Shuffled, so that users who connect in the same second aren't neighbours in an index.
   const movers = Array.from({ length: ONLINE }, (_, n) => `m${((n * 7_919) % ONLINE) + 1}`)
   const elsewhere = new Presence(deps, { graceMs: 0 })
   const [changed = 0] = await cpuOf([postgres], async () => {
@@ -109,7 +109,7 @@ async function untilOnline(client: pg.Client, app: BenchApp): Promise<void> {
   }
 }
 
-/** Milliseconds from each change to each reader that was told of it. */
+/** Milliseconds from each change to each reader that received it. */
 async function moveUsers(deps: Deps, app: BenchApp, clients: ChildProcess): Promise<number[]> {
   const made = new Map<string, number>()
   const elsewhere = new Presence(deps, { graceMs: 0 })
@@ -146,7 +146,7 @@ async function cpuOf(pids: number[], work: () => Promise<unknown>): Promise<numb
   return pids.map((pid, n) => cpuOfTree(pid) - (before[n] ?? 0))
 }
 
-/** Seconds of CPU a second. */
+/** CPU seconds per second. */
 async function cpuDuring(pids: number[], work: () => Promise<unknown>): Promise<number[]> {
   const started = performance.now()
   const used = await cpuOf(pids, work)

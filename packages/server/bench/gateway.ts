@@ -1,4 +1,4 @@
-/** The gateway: memory of a socket, delay of a message, and one message to ten thousand sockets. */
+/** The gateway: memory per socket, delay of a message, and one message to ten thousand sockets. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,13 +21,13 @@ const LARGE = 10_000
 const PER_SECOND = 500
 const CONNECTIONS = 32
 const SECONDS = 20
-/** As pgbench does, connections and code are warm before anything counts. */
+/** Time to warm up connections and code before measuring, as pgbench does. */
 const WARM_SECONDS = 10
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 export async function gateway(env: EnginesEnv, report: Report): Promise<Figure[]> {
-  // What is made here takes longer than any request.
+  // Creating the data takes longer than any request.
   const deps = await openInstallation({ ...env, LOQUAT_DB_TIMEOUT_MS: '60000' } as EnginesEnv)
   const worker = await startServer(env, 'worker')
   const api = await startServer(env, 'api')
@@ -51,7 +51,7 @@ export async function gateway(env: EnginesEnv, report: Report): Promise<Figure[]
   }
 }
 
-/** Users, groups of fifty so that each user is in five, and a large one. */
+/** Creates users, groups of fifty so that each user is in five, and one large group. */
 async function makePeople(deps: Deps, app: BenchApp): Promise<BulkUser[]> {
   const people = await addBulkUsers(deps, app, SOCKETS)
   const run = (text: string) => app.cell.db.query({ name: '', text, values: [app.no] })
@@ -61,7 +61,7 @@ async function makePeople(deps: Deps, app: BenchApp): Promise<BulkUser[]> {
     union all select $1::int, 'large', 'large', 'public', 'u0', ${LARGE}`)
   await run(`insert into conversations (app_no, kind, one, other)
     select $1::int, 'group', guid, '' from groups where app_no = $1`)
-  // The same fifty share five groups.
+  // The same fifty users share five groups.
   await run(`insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
     select $1::int, 'u' || u, 'group', c.one, c.no, 'participant', now()
     from (
@@ -90,11 +90,11 @@ async function arrivedAt(clients: ChildProcess): Promise<Arrived[]> {
 const urlOf = ({ port }: Pick<Server, 'port'>, app: BenchApp) =>
   `ws://127.0.0.1:${port}/v3/realtime?appId=${app.id}`
 
-/** KB a socket, of a process that has nothing else to do. */
+/** KB of memory per socket in an otherwise idle process. */
 async function memoryOfSockets(env: EnginesEnv, app: BenchApp, people: BulkUser[], report: Report) {
   const measure = async (pid: number, url: string, tokens: string[]) => {
     const clients = startClients()
-    // One first: what the first one loads is not the others'.
+    // Connect one first, so that what only the first socket loads isn't counted.
     await open(clients, url, tokens.slice(0, 1))
     const before = residentOf(pid)
     await open(clients, url, tokens.slice(1))
@@ -116,7 +116,7 @@ async function memoryOfSockets(env: EnginesEnv, app: BenchApp, people: BulkUser[
   return { own, bare }
 }
 
-/** Milliseconds from the answer of a send to each frame of it, at a rate. */
+/** Milliseconds from the answer to a send until each device has the frame, at a fixed rate. */
 async function liveDelivery(
   env: EnginesEnv,
   app: BenchApp,

@@ -1,4 +1,4 @@
-/** A receiver of webhooks in a process of its own: counts, and says nothing else. */
+/** A webhook receiver in a separate process. It only counts the calls. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -10,7 +10,7 @@ import { upsertCell } from '../src/platform/cells/queries.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
 import { databaseUrl } from '../test/engines.ts'
 
-/** As `loquat migrate` and `loquat cells add` make them. */
+/** Creates them as `loquat migrate` and `loquat cells add` do. */
 export async function openInstallation(env: EnginesEnv): Promise<Deps> {
   const config = readConfig({ ...env, LOQUAT_REGIONS: 'us', LOQUAT_LOG_LEVEL: 'silent' })
   const cellUrl = databaseUrl(env, 'bench_cell')
@@ -32,7 +32,7 @@ export async function openInstallation(env: EnginesEnv): Promise<Deps> {
 
 export type BenchApp = App & { cell: Cell; apiKey: string }
 
-/** An app that no rate limit stops; the limit is checked all the same. */
+/** Creates an app whose rate limit is never reached. The limit is still checked. */
 export async function newBenchApp(deps: Deps): Promise<BenchApp> {
   const { appId, apiKey } = await provisionApp(deps, { name: 'Bench', region: 'us' })
   const app = await deps.directory.find(appId)

@@ -1,5 +1,5 @@
 /**
- * What a list of users costs in an app of 1,000,000 beside one of 10,000 in the same cell: buffers of
+ * What a list of users costs in an app of 1,000,000 compared with one of 10,000 in the same cell: buffers of
  * the statements that the service runs for a request, and the time of the request.
  */
 import type { FastifyInstance } from 'fastify'
@@ -27,7 +27,7 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
   try {
     const large = await filledApp(deps, api, LARGE, report)
     const small = await filledApp(deps, api, SMALL, report)
-    // As it is minutes after a fill.
+    // The state of the database a few minutes after a fill.
     await vacuum(deps)
     const meter = new Meter(deps.directory.cell('us-1'), /^(users|totals)\./)
     return [
@@ -51,7 +51,7 @@ async function vacuum(deps: Deps): Promise<void> {
   await client.end()
 }
 
-/** Asks for a list of the app; returns the milliseconds that it took. */
+/** Requests a list of the app, and returns how many milliseconds it took. */
 type Ask = (query: string) => Promise<number>
 
 async function filledApp(
@@ -89,7 +89,7 @@ async function buffers(meter: Meter, large: Ask, small: Ask): Promise<Figure[]> 
   ]
 }
 
-/** Texts that the names of a fill hold more or less often, and other conditions. */
+/** Search texts that are more or less frequent in the filled names, and other conditions. */
 const SEARCHES: { query: string; what: string; bar: boolean }[] = [
   { query: 'searchKey=maria', what: 'a common word, 11 % have it', bar: true },
   { query: 'searchKey=a', what: 'a common letter, 67 %', bar: true },
@@ -130,7 +130,7 @@ const countMs = ({ statements }: Cost) =>
     .filter(({ label }) => label === 'users.count')
     .reduce((sum, statement) => sum + statement.ms, 0)
 
-/** A page that nobody crawled to; the small app has none that far, so its last stands beside it. */
+/** A page that nobody has paged to. The small app has no page that far, so its last page is compared. */
 async function jump(large: Ask, small: Ask): Promise<Figure> {
   return reported('ms: cold jump to page 9,000', await large('page=9000'), await small('page=100'))
 }

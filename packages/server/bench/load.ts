@@ -1,4 +1,4 @@
-/** Callers in a process of their own. */
+/** Callers in a separate process. */
 import { connect } from 'node:net'
 import { readAnswers } from './answers.ts'
 
@@ -6,13 +6,13 @@ export interface Load {
   port: number
   connections: number
   seconds: number
-  /** Whole requests, taken at random. */
+  /** Complete requests as text. Callers choose from them at random. */
   requests: string[]
 }
 
 export interface Loaded {
   answered: number
-  /** Told to come back later: on a machine that stands still for seconds, statements time out. */
+  /** Requests answered with 503: if the machine stalls for seconds, statements time out. */
   refused: number
   seconds: number
 }
@@ -26,7 +26,7 @@ process.on('message', async (load: Load) => {
   process.send?.({ ...loaded, seconds: (performance.now() - started) / 1000 })
 })
 
-/** One connection: the next request once the last is answered. */
+/** Uses one connection and sends the next request once the last one is answered. */
 function call({ port, requests }: Load, until: number, loaded: Loaded): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** Apps with one long conversation, and messages that many users reacted or replied to. */
+/** Apps with one long conversation, and with messages that have many reactions or replies. */
 import pg from 'pg'
 import type { Deps } from '../src/deps.ts'
 import { fillApp } from '../src/fill/fill.ts'
@@ -8,15 +8,15 @@ import { users } from '../src/fill/users.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import { type BenchApp, newBenchApp } from './installation.ts'
 
-/** Messages that go into the conversation at once. */
+/** Number of messages added per batch. */
 const PART = 200_000
 
 export interface Sizes {
   users: number
   members: number
-  /** In the one group. */
+  /** Number of messages in the group. */
   long: number
-  /** Between two users, ten in each conversation. */
+  /** Number of messages in 1:1 conversations, ten in each. */
   others: number
 }
 
@@ -26,7 +26,7 @@ export interface Long {
   guid: string
   conversation: number
   members: string[]
-  /** Of the group's messages, oldest first. */
+  /** Ids of the group's first, middle and last message. */
   first: number
   middle: number
   last: number
@@ -38,7 +38,7 @@ export async function fillLong(deps: Deps, sizes: Sizes): Promise<Long> {
   await client.connect()
   const run = { onProgress: () => {}, signal: new AbortController().signal }
   await fillApp(app, { kind: users, wanted: sizes.users, ...run })
-  // Before there is a group, which would get a share.
+  // Before the group exists, because it would get some of these messages.
   await fillApp(app, { kind: messages, wanted: sizes.others, ...run })
   await fillApp(app, { kind: groups, wanted: 1, members: sizes.members, ...run })
   for (let left = sizes.long; left > 0; left -= PART) {
@@ -62,7 +62,7 @@ export async function fillLong(deps: Deps, sizes: Sizes): Promise<Long> {
   return { app, client, ...head, conversation: head.no, first, middle, last }
 }
 
-/** Lets as many users react to a message as if each had done so. */
+/** Stores reactions of many users to a message, as if each had reacted. */
 export async function addReactions(
   { app, client }: Long,
   id: number,
@@ -88,7 +88,7 @@ export async function addReactions(
   ])
 }
 
-/** Lets members reply to a message of the group, one call of the service's own function each. */
+/** Adds replies to a message of the group. Each is one call of the function that the service uses. */
 export async function addReplies(
   { app, client, guid, members }: Long,
   id: number,
@@ -102,5 +102,5 @@ export async function addReplies(
   )
 }
 
-/** So that plans and visibility are those of a settled database. */
+/** Gives PostgreSQL the statistics and visibility maps of a database at rest. */
 export const settle = ({ client }: Long) => client.query('vacuum (analyze)')

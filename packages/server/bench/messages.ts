@@ -1,7 +1,7 @@
 /**
- * What messages cost in a long conversation of a large app beside a short one, and at a message with
- * many reactions or replies beside one with few: buffers of the statements that the service runs.
- * And how long reactions take when all come to one message at once.
+ * What messages cost in a long conversation of a large app compared with a short one, and for a message with
+ * many reactions or replies compared with one with few: buffers of the statements that the service runs.
+ * Also how long reactions take if many users react to one message at once.
  */
 import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
@@ -17,18 +17,18 @@ const SMALL = { users: 2_000, members: 1_100, long: 10_000, others: 10_000 }
 const [MANY, FEW] = [10_000, 100]
 const BAR = 1.5
 const PAGE = 'limit=50'
-/** A row more or less on a page of an index is no difference: the middle of several. */
+/** Takes the median of several runs, because index pages hold slightly different numbers of rows. */
 const ROUNDS = 9
 const AT_ONCE = 1_000
 
 interface Side extends Long {
-  /** A message with many reactions, or few; and one with as many replies. */
+  /** Ids of a message with many (or few) reactions, and of one with as many replies. */
   reacted: number
   parent: number
 }
 
 export async function messages(env: EnginesEnv, report: Report): Promise<Figure[]> {
-  // A thousand at once wait for each other on a machine with two cores: none is given up.
+  // A thousand requests at once wait for each other on two cores; none may time out.
   const deps = await openInstallation({ ...env, LOQUAT_DB_TIMEOUT_MS: '60000' })
   const sides: Side[] = []
   try {
@@ -95,7 +95,7 @@ class Bench {
 
 const member = ({ members }: Long, nth: number) => members.at(-1 - nth) ?? ''
 
-/** Pages at any depth, with the message that many reacted to, and of a thread. */
+/** Pages at different depths, with the message that has many reactions, and of a thread. */
 async function pages(bench: Bench, large: Side, small: Side): Promise<Figure[]> {
   const figures: Figure[] = []
   const history = (query: string) => (side: Side) => {
@@ -122,7 +122,7 @@ async function pages(bench: Bench, large: Side, small: Side): Promise<Figure[]> 
   return figures
 }
 
-/** One more reaction. The key makes it a transaction, which the meter sees into. */
+/** Adds one reaction. The idempotency key makes it a transaction, whose statements the meter sees. */
 async function reactions(bench: Bench, large: Side, small: Side): Promise<Figure[]> {
   const cost = async (side: Side) => {
     const taken: number[] = []
@@ -139,7 +139,7 @@ async function reactions(bench: Bench, large: Side, small: Side): Promise<Figure
   return [atMost(what, await cost(large), await cost(small), BAR)]
 }
 
-/** All to one message, beside each to a message of its own. */
+/** Reactions to one message, compared with each to a different message. */
 async function atOnce(bench: Bench, large: Side): Promise<Figure[]> {
   const { rows } = await large.client.query<{ id: string }>(
     `select id from messages where app_no = $1 and conversation = $2 and not reacted
@@ -147,7 +147,7 @@ async function atOnce(bench: Bench, large: Side): Promise<Figure[]> {
     [large.app.no, large.conversation, large.parent, 2 * AT_ONCE + 1],
   )
   const [hot = '', ...ids] = rows.map(({ id }) => id)
-  // The first reaction to a message costs more: both begin with the second.
+  // The first reaction to a message costs more, so both measurements start with the second.
   for (const id of [hot, ...ids.slice(0, AT_ONCE)]) {
     await bench.ask(large, member(large, 0), `messages/${id}/reactions/first`, { method: 'POST' })
   }

@@ -21,14 +21,14 @@ interface Explained {
 }
 
 /**
- * Runs what the service runs in a cell once more under `explain (analyze, buffers)`, on the same connection
- * and in the same transaction: no other way tells the buffers of single statements from those of everything else.
+ * Runs each statement of the service in a cell again under `explain (analyze, buffers)`, on the same connection
+ * and in the same transaction. There is no other way to count the buffers of single statements.
  */
 export class Meter {
   #costs: StatementCost[] | undefined
   readonly #measured: RegExp
 
-  /** Of the statements with these labels; what a request needs beside them is the same for every app. */
+  /** Measures the statements with these labels. The other statements of a request cost the same in every app. */
   constructor({ db }: Cell, measured: RegExp) {
     this.#measured = measured
     const { query, tx } = db

@@ -1,5 +1,5 @@
 /**
- * What a page of GET /conversations costs far down in a list, and in a large app beside a small one:
+ * What a page of GET /conversations costs far down in a list, and in a large app compared with a small one:
  * buffers of the statements that the service runs for it.
  */
 import { buildApi } from '../src/api.ts'
@@ -57,7 +57,7 @@ export async function paging(env: EnginesEnv, report: Report): Promise<Figure[]>
 type List = (query: string) => Promise<void>
 type Measure = (list: List, query: string) => Promise<Cost>
 
-/** Page after page; the numbers of pages alone lead from one to the next. */
+/** Reads page after page, only by page number. */
 async function pages(whose: string, list: List, cost: Measure): Promise<Figure[]> {
   const first = await cost(list, 'perPage=50&page=1')
   const jump = await cost(list, `perPage=50&page=${PAGES}`)

@@ -5,7 +5,7 @@
  */
 import { readSync, writeSync } from 'node:fs'
 
-/** Asks with a byte and waits for one; at the end of the stream the bench runs on. */
+/** Asks with a byte and waits for a byte. At the end of the stream the bench continues. */
 const TURNS = 3
 
 // The servers and callers that the bench forks must not load this file.
@@ -19,6 +19,6 @@ console.error = (...line: unknown[]) => {
     writeSync(TURNS, byte)
     readSync(TURNS, byte)
   } catch {
-    // Nobody compares any more.
+    // The comparison has ended.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * POST /messages beside the same of a peer, by the same callers, on the same PostgreSQL. What each does
- * for a message differs: the peer archives it for both; we also keep both lists of
+ * POST /messages compared with sending in a peer, by the same callers, on the same PostgreSQL. The work
+ * per message differs: the peer archives it for both users; we also keep both lists of
  * conversations with their counts, check who may write, and put an event into the log.
  */
 import { closeDeps } from '../src/deps.ts'
@@ -86,7 +86,7 @@ export async function peer(env: EnginesEnv, report: Report): Promise<Figure[]> {
       }
     }
     const archived = (await archivedBy(ejabberd)) - before
-    // For the sender and for the receiver.
+    // The archive has one row for the sender and one for the receiver.
     if (archived !== 2 * answeredBy) throw new Error(`${answeredBy} answered, ${archived} archived`)
     const of = (name: keyof typeof ways, part: keyof Cost) =>
       median(costs[name].map((cost) => cost[part]))

@@ -9,7 +9,7 @@ import { findBinaries } from '../src/engines/binaries.ts'
 
 export interface Load {
   clients: number
-  /** Not measured: each session first plans its statements, the functions' too, which takes some 60 ms of CPU. */
+  /** Not measured. Each session first plans its statements and those of the functions, which takes about 60 ms of CPU. */
   warmUp: number
   seconds: number
 }
@@ -19,7 +19,7 @@ export interface Done {
   rate: number
 }
 
-/** Runs a script of pgbench with prepared statements. `onWarm` is called when the measured part begins. */
+/** Runs a pgbench script with prepared statements. `onWarm` is called when the measured part begins. */
 export async function pgbench(
   url: string,
   script: string,
@@ -48,7 +48,7 @@ interface Warmed {
   count: number
 }
 
-/** Reads `progress: 3.0 s, 1170.0 tps, …`, one a second, to the end. */
+/** Reads `progress: 3.0 s, 1170.0 tps, …`, one line per second, to the end. */
 async function warmed(lines: NodeJS.ReadableStream, warmUp: number, onWarm: () => void) {
   let last: Warmed = { at: 0, count: 0 }
   let warm: Warmed | undefined

@@ -1,4 +1,4 @@
-/** Devices in a process of their own: they subscribe to all, count what comes, and a few read it. */
+/** Devices in a separate process. They subscribe to all users and count bytes; a few also read the frames. */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
@@ -6,11 +6,11 @@ export interface Clients {
   port: number
   appId: string
   tokens: string[]
-  /** So many of them read what they are told. */
+  /** How many of the devices read the frames. */
   readers: number
 }
 
-/** What a reader was told, and when. */
+/** A change that a reader received, and when. */
 export interface Arrival {
   uid: string
   status: string

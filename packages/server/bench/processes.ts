@@ -17,7 +17,7 @@ export interface Server {
   port: number
 }
 
-/** As in production, with a line a request; the bench lets it go nowhere. */
+/** Starts the service. It writes one log line per request, as in production; the bench discards them. */
 export async function startServer(
   env: EnginesEnv,
   role: Role,
@@ -47,7 +47,7 @@ export const startLoad = (): ChildProcess => fork(pathOf('load.ts'))
 
 export function runLoad(callers: ChildProcess, load: Load): Promise<Loaded> {
   return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error('the callers ended: their error stands above'))
+    const ended = () => reject(new Error('the callers ended; see their error above'))
     callers.once('exit', ended)
     callers.once('message', (loaded) => {
       callers.off('exit', ended)
@@ -57,7 +57,7 @@ export function runLoad(callers: ChildProcess, load: Load): Promise<Loaded> {
   })
 }
 
-/** A request as text, by the app's key. */
+/** The text of a request with the app's API key. */
 export function requestOf(
   app: BenchApp,
   { line, uid, body = '' }: { line: string; uid: string; body?: string },

@@ -1,4 +1,4 @@
-/** The figures of two commits beside each other. */
+/** Compares the figures of two commits. */
 import { type Figure, median } from './figure.ts'
 
 /** What a bench printed with `--json`. */
@@ -6,14 +6,14 @@ export type Printed = Pick<Figure, 'what' | 'value'>[]
 
 export interface Compared {
   what: string
-  /** Medians over the rounds. */
+  /** Medians of the rounds. */
   ours: number
   theirs: number
-  /** What ours costs in theirs: more than 1 is worse. The median over the rounds. */
+  /** Our cost divided by theirs: more than 1 is worse. The median of the rounds. */
   ratio: number
   /** The smallest and the largest ratio of a round. */
   spread: [number, number]
-  /** Whether it is a cost that says the same on a busy machine: CPU time, buffers, WAL. */
+  /** Whether the figure is the same on a busy machine: CPU time, buffers, WAL. */
   steady: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Comparison {
   unmatched: { ours: string[]; theirs: string[] }
 }
 
-/** Compares figures that both sides name alike; a name that comes twice is a figure each time. */
+/** Compares figures that have the same name on both sides. A name that occurs twice stands for two figures. */
 export function compare(ours: Printed[], theirs: Printed[]): Comparison {
   const [mine, other] = [byName(ours), byName(theirs)]
   const figures = [...mine].flatMap(([what, values]) => {
@@ -39,7 +39,7 @@ export function compare(ours: Printed[], theirs: Printed[]): Comparison {
   }
 }
 
-/** The values of each figure, one a round. */
+/** The values of each figure, one per round. */
 function byName(rounds: Printed[]): Map<string, number[]> {
   const values = new Map<string, number[]>()
   for (const figures of rounds) {
@@ -49,7 +49,7 @@ function byName(rounds: Printed[]): Map<string, number[]> {
   return values
 }
 
-/** A line that goes on from the one before, `… CPU of the service`, gets that one's name before its own. */
+/** Prefixes a continued name such as `… CPU of the service` with the name of the figure before it. */
 function named(figures: Printed): [string, number][] {
   let whole = ''
   return figures.map(({ what, value }) => {

@@ -1,5 +1,5 @@
 /**
- * What searches and filtered lists of messages cost in an app of 2,000,000 beside one of 10,000 in the same cell
+ * What searches and filtered lists of messages cost in an app of 2,000,000 compared with one of 10,000 in the same cell
  * (`LOQUAT_BENCH_MESSAGES` sets another size): the time of a request and the buffers of its statements.
  */
 import type { FastifyInstance } from 'fastify'
@@ -42,7 +42,7 @@ export async function search(env: EnginesEnv, report: Report): Promise<Figure[]>
 }
 
 interface Filled {
-  /** Asks for messages, as the busiest user if so wanted; returns the milliseconds that it took. */
+  /** Requests messages, on behalf of the busiest user if asked to, and returns how many milliseconds it took. */
   ask(query: string, asUser: boolean): Promise<number>
 }
 

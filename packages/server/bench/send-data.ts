@@ -1,4 +1,4 @@
-/** The app that bench/send.ts writes to, and who writes to whom: as requests, and as scripts of pgbench. */
+/** The app that bench/send.ts writes to, and its sends: as requests and as pgbench scripts. */
 import pg from 'pg'
 import { fillApp } from '../src/fill/fill.ts'
 import { messages } from '../src/fill/messages.ts'
@@ -8,15 +8,15 @@ import type { BenchApp } from './installation.ts'
 import { requestOf } from './processes.ts'
 
 const USERS = 20_000
-/** Those who write begin here: their numbers have no zeros before them. */
+/** The number of the first sender. From here on, numbers have no leading zeros. */
 const FIRST = 10_000
 export const PAIRS = 5_000
-/** Several groups of a size, so that senders seldom wait for each other. */
+/** Number of groups of each size: several, so that senders seldom wait for each other. */
 export const GROUPS = 8
 export const TEXT = 'Shall we meet at the station at nine, or is that too early for you?'
 const DATA = JSON.stringify({ text: TEXT })
 
-/** Tables without anything of ours: one-row inserts with one key, and updates of one row. */
+/** Plain tables for comparison: for one-row inserts with one key, and for updates of one row. */
 const BARE_TABLES = `
   create table bench_plain (
     id bigint generated always as identity primary key, conversation bigint not null,
@@ -28,7 +28,7 @@ export const INSERT = `\\set n random(1, ${PAIRS})
 insert into bench_plain (conversation, sender, data) values (:n, 'fill-0123abcd-10000', '${DATA}');`
 export const UPDATE = 'update bench_row set n = n + 1 where id = 1;'
 
-/** Fills the app with users and what they wrote, and makes groups of these sizes. */
+/** Fills the app with users and messages, and adds groups of these sizes. */
 export async function prepare(app: BenchApp, sizes: number[]): Promise<SendData> {
   const run = { onProgress: () => {}, signal: new AbortController().signal }
   await fillApp(app, { kind: users, wanted: USERS, ...run })
@@ -43,7 +43,7 @@ export async function prepare(app: BenchApp, sizes: number[]): Promise<SendData>
   return data
 }
 
-/** What all ids of the fill begin with. */
+/** The prefix of all uids of the fill. */
 async function prefixOf(client: pg.Client, appNo: number): Promise<string> {
   const text = 'select min(uid) as uid from users where app_no = $1'
   const { rows } = await client.query<{ uid: string }>(text, [appNo])
@@ -61,7 +61,7 @@ export class SendData {
     this.#prefix = prefix
   }
 
-  /** Two users who have written to each other before, any of many. */
+  /** Sends between two random users who already have a conversation. */
   get direct(): string {
     return `\\set n ${FIRST} + 2 * random(0, ${PAIRS - 1})
 \\set other :n + 1
@@ -75,14 +75,14 @@ ${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
     })
   }
 
-  /** Two users who most likely have not. */
+  /** Sends between two random users who most likely don't have a conversation yet. */
   get newConversations(): string {
     return `\\set n random(${FIRST}, ${USERS - 1})
 \\set other random(${FIRST}, ${USERS - 1})
 ${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
   }
 
-  /** Each client is one member of one group. */
+  /** All clients send to one group, each as one of its members. */
   crowd(members: number): string {
     return `\\set n ${FIRST} + :client_id
 ${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
@@ -94,13 +94,13 @@ ${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
     )
   }
 
-  /** Each client writes to a group of its own, as any of its members. */
+  /** Each client sends to a different group, as a random member. */
   group(members: number): string {
     return `\\set n random(${FIRST}, ${FIRST + members - 1})
 ${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
   }
 
-  /** What `sendMessage` of areas/messages calls, with the same values. */
+  /** The statement that `sendMessage` of areas/messages runs, with the same values. */
   #call(kind: string, sender: string, receiver: string): string {
     return `select message_id, message from send_message(${this.app.no}, '${kind}',
   '${this.#prefix}' || ${sender}, ${receiver}, 'message', 'text', '${DATA}'::jsonb, '{}', null, '',

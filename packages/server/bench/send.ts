@@ -1,7 +1,7 @@
 /**
- * What a message costs: the service beside pgbench with the same function and data, the function
- * beside one-row inserts, 64 senders on one conversation beside a one-row update, and groups beside
- * conversations of two. Everything writes to durable engines while a worker sequences the events.
+ * What a message costs: the service compared with pgbench with the same function and data, the function
+ * with one-row inserts, 64 senders in one conversation with a one-row update, and groups with
+ * 1:1 conversations. Everything writes to durable engines while a worker sequences the events.
  */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,7 +24,7 @@ import { GROUPS, INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
 const ROUNDS = 5
 const SECONDS = 5
 const WARM_UP = 4
-/** Before the service is measured: its code is compiled by then, as PostgreSQL's plans are. */
+/** Warm-up before the service is measured, so that its code is compiled and PostgreSQL has its plans. */
 const WARM_REQUESTS = 10_000
 const CLIENTS = 16
 const CROWD = 64
@@ -52,7 +52,7 @@ export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
   }
 }
 
-/** Of one round. CPU in µs a message. */
+/** The results of one round. CPU is in µs per message. */
 interface Cost {
   rate: number
   postgresCpu: number
@@ -138,7 +138,7 @@ class Bench {
     return [compare('300', few), compare('10,000', many)]
   }
 
-  /** All ways in turn, so that a slow minute of the machine strikes all; the medians. */
+  /** Measures all ways in turn, so that a slow minute of the machine affects all of them, and returns the medians. */
   async #rounds<W extends Ways>(ways: W): Promise<Record<keyof W, Cost>> {
     const names = Object.keys(ways) as (keyof W & string)[]
     const costs = Object.fromEntries(names.map((name) => [name, [] as Cost[]]))
@@ -173,7 +173,7 @@ class Bench {
     })
   }
 
-  /** CPU until the last event has its position: what is left to the background counts too. */
+  /** CPU until the last event has its position, so that background work counts too. */
   async #measure(work: (begin: () => void) => Promise<Done>): Promise<Cost> {
     const { api, postmaster } = this.#parts
     const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid) })

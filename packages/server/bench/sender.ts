@@ -4,13 +4,13 @@ import { readAnswers } from './answers.ts'
 
 interface Sending {
   name: string
-  /** A whole one, as text. */
+  /** A complete request as text. */
   request: string
 }
 
-/** Sends each request on a connection that is free, and notes when it was answered. */
+/** Sends each request on a free connection, and records when it was answered. */
 export class Sender {
-  /** Milliseconds by the clock of the machine, of those that succeeded. */
+  /** When each successful request was answered: milliseconds, by the machine's clock. */
   readonly answers = new Map<string, number>()
   readonly #sockets: Socket[] = []
   readonly #free: ((sending: Sending) => void)[] = []
@@ -31,7 +31,7 @@ export class Sender {
     else this.#queue.push(sending)
   }
 
-  /** Resolves when all is answered. */
+  /** Resolves when all requests are answered. */
   async close(): Promise<void> {
     this.#closing = true
     this.#check()

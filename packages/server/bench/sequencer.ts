@@ -1,4 +1,4 @@
-/** Sequencing a full outbox, beside inserting the same rows into an equal table. */
+/** Sequencing a full outbox, compared with inserting the same rows into an equal table. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
@@ -17,9 +17,9 @@ const ROUND_ROWS = 10_000
 const APPS = 100
 
 interface Cost {
-  /** Rows a second of wall time. */
+  /** Rows per second of wall time. */
   rate: number
-  /** Rows a second of the backend's CPU: steady, where wall time hangs on a shared disk. */
+  /** Rows per second of the backend's CPU. Steady, while wall time depends on a shared disk. */
   cpuRate: number
 }
 
@@ -61,7 +61,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** The rows to come, a table like the log without our function, and a lease that never ends. */
+/** Creates the outbox rows, a table like the log without our function, and a lease that never expires. */
 async function prepare(client: pg.Client): Promise<Lease> {
   await client.query(`
     create table source as
@@ -85,7 +85,7 @@ async function prepare(client: pg.Client): Promise<Lease> {
   return lease
 }
 
-/** Rounds of both in turn, so that a slow minute of the machine strikes both; the medians. */
+/** Runs rounds of both in turn, so that a slow minute of the machine affects both, and returns the medians. */
 async function compare(client: pg.Client, lease: Lease, report: (line: string) => void) {
   await client.query(`
     insert into outbox (app_no, type, key, payload)
@@ -130,7 +130,7 @@ async function drain(client: pg.Client, lease: Lease, progress: OutboxProgress) 
   }
 }
 
-/** Both tables stand on this server: the bare way, too, sends no rows over the wire. */
+/** Both tables are on this server, so the bare insert doesn't send rows over the network either. */
 async function insertBare(client: pg.Client, from: number) {
   const text = `
     insert into bare (app_no, position, type, key, payload, at, day)

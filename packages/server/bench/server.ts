@@ -1,9 +1,9 @@
-/** The service in a process of its own, in the roles that its arguments name. */
+/** The service in a separate process, with the roles given as arguments. */
 import { readConfig } from '../src/config.ts'
 import { type Role, serve } from '../src/serve.ts'
 
 const service = await serve(readConfig(process.env), process.argv.slice(2) as Role[])
-// Also when the bench was ended before its time.
+// Also stops if the bench ended early.
 process.once('disconnect', async () => {
   await service.drain()
   process.exit()

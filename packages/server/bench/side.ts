@@ -9,10 +9,10 @@ import type { Printed } from './ratios.ts'
 
 const PAUSE = new URL('pause.ts', import.meta.url).href
 
-/** The bench of one work tree, run by that tree's own command and Node. It waits after each line that it reports. */
+/** The bench of one work tree, run with that tree's own command and Node. It pauses after each line that it reports. */
 export class Side {
   readonly root: string
-  /** A bar that does not hold is no failure here. */
+  /** Doesn't reject if a figure misses its bar. */
   readonly figures: Promise<Printed>
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
@@ -29,7 +29,7 @@ export class Side {
     createInterface(stderr).on('line', report)
     this.#ended = once(this.#child, 'close')
     this.figures = text(stdout).then(figuresIn)
-    // Whoever stops a side does not ask for its figures.
+    // A caller that stops a side doesn't wait for its figures.
     this.figures.catch(() => {})
   }
 
@@ -51,7 +51,7 @@ export class Side {
   }
 
   async stop(): Promise<void> {
-    // It notices no signal while it waits.
+    // The bench doesn't handle signals while it waits.
     this.#turns.destroy()
     if (this.running) this.#child.kill('SIGTERM')
     await this.#ended
