@@ -71,7 +71,7 @@ export const TEXTS: Record<string, SettingText> = {
   'rate.user': { label: 'Per user', hint: "Also counts towards the app's limits." },
   'rate.failed': {
     label: 'Requests with an invalid key or token',
-    hint: 'Per IP address. Counts towards no other limit.',
+    hint: "Per IP address. Doesn't count towards other limits.",
   },
   'cors.origins': {
     label: 'Origins',
