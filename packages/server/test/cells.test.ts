@@ -159,7 +159,7 @@ suite('unknown app ids', () => {
   const id = newId()
   const lookups = () => runsOf(server.service, 'directory.listPlacements')
 
-  // The clock stands still, so that a slow machine doesn't reach the time of the next lookup.
+  // The clock is stopped, so that a slow machine doesn't reach the time of the next lookup.
   before(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }))
   after(() => mock.timers.reset())
 

@@ -28,7 +28,7 @@ function fileOf(from: string, specifier: string): string | undefined {
   return path === undefined ? undefined : join(folder, path)
 }
 
-/** Type imports count: whoever reads one file of a cycle has to read them all. */
+/** Type imports count too: to understand one file of a cycle, you have to read them all. */
 function importsOf(file: string): string[] {
   const code = readFileSync(join(ROOT, file), 'utf8')
   return [...code.matchAll(SPECIFIER)].flatMap(([, specifier = '']) => {

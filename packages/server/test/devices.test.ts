@@ -114,7 +114,7 @@ for (const operation of operations) {
         const uid = request.ids.onBehalfOf ?? (await make('uid', app))
         const authtoken = await make('authToken', app, { uid })
         const rows = await rowsOf(app)
-        // Even beside an API key: the weaker credential decides.
+        // Even together with an API key: the weaker credential decides.
         for (const apiKey of [null, app.apiKey]) {
           const { status, body } = await send(app, request, { apiKey, headers: { authtoken } })
           assert.equal(status, 403, JSON.stringify(body))

@@ -53,7 +53,7 @@ const noise = fc
       .slice(0, length),
   )
 
-/** PostgreSQL can store none of these. */
+/** PostgreSQL can't store any of these. */
 const unstorable = fc.constantFrom('\u0000', 'a\u0000b', '\ud83d', '\ude00a')
 
 export const text = fc.oneof(

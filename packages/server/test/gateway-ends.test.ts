@@ -90,7 +90,7 @@ suite(`${DEVICES} connections of a process that stops`, () => {
       ...times.map((at) => times.filter((t) => t >= at && t < at + 500).length),
     )
     t.diagnostic(`ended within ${Math.round(tookMs)} ms, at most ${busiest} in half a second`)
-    // On a slow machine what was sent one after the other arrives at once.
+    // On a slow machine, frames that were sent one after the other arrive at once.
     if (!LONG) return
     assert.ok(tookMs > (DRAIN_SECONDS / 2) * 750, `all ended within ${Math.round(tookMs)} ms`)
     assert.ok(busiest < DEVICES / 4, `${busiest} ended in half a second`)

@@ -24,12 +24,12 @@ const PATIENCE_MS = 1_200_000
 const GROUPS_EACH = 5
 const GROUP_OF = 50
 const GROUPS = (DEVICES * GROUPS_EACH) / GROUP_OF
-/** One message in so many goes to a group. */
+/** One in this many messages is sent to a group. */
 const TO_GROUP = 5
 
 const server = useServer({ roles: ['api', 'worker'] })
 
-/** Groups of fifty; the same fifty share five of them. */
+/** Adds groups of fifty users. The same fifty users share five groups. */
 async function addGroups({ no, cell }: TestApp): Promise<void> {
   const run = (text: string) => rows(cell.db, text, [no])
   await run(`insert into groups (app_no, guid, name, type, owner, members_count)

@@ -17,13 +17,13 @@ import { type Serving, startServing } from './loquat.ts'
 import { type PrivateEngine, startPrivate } from './private-engines.ts'
 import { until } from './until.ts'
 
-/** The short form strikes once with each fault; the long form is a soak. */
+/** The short form causes each fault once; the long form is a soak test. */
 const SECONDS = LONG ? 60 : 15
 const DEVICES = LONG ? 1_000 : 200
 const PER_SECOND = LONG ? 500 : 100
 const MEMBERS = LONG ? 50 : 20
 const GROUPS = LONG ? 20 : 10
-/** One message in so many goes to a group. */
+/** One in this many messages is sent to a group. */
 const TO_GROUP = 5
 /** How many counterparts a user has; few, so that each conversation has many messages in order. */
 const PARTNERS = 5
@@ -40,7 +40,7 @@ after(() => nats?.remove())
 /** This process runs only the devices; the tested code runs in other processes. */
 const server = useServer({ roles: ['api'], env: engines })
 
-/** Stands between devices and a gateway, and cuts connections. */
+/** A proxy between devices and a gateway that cuts connections. */
 class Cutter {
   readonly listening: Promise<unknown>
   readonly #server: Server

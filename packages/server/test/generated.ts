@@ -160,7 +160,7 @@ const shared = {
 const sdkOperations = (document: string, name: string) =>
   formatted(operationsFile(JSON.parse(document), shared, name))
 
-/** The reference of the SDK. What is written by hand is taken as it is on disk. */
+/** The reference of the SDK. Files written by hand are read from disk. */
 function sdkPage(document: string, management: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'loquat-sdk-'))
   try {

@@ -1,4 +1,4 @@
-/** Hostile devices beside a well-behaved one: the gateway keeps within its memory and serves the latter. */
+/** Hostile devices and a well-behaved one: the gateway stays within its memory limit and serves the latter. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

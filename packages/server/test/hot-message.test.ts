@@ -31,7 +31,7 @@ async function newLargeGroup(): Promise<{ app: TestApp; id: string }> {
 suite('a thousand simultaneous reactions', () => {
   test('are counted exactly, even while half of them are removed', async (t) => {
     const { app, id } = await newLargeGroup()
-    // Without as many sockets, which would test the operating system.
+    // Inject requests without opening sockets: a thousand sockets would mostly test the operating system.
     const api = await buildApi(server.deps)
     t.after(() => api.close())
     const react = async (nth: number, method: 'POST' | 'DELETE', reaction: string) => {

@@ -21,7 +21,7 @@ interface Ground {
 
 const someone = () => `${randomBytes(6).toString('hex')}@example.org`
 
-/** Another session of the caller: one that ends its own session can't go on. */
+/** Another session of the caller, because a session that ends itself can't be used again. */
 async function otherSession({ server, caller }: Ground): Promise<string> {
   const credentials = { email: caller.email, password: caller.password }
   const answer = await caller.call('POST', '/sessions', { body: credentials, cookie: null })
@@ -29,7 +29,7 @@ async function otherSession({ server, caller }: Ground): Promise<string> {
   return answer.body.data.session.id
 }
 
-/** By the name of a path parameter beside `appId`. */
+/** By the name of a path parameter other than `appId`. */
 const resources: Record<string, (ground: Ground) => Promise<string>> = {
   sessionId: otherSession,
   key: async ({ caller: { client, password } }) =>

@@ -14,7 +14,7 @@ export interface Resource {
   make(app: TestApp, ids: Ids): Promise<string>
   /** An unused id of the same shape. */
   unknown(): string
-  /** It names nothing of an app, so any value will do. */
+  /** It doesn't name anything of an app, so any value works. */
   free?: boolean
 }
 

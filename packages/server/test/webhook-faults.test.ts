@@ -13,7 +13,7 @@ import { type PrivateEngine, startPrivate } from './private-engines.ts'
 import { useReceiver } from './receiver.ts'
 import { until } from './until.ts'
 
-/** The short form strikes about twice with each fault. */
+/** The short form causes each fault about twice. */
 const CHAOS_MS = LONG ? 28 * 60_000 : 25_000
 const CONVERSATIONS = 12
 /** The pause between two messages of a sender, because this tests faults, not speed. */
@@ -245,7 +245,7 @@ suite('webhooks under faults', () => {
       const serving = await apis[Math.floor(Math.random() * apis.length)]?.serving
       return serving?.apiPort ?? 0
     }
-    // Otherwise senders would go on after the test has failed.
+    // Otherwise senders would continue after the test has failed.
     t.after(() => stop.abort('failed'))
     const talking = talkers.map((talker) => talker.run(portOf, stop.signal))
     const moving = setInterval(() => void passTime(app), 2_000)

@@ -60,7 +60,7 @@ export async function lockSeen(
   return findSeen(tx, actor, id)
 }
 
-/** A message that the actor hasn't cleared, whoever is part of the conversation. */
+/** A message that the actor hasn't cleared, even if the actor isn't part of the conversation. */
 export async function findSeen(
   db: Executor,
   { app, uid }: Actor,

@@ -10,7 +10,7 @@ import { storeSettings } from '../areas/settings/actions.ts'
 
 const server = useServer()
 
-// The clock stands still in the middle of a minute, because a new minute begins a new count.
+// The clock is stopped in the middle of a minute, because a new minute starts a new count.
 const now = Math.floor(Date.now() / 60_000) * 60_000 + 30_000
 before(() => mock.timers.enable({ apis: ['Date'], now }))
 after(() => mock.timers.reset())

@@ -27,7 +27,7 @@ const addMany = (app: TestApp, role: string) =>
 const count = async (app: TestApp, from: string): Promise<number> =>
   (await run<{ count: number }>(app, `select count(*) from ${from}`))[0]?.count ?? 0
 
-/** Runs a worker beside the server while `work` runs. */
+/** Runs a worker in addition to the server while `work` runs. */
 async function withWorker(work: () => Promise<void>) {
   const worker = await serve(readConfig(server.env), ['worker'])
   try {

@@ -101,7 +101,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The message that a step is about: its place from the first. */
+/** The message that a step is about, counted from the first one. */
 function placeOf(talk: Talk, { message }: { message: number | undefined }): number | undefined {
   if (message === undefined) return talk.messages.length - 1
   return talk.messages.length === 0

@@ -47,7 +47,7 @@ export interface World {
   settings: Settings
 }
 
-/** Which messages move conversations up, beside plain ones. */
+/** Which messages move conversations up, in addition to plain ones. */
 export interface Settings {
   groupActions: boolean
   messageActions: boolean

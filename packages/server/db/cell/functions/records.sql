@@ -33,7 +33,7 @@ create or replace function message_record(m messages, h conversations) returns j
 language sql stable
 return concat(message_text(m, h), ',"data":', m.data, '}')::jsonb;
 
-/* What a message keeps of a user or group, for when it is gone. */
+/* The part of a user or group that a message stores, for when the original is deleted. */
 create or replace function small_record(p_record jsonb) returns jsonb
 language sql immutable
 return jsonb_strip_nulls(jsonb_build_object('uid', p_record -> 'uid', 'guid', p_record -> 'guid',
@@ -48,7 +48,7 @@ language sql immutable
 return case when p_mentions is null then p_data - 'mentions'
   else p_data || jsonb_build_object('mentions', p_mentions) end;
 
-/* A user or group as a message shows it; nothing of those that are gone. */
+/* A user or group as a message shows it, or null if it was deleted. */
 create or replace function entity_record(p_app_no int, p_kind text, p_id text) returns jsonb
 language plpgsql stable as $$
 declare

@@ -219,7 +219,7 @@ suite('markUserConversationUnread', () => {
 })
 
 suite('markUserConversationDelivered', () => {
-  test('shows the sender when; reading a message delivers it too', async () => {
+  test('shows the sender the time of delivery, and reading a message also delivers it', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
     const first = await say(app, 'a', 'b')

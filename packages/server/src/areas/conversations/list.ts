@@ -112,7 +112,7 @@ export async function listAll(
   return { rows }
 }
 
-/** Steps over the owners of views, more at a time the longer it takes. */
+/** Steps over the owners of views, with more owners in each step. */
 async function* walk(db: Db, appNo: number, from: OwnedSortKey) {
   let walked = 0
   for (let owners = FEWEST; ; owners = Math.min(owners * 2, MOST)) {

@@ -2,11 +2,11 @@
 import type { Acting, Refusal } from '../../core/policy.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
 
-/** A user's token can't delete messages that the other side keeps. */
+/** With an auth token, users can't delete messages that the other user keeps. */
 export const refusePurge = ({ kind }: Acting): Refusal =>
   kind === 'user' ? noAccess('deleteMessagesPermanently needs an API key.') : undefined
 
-/** Either side clears a 1:1 conversation for everyone; in a group it takes an admin. */
+/** Both users of a 1:1 conversation can clear it for everyone; in a group only admins can. */
 export const refuseClearForAll = (kind: 'user' | 'group', scope: string | null): Refusal =>
   kind === 'group' && scope !== 'admin' ? fail('ERR_GROUP_NO_ADMIN_SCOPE') : undefined
 

@@ -108,7 +108,7 @@ export const purgeConversation = query<{ appNo: number; conversation: number }>(
    where app_no = :appNo and no = :conversation`,
 )
 
-/** Of any app: a sweep serves a whole cell. */
+/** Conversations of all apps, because a sweep serves a whole cell. */
 export const listPurging = query<{ limit: number }, { app_no: number; no: number }>(
   'conversations.listPurging',
   'select app_no, no from conversations where purging limit :limit',

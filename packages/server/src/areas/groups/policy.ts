@@ -114,7 +114,7 @@ export function refuseMember({ uid, banned, scope }: MemberState): Refusal {
   return scope === null ? undefined : fail('ERR_ALREADY_JOINED', { uid })
 }
 
-/** Users join public and password groups themselves; into a private group somebody adds them. */
+/** Users join public and password groups themselves. Other members add them to private groups. */
 export const refuseJoin = (user: MemberState, group: { guid: string; type: GroupType }): Refusal =>
   refuseMember(user) ??
   (group.type === 'private' ? fail('ERR_GROUP_JOIN_NOT_ALLOWED', { guid: group.guid }) : undefined)

@@ -153,7 +153,7 @@ export const removeOldFormerMembers = query<{ days: number; limit: number }, { r
    select count(*) as removed from gone`,
 )
 
-/** Of any app: a sweep serves a whole cell. */
+/** Removed groups of all apps, because a sweep serves a whole cell. */
 export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid: string }>(
   'groups.listRemoved',
   'select app_no, guid from groups where removed_at is not null limit :limit',

@@ -49,7 +49,7 @@ suite('sendMessage with interactive data', () => {
   ]
   const action = { ...yes, action: { actionType: 'eval' } }
   const hours = { monday: { from: '9' }, friday: [{ from: '0900', to: '2500' }] }
-  /** Each with the fields at fault, below `data`. */
+  /** Each with its invalid fields, below `data`. */
   const bad: [string, object, ...string[]][] = [
     ['form', { interactiveData: { title: 'No fields' } }, '.formFields', '.submitElement'],
     [

@@ -27,7 +27,7 @@ function refuseChange(acting: Acting, message: Accessed): Refusal {
 export const refuseDelete = (acting: Acting, message: Accessed, permanent: boolean): Refusal =>
   refuseChange(acting, message) ?? (permanent ? undefined : refuseDeleted(message))
 
-/** A user's token edits texts and custom messages; other messages take an API key. */
+/** With an auth token, users can edit text and custom messages. Other messages need an API key. */
 export function refuseEdit(acting: Acting, message: Accessed): Refusal {
   const refused = refuseChange(acting, message)
   if (refused) return refused

@@ -122,5 +122,5 @@ export const Interactions = Type.Object({
   }),
 })
 
-/** Of pinned and saved messages. */
+/** For pinned and saved messages. */
 export const MarkedQuery = Type.Object(IdCursor('a message', 100))

@@ -30,7 +30,7 @@ export const disconnectUsers = query<{ gateway: string; users: string }>(
 )
 
 /**
- * For any app, as all statements below: workers serve a whole cell. Waits for users who are just
+ * Like all statements below, this one is for all apps, because workers serve a whole cell. Waits for users who are just
  * connecting through the gateway.
  */
 export const endGateways = query<Record<string, never>, { gateway: string }>(

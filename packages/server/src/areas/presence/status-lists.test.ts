@@ -119,7 +119,7 @@ suite('listUsers by status', () => {
   test('filters group members too', async () => {
     await app.client.groups.create({ guid: 'g', name: 'G', type: 'public' })
     await sql(`update users set online = false where app_no = $app`)
-    // Members join in the order of everyone.
+    // Members join in the order of `everyone`.
     await sql(
       `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
        select $app, uid, 'group', 'g', (select no from conversations where app_no = $app and one = 'g'),

@@ -54,7 +54,7 @@ export const removeReaction = query<Reaction>(
   'select from remove_reaction(:appNo, :id, :uid, :reaction)',
 )
 
-/** Of any app: a sweep serves a whole cell. */
+/** Deleted messages of all apps, because a sweep serves a whole cell. */
 export const listGoneMessages = query<{ limit: number }, { app_no: number; id: number }>(
   'reactions.listGoneMessages',
   'select app_no, id from gone_messages limit :limit',

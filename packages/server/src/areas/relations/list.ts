@@ -48,7 +48,7 @@ export function blocksOf(
 }
 
 /**
- * So few users need no index for the order: all related users are looked up, at most `most` of each kind, and sorted.
+ * There are so few related users that sorting needs no index: all are looked up, at most `most` of each kind, and sorted.
  * Only the records of the page are read completely, as the viewer sees them.
  */
 function keysetOf(filter: RelatedFilter): Keyset {
@@ -58,7 +58,7 @@ function keysetOf(filter: RelatedFilter): Keyset {
     ranges: [
       sql`from (select distinct id from (${joinSql(parts, ' union all ')}) every_part) r
         cross join lateral (
-          -- Fenced: the index of active users by name would do too, and is read whole for each of them.
+          -- offset 0 keeps the planner from scanning the whole index of active users by name for each user.
           select uid, name_key, created_at, updated_at, deactivated_at, removed_at
           from users where app_no = ${appNo} and uid = r.id offset 0) u
         where u.deactivated_at is null and u.removed_at is null`,

@@ -1,7 +1,7 @@
 /** Who may become friends. Blocks need no rule: every user may block any other. */
 import type { ErrorCode } from '@loquat/protocol'
 
-/** What is known of the user who gets a new friend, read under the users' locks. */
+/** What the rules need to know about the user who gets a new friend, read under the users' locks. */
 export interface Pair {
   self: boolean
   /** Whether the other user exists and is active. */
@@ -10,8 +10,8 @@ export interface Pair {
   blocked: boolean
   already: boolean
   /**
-   * Whether the other user's role may only talk to friends: a user's token could widen that circle,
-   * from either side.
+   * Whether the other user's role is limited to friends. With an auth token, either user could get around
+   * that limit by adding the other one.
    */
   closed: boolean
   /** Whether either of the two has as many friends as the app allows. */

@@ -38,7 +38,7 @@ export const removeFriends = query<Pairs, { friend_uid: string }>(
    select friend_uid from gone where uid = :uid order by friend_uid`,
 )
 
-/** Blocks or unblocks others; returns those for whom that is a change. */
+/** Blocks or unblocks other users; returns those whose state changed. */
 export const setBlocks = query<Pairs & { blocked: boolean }, { blocked_uid: string }>(
   'blocks.set',
   'select set_blocks(:appNo, :uid, :others::text[], :blocked) as blocked_uid',

@@ -132,7 +132,7 @@ export const sweepRole = query<{ appNo: number; role: string; limit: number }, {
   'select sweep_role(:appNo, :role, :limit) as gone',
 )
 
-/** Of any app: a sweep serves a whole cell. */
+/** Removed roles of all apps, because a sweep serves a whole cell. */
 export const listRemovedRoles = query<{ limit: number }, { app_no: number; role: string }>(
   'roles.listRemoved',
   'select app_no, role from roles where removed_at is not null limit :limit',

@@ -27,7 +27,7 @@ export const listCounts = query<Days, { what: string; count: number }>(
 )
 
 /**
- * For each day separately: every user active on it was active on an earlier day, or never before.
+ * The number of users active on each day. The rows of a day group its users by their previous active day.
  */
 export const listActive = query<Days, { day: string; users: number }>(
   'stats.listActive',

@@ -1,4 +1,4 @@
-/** Who may follow a thread. The rules of replying are those of sending: messages/policy.ts. */
+/** Who may follow a thread. The rules for replying are the rules for sending, in messages/policy.ts. */
 import { type Accessed, type Acting, type Refusal, refuseReading } from '../../core/policy.ts'
 import { fail } from '../../platform/http/fail.ts'
 

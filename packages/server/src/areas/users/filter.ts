@@ -12,7 +12,7 @@ export interface Search {
   matches: Sql
   /** Names that start with it: they are adjacent in the order. */
   starting: Sql
-  /** Names that contain it further inside, and uids. */
+  /** Names that contain it after the start, and uids. */
   inside: Sql
   /** Two characters: the index finds all names that contain both, adjacent or not. */
   pair: boolean

@@ -80,7 +80,7 @@ const seekUsers = (db: Db, filter: UserFilter, range: Range): Promise<Sought<Use
 
 /**
  * The same if too many names start with the text to be sorted: those are read in order, and only
- * names that contain it further inside are sought. `passed` counts the latter.
+ * names that contain it after the start are searched. `passed` counts the latter.
  */
 function seekInside(
   db: Db,

@@ -160,7 +160,7 @@ export const sweepUser = query<{ appNo: number; uid: string; limit: number }, { 
   'select sweep_user(:appNo, :uid, :limit) as gone',
 )
 
-/** Of any app: a sweep serves a whole cell. */
+/** Removed users of all apps, because a sweep serves a whole cell. */
 export const listRemoved = query<{ limit: number }, { app_no: number; uid: string }>(
   'users.listRemoved',
   'select app_no, uid from users where removed_at is not null limit :limit',

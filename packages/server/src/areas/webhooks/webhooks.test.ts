@@ -8,7 +8,7 @@ const server = useServer()
 const WEBHOOK_URL = 'https://8.8.8.8/hook'
 const hook = (id: string) => ({ id, name: `Hook ${id}`, webhookURL: WEBHOOK_URL })
 
-/** Which fields are at fault, for a request with `body`. */
+/** The invalid fields of a request with `body`. */
 const faultyFields = async (app: TestApp, method: string, path: string, body: object) => {
   const { details } = await refused(app.call(method, path, { body }), 'ERR_BAD_REQUEST')
   return Object.keys(details ?? {})

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 
-/** Lists that go by an id: oldest first in both directions, `prepend` gives the block nearest before the cursor. */
+/** Lists sorted by id: oldest first in both directions. `prepend` returns the block right before the cursor. */
 export interface IdQuery {
   limit: number
   affix?: 'append' | 'prepend'
@@ -20,7 +20,7 @@ export function idRange(query: IdQuery) {
   }
 }
 
-/** Cuts the page out of what was read, and tells where the next one begins. */
+/** Cuts the page out of the rows that were read, and says where the next one begins. */
 export function cutPage<R extends { id: number }>(rows: R[], query: IdQuery) {
   const { limit, affix = 'append' } = query
   const shown = rows.slice(0, limit)
@@ -30,7 +30,7 @@ export function cutPage<R extends { id: number }>(rows: R[], query: IdQuery) {
   return { shown, meta: { current, ...(last && { next: { affix, id: String(last.id) } }) } }
 }
 
-/** Of lists that go by an id. */
+/** Query parameters of lists that are sorted by id. */
 export const IdCursor = (what: string, limit: number) => ({
   limit: Type.Integer({
     minimum: 1,
@@ -63,7 +63,7 @@ export const Current = Type.Object(
   { additionalProperties: false },
 )
 
-/** A page of a list that goes by an id. */
+/** A page of a list that is sorted by id. */
 export const IdPage = <T extends TSchema>(record: T) =>
   Type.Object(
     {

@@ -204,7 +204,7 @@ export class Delivery {
     this.#cursor.finish(event.position)
   }
 
-  /** Runs work beside the loop, and wakes the loop when the work ends. */
+  /** Runs work concurrently with the loop, and wakes the loop when the work ends. */
   #start(work: () => Promise<void>): void {
     this.#active++
     void work()

@@ -13,7 +13,7 @@ const BATCH = 20
 export class Retries {
   readonly #cell: Cell
   readonly #sender: Sender
-  /** Runs work beside the delivery's loop. */
+  /** Runs work concurrently with the delivery's loop. */
   readonly #start: (work: () => Promise<void>) => void
   /** Order keys that are being retried. */
   readonly #active = new Set<string>()
