@@ -1,8 +1,10 @@
 /**
  * npm test: every test, on private engines. `npm test -- FILE…` runs only some files or folders,
  * `npm run test:long` the long forms. `--times` runs one file at a time and prints what each costs.
- * Random inputs are new in each run; LOQUAT_TEST_SEED=N repeats those of the run that printed N.
+ * Random inputs follow from the commit, so that a commit passes or fails every time; those of the long form
+ * are new in each run. LOQUAT_TEST_SEED=N repeats the run that printed N.
  */
+import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -70,7 +72,7 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   if (values.long) process.env.LOQUAT_TEST_LONG = '1'
   // Every file is a process that compiles the whole service.
   process.env.NODE_COMPILE_CACHE ??= join(dir, 'compiled')
-  process.env.LOQUAT_TEST_SEED ??= String(randomInt(2 ** 31))
+  process.env.LOQUAT_TEST_SEED ??= String(values.long ? randomInt(2 ** 31) : seedOfCommit())
   console.error(`LOQUAT_TEST_SEED=${process.env.LOQUAT_TEST_SEED}`)
   // Bounds in wall time are asserted in the long form, with the machine to themselves.
   const timed = files.filter((file) => values.long && isTimed(file))
@@ -82,6 +84,12 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1
 })
+
+/** The first 28 bits of the commit's hash; 1 outside a git checkout. */
+function seedOfCommit(): number {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' })
+  return Number.parseInt(stdout?.slice(0, 7) ?? '', 16) || 1
+}
 
 function testsIn(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false })?.isDirectory()
