@@ -217,7 +217,7 @@ suite('hostile data', () => {
   })
 
   for (const entry of pages.filter(({ own }) => !own)) {
-    test(`${entry.name} shows it as text and runs none of it`, async () => {
+    test(`${entry.name} shows it as text and doesn't run it`, async () => {
       await show(window, address, entry, demo.ids, entry.hostile ?? SCRIPT)
       const ran = await window.evaluate<string | undefined>('globalThis.hacked')
       assert.equal(ran, undefined)

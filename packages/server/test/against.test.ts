@@ -81,7 +81,7 @@ suite('bench --against', () => {
     ])
   })
 
-  test('the ratio is the median of the rounds, beside their extremes', () => {
+  test('the ratio is the median of the rounds, with their extremes', () => {
     const ours = [1.0, 1.3, 1.1].map((value) => printed({ 'CPU, µs': value }))
     const theirs = [1, 1, 1].map((value) => printed({ 'CPU, µs': value }))
     const [figure] = compare(ours, theirs).figures

@@ -26,7 +26,7 @@ suite('unknown fields of a body', () => {
     }
   })
 
-  test('beside lists of members name no user', async () => {
+  test("next to lists of members don't name users", async () => {
     const app = await appWithTwo()
     await app.client.groupMembers.add('g', { moderators: ['b'] })
     for (const [nth, note] of [null, 'hi', ['x'], {}].entries()) {

@@ -25,7 +25,7 @@ export const commands: Command[] = [
 /** Builds the command line parser from the commands. */
 export function buildProgram(context: Context): Program {
   const line = (text: string) => text.replace(/\n$/, '')
-  // Before the commands are added: each takes over what is set here.
+  // Set this before adding commands, because each command copies these settings.
   const program = new Program('loquat')
     .exitOverride()
     .configureOutput({

@@ -106,7 +106,7 @@ suite('header onBehalfOf', () => {
 })
 
 suite('a body', () => {
-  test('with a key such as __proto__ gets another error than one that is no JSON', async () => {
+  test("with a key such as __proto__ gets a different error than a body that isn't JSON", async () => {
     const app = await server.newApp()
     const faultOf = async (body: string) =>
       (await app.call('POST', '/v3/users', { body })).body.error.details.body[0]

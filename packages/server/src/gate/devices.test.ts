@@ -60,7 +60,7 @@ suite('the header authToken', () => {
     assert.equal((await amira.call('GET', '/v3/users/amira')).status, 200)
   })
 
-  test('returns 401 if it is blank, even beside an API key', async () => {
+  test('returns 401 if it is blank, even together with an API key', async () => {
     const app = await server.newApp()
     for (const apiKey of [null, app.apiKey]) {
       for (const authtoken of ['', ' ']) {
@@ -83,7 +83,7 @@ suite('the header authToken', () => {
     }
   })
 
-  test('makes the user the actor even beside an API key', async () => {
+  test('makes the user the actor, even together with an API key', async () => {
     const app = await server.newApp()
     const { authToken } = await signIn(app, 'amira')
     await signIn(app, 'ben')

@@ -189,7 +189,7 @@ suite('outbox progress', () => {
     assert.deepEqual(progress.ranges.gaps, [1])
   })
 
-  test('a step that hit its limit settles nothing', () => {
+  test('a step that hit its limit proves nothing about the remaining rows', () => {
     const progress = new OutboxProgress(0, 10)
     progress.record({ taken: [2], horizon: 10 }, true)
     progress.stamp(20)

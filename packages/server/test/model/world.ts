@@ -3,7 +3,7 @@
 export const USERS = ['a', 'b', 'c', 'd'] as const
 export const GROUPS = ['g', 'h', 'k'] as const
 export const APP = 'app_system'
-/** So small that random histories reach them. */
+/** Limits so low that random histories reach them. */
 export const MEMBERS_PER_GROUP = 3
 export const GROUPS_PER_USER = 2
 

@@ -1,8 +1,8 @@
 -- Made by `npm run generate` from src/core/records. Do not edit. Locks: none.
 
-/* A user as everyone sees it, without the closing brace: what depends on the viewer is appended. Text, because
- * a send puts two of them into its message, and to build jsonb that is only printed costs several times as much.
- * concat leaves out what is null. */
+/* A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
+ * Text, because a send puts two of them into its message, and building jsonb that is only printed costs several times
+ * as much. concat skips null values. */
 create or replace function user_text(u users) returns text
 language sql stable
 return concat(

@@ -1,7 +1,7 @@
--- Records of users, groups and messages in the forms that events and messages keep. The builders that print them
+-- Records of users, groups and messages as events and messages store them. The builders that print them
 -- are in records.gen.sql. Locks: none.
 
-/* A user as events show it: without presence, since an event has one form for all who receive it. */
+/* A user as events show it: without presence, because all recipients get the same event. */
 create or replace function user_snapshot(u users) returns text
 language sql stable
 return user_text(u) || '}';
@@ -10,7 +10,7 @@ create or replace function user_record(u users) returns jsonb
 language sql stable
 return user_snapshot(u)::jsonb;
 
-/* The app itself, which has no row; without the closing brace, as user_text. */
+/* The record of the app itself, which has no row. Like user_text, it lacks the closing brace. */
 create or replace function system_text(p_app_no int) returns text
 language sql stable
 return (select concat('{"uid":"app_system","name":"System","role":"default","createdAt":', unix(created_at))

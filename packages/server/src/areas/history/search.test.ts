@@ -162,7 +162,7 @@ suite('the search index', () => {
   })
 })
 
-suite('listMessages with searchKey beside the text', () => {
+suite('listMessages with searchKey outside the text', () => {
   test('finds names of mentioned users and names and types of files, but no markers', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')

@@ -199,7 +199,7 @@ suite('the right to edit a message', () => {
     ['ghost', 'ERR_UID_NOT_FOUND'],
   ]
   for (const [by, code] of inGroup) {
-    test(`in a group: ${by ?? 'the app'} ${code ? 'is refused' : 'has it'}`, async () => {
+    test(`in a group: ${by ?? 'the app'} ${code ? 'may not edit' : 'may edit'}`, async () => {
       const app = await newApp()
       const { id } = await say(app, 'sender', { data: { text: 'Hi' } })
       const { body } = await edit(app, by, id, { data: { text: 'Hello' } })
@@ -215,7 +215,7 @@ suite('the right to edit a message', () => {
     ['out', 'ERR_MESSAGE_NO_ACCESS'],
   ]
   for (const [by, code] of direct) {
-    test(`in a 1:1 conversation: ${by ?? 'the app'} ${code ? 'is refused' : 'has it'}`, async () => {
+    test(`in a 1:1 conversation: ${by ?? 'the app'} ${code ? 'may not edit' : 'may edit'}`, async () => {
       const app = await newApp()
       const to = { receiver: 'other', receiverType: 'user' }
       const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
@@ -224,7 +224,7 @@ suite('the right to edit a message', () => {
     })
   }
 
-  test('in a 1:1 conversation: a block takes it from both users, but not from the app or in groups', async () => {
+  test('in a 1:1 conversation: after a block neither user may edit, but the app and group members may', async () => {
     const app = await newApp()
     const to = { receiver: 'other', receiverType: 'user' }
     const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })

@@ -194,7 +194,7 @@ suite('simultaneous requests of sendMessage', () => {
 })
 
 suite('deleteMessage with permanent', () => {
-  test('says when and who, and stores no more than names', async () => {
+  test('shows when and by whom it was deleted, and stores only names', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
     await app.client.users.update('b', { metadata: { phone: '123' } })

@@ -71,7 +71,7 @@ suite('deleteFriends', () => {
     await refused(part(app, 'a', 'b'), 'ERR_NOT_A_FRIEND')
   })
 
-  test('leaves both users in agreement when both add and remove at once, without a deadlock', async () => {
+  test('leaves the same state for both users when both add and remove at once, without a deadlock', async () => {
     const app = await server.newApp()
     await app.users('a', 'b', 'c')
     const outcomes = await Promise.allSettled<unknown>(

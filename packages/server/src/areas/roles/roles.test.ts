@@ -24,7 +24,7 @@ suite('createRole', () => {
     assert.equal((await create(app, '@mine')).status, 400)
   })
 
-  test('creates at most 25 roles beside the built-in ones, even when 30 requests arrive at once', async () => {
+  test('creates at most 25 roles besides the built-in ones, even when 30 requests arrive at once', async () => {
     const app = await server.newApp()
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => create(app, `r${n}`)))
     const failed = answers.filter(({ status }) => status !== 200)

@@ -116,7 +116,7 @@ suite('getStats', () => {
     }
   })
 
-  test('counts requests by operation and status, and other counters beside them', async () => {
+  test('counts requests by operation and status, separately from other counters', async () => {
     const app = await server.newApp()
     await app.users('ann')
     await refused(app.client.users.get('nobody'), 'ERR_UID_NOT_FOUND')

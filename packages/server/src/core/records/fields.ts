@@ -5,13 +5,13 @@
 import { seconds } from '../time.ts'
 
 export interface Field<Row, Value = unknown> {
-  /** The value; undefined where the record has no such field. */
+  /** The value; undefined if the record has no such field. */
   read(row: Row): Value | undefined
-  /** An SQL expression that prints the value as JSON; null where the record has no such field. */
+  /** An SQL expression that prints the value as JSON; null if the record has no such field. */
   sql: string
-  /** Whether `sql` prints a string without its quotes: of text that needs no escaping. */
+  /** Whether `sql` prints a string without its quotes, because the text needs no escaping. */
   bare?: true
-  /** Whether a record can lack it. */
+  /** Whether a record can lack this field. */
   optional?: true
 }
 
@@ -36,7 +36,7 @@ type Keys<Row, Value> = { [K in keyof Row]: Row[K] extends Value ? K : never }[k
 const OPTIONAL = { optional: true } as const
 type When = 'optional' | undefined
 
-/** Fields that show a column of the table that SQL calls `alias`. An optional one is left out where the column is null. */
+/** Fields that show a column of the table that SQL calls `alias`. An optional field is left out if the column is null. */
 export const columnsOf = <Row>(alias: string) => {
   const shown = (when: When) => (when ? OPTIONAL : {})
   const valueIn = (row: Row, column: keyof Row): unknown => row[column] ?? undefined
@@ -77,7 +77,7 @@ export const columnsOf = <Row>(alias: string) => {
       read: (row) => (row[column] ? yes : no),
       sql: `case when ${alias}.${column} then '"${yes}"' else '"${no}"' end`,
     }),
-    /** An object, left out where the column is null. */
+    /** An object, left out if the column is null. */
     object: <K extends keyof Row & string>(column: K): Field<Row, NonNullable<Row[K]>> => ({
       read: (row) => row[column] ?? undefined,
       sql: `${alias}.${column}`,

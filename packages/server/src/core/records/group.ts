@@ -4,7 +4,7 @@ import { columnsOf, type Fields } from './fields.ts'
 
 const { text, word, number, seconds, object } = columnsOf<GroupRow>('g')
 
-/** What everyone sees of a group. The viewer's own membership is added to it. */
+/** The fields of a group that everyone sees. The viewer's own membership is added to them. */
 export const GROUP: Fields<GroupRecord, GroupRow> = {
   guid: text('guid'),
   name: text('name'),

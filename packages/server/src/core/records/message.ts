@@ -6,10 +6,10 @@ import { columnsOf, type Fields } from './fields.ts'
 const { text, id, seconds } = columnsOf<MessageRow>('m')
 const { word } = columnsOf<MessageRow>('h')
 
-/** What records hold beside these fields is read when they are shown: the content with its entities, receipts, saves … */
+/** The other fields of a record are read when it is shown: the content with its entities, receipts, saves … */
 export type MessageBase = Omit<MessageRecord, 'data'>
 
-/** What everyone sees of a message, from its row and its conversation's. */
+/** The fields of a message that everyone sees, from its row and its conversation's row. */
 export const MESSAGE: Fields<MessageBase, MessageRow> = {
   id: id('id'),
   muid: text('muid', 'optional'),

@@ -33,7 +33,7 @@ const text = fc.oneof(
 )
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 
-/** Also before 1970, between two seconds, and far away. */
+/** Also times before 1970, between two seconds, and in the far future. */
 const time = fc
   .date({ min: new Date('0001-01-02'), max: new Date('9999-12-30'), noInvalidDate: true })
   .map((date) => date.toISOString())
@@ -49,7 +49,7 @@ const number = fc.oneof(
     '1e400',
   ),
 )
-/** As PostgreSQL keeps it: a number can be larger than any in JavaScript. */
+/** As PostgreSQL stores it: numbers can be larger than any in JavaScript. */
 const raw = number.map((digits) =>
   (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits),
 )
@@ -112,7 +112,7 @@ const message = fc
     h: { kind, one, other: kind === 'group' ? '' : other },
   }))
 
-/** Reads what `sql` selects from random rows, many at a time, and compares what it printed with what TypeScript makes. */
+/** Compares the records that `sql` prints from random rows, many at a time, with those that TypeScript builds. */
 async function compare<Row extends object>(
   arbitrary: fc.Arbitrary<object>,
   sql: string,

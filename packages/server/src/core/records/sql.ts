@@ -11,16 +11,16 @@ interface Builder {
   /** Name and parameters. */
   signature: string
   fields: AnyFields
-  /** What stands before the first field: the brace, or the comma after other fields. */
+  /** The text before the first field: the brace, or the comma after other fields. */
   open: '{' | ','
   close: '}' | ''
 }
 
 const BUILDERS: Builder[] = [
   {
-    comment: `A user as everyone sees it, without the closing brace: what depends on the viewer is appended. Text, because
- * a send puts two of them into its message, and to build jsonb that is only printed costs several times as much.
- * concat leaves out what is null.`,
+    comment: `A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
+ * Text, because a send puts two of them into its message, and building jsonb that is only printed costs several times
+ * as much. concat skips null values.`,
     signature: 'user_text(u users)',
     fields: USER,
     open: '{',
@@ -81,7 +81,7 @@ function partsOf(fields: AnyFields, open: string): string[] {
 
 const isText = (part: string) => /^'[^']*'$/.test(part)
 
-/** Joins texts that follow each other: every argument of concat costs time. */
+/** Joins adjacent texts, because every argument of concat costs time. */
 function joined(parts: string[]): string[] {
   const done: string[] = []
   for (const part of parts) {
@@ -93,6 +93,6 @@ function joined(parts: string[]): string[] {
   return done
 }
 
-/** A field to a line; each begins with a text, and may end with a quote. */
+/** One field per line. Each begins with a text and may end with a quote. */
 const lines = (parts: string[]): string =>
   parts.reduce((text, part) => `${text},${/^'(?!"')/.test(part) ? '\n ' : ''} ${part}`)

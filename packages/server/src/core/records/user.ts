@@ -6,7 +6,7 @@ const { text, seconds, flag } = columnsOf<UserRow>('u')
 
 type Presence = Pick<UserRecord, 'status' | 'lastActiveAt'>
 
-/** What everyone sees of a user, whoever looks: what the user keeps private is not in it. */
+/** The fields of a user that everyone sees, without private ones. */
 export const USER: Fields<Omit<UserRecord, keyof Presence>, UserRow> = {
   uid: text('uid'),
   name: text('name'),
@@ -28,7 +28,7 @@ export const USER: Fields<Omit<UserRecord, keyof Presence>, UserRow> = {
   },
 }
 
-/** What depends on the viewer: users across a block don't see it. */
+/** The fields that depend on the viewer: users across a block don't see them. */
 export const PRESENCE: Fields<Presence, UserRow> = {
   status: flag('online', 'online', 'offline'),
   lastActiveAt: seconds('last_active_at', 'optional'),
