@@ -240,7 +240,7 @@ suite('what users see of each other', () => {
     assert.deepEqual(friends, ['ben', 'lou'])
   })
 
-  test('is the status offline while one of them blocks the other', async () => {
+  test('includes the status offline while one user blocks the other', async () => {
     const app = await server.newApp()
     const [amira, ben] = [await signIn(app, 'amira'), await signIn(app, 'ben')]
     await app.users('cleo')

@@ -20,7 +20,7 @@ export interface NewApp {
   region: Region
 }
 
-/** What an operator hands to the app's developers. */
+/** The data that an operator gives to the app's developers. */
 export interface CreatedApp {
   appId: string
   region: Region

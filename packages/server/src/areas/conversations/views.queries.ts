@@ -405,7 +405,7 @@ export const listOwners = query<
   `with ${OWNERS} select max(uid) as last_uid, count(uid)::int as walked from owners`,
 )
 
-/** Only sort keys: that of the last of the next :limit views, and how many there are. */
+/** The sort key of the last of the next :limit views, and how many views there are, without their records. */
 const lastOf = (views: string) => `
   with ${OWNERS}, page as (
     select v.uid, v.updated_second, v.with_id, v.kind

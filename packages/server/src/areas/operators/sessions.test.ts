@@ -91,7 +91,7 @@ suite('createSession', () => {
 })
 
 suite('createSession against session fixation', () => {
-  test('never adopts a token that the request brings', async () => {
+  test('never adopts a token from the request', async () => {
     const { email, password } = await newOperator(server)
     const planted = `loquat_session=${randomBytes(32).toString('base64url')}`
     const answer = await signIn(server, { email, password }, { cookie: planted })
@@ -100,7 +100,7 @@ suite('createSession against session fixation', () => {
     assert.equal(stolen.status, 401)
   })
 
-  test('ends the session that the request brings and creates another', async () => {
+  test('ends the session of the request and creates another one', async () => {
     const [rui, ana] = [await newOperator(server), await newOperator(server)]
     const body = { email: rui.email, password: rui.password }
     const answer = await signIn(server, body, { cookie: ana.cookie })

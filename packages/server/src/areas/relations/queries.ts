@@ -17,7 +17,7 @@ export const countFriends = query<
    where app_no = :appNo and uid = any(:uids::text[]) group by uid`,
 )
 
-/** Both ways. The users are locked, so nobody else writes these rows. */
+/** Inserts both directions. The users are locked, so nobody else writes these rows. */
 export const insertFriends = query<Pairs>(
   'friends.insert',
   `insert into friends (app_no, uid, friend_uid)

@@ -188,8 +188,7 @@ function toSearch(searchKey: string, searchIn: readonly string[]): Search {
 }
 
 /**
- * A value hidden from the planner, so that it assumes the value is rare. Its statistics describe
- * the cell: if it believed in a common value that this app doesn't have, it would read the whole
- * app.
+ * A value hidden from the planner, so that it assumes the value is rare. Its statistics describe the whole cell: for a
+ * value that is common there but missing in this app, it would read the whole app.
  */
 const unseen = (value: Sql): Sql => sql`(select ${value})`

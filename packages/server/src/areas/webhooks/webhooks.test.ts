@@ -115,7 +115,7 @@ suite('deleteWebhook', () => {
 })
 
 suite('rotateWebhookSecret', () => {
-  test('seals the new secret and shows it in no other answer or event', async () => {
+  test("seals the new secret and doesn't show it in any other answer or event", async () => {
     const app = await server.newApp()
     const given = { useBasicAuth: true, username: 'ana', password: 'pass4711' }
     const { secret, ...made } = await app.client.webhooks.create({ ...hook('a'), ...given })
