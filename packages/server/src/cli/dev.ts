@@ -90,7 +90,7 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
 }
 
 /**
- * Fails if the environment is that of another installation: this command would point its processes to other
+ * Fails if the environment configures another installation: this command would point its processes to other
  * databases, and let its webhooks call private addresses.
  */
 async function checkNotForeign(context: Context) {

@@ -67,8 +67,7 @@ const ofGroup = (direction: Direction, limit: string) => `
   order by ${direction.order} limit ${limit}`
 
 /**
- * A page has threads of at most as many groups as it has threads: those whose own next thread comes
- * first.
+ * A page of n threads needs at most n groups: the n groups whose next thread comes first in the list.
  */
 const ofUser = (direction: Direction) => `
   select * from (

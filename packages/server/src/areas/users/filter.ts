@@ -30,8 +30,8 @@ export interface UserFilter extends Keyset {
   /** The filter names the users, so nothing is walked. */
   few: boolean
   /**
-   * The filter has a status, which no filter index has: some users are read, and the next page
-   * continues after them.
+   * Whether the filter includes a status. No filter index has that column, so a request reads a limited number of
+   * users, and the next page continues after them.
    */
   byStatus: boolean
 }
