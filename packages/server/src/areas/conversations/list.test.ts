@@ -162,7 +162,7 @@ suite('the order of listConversations', () => {
     assert.deepEqual(await ids(app, 'me'), all)
   })
 
-  test("for the app is by uid first, and each view has its user's uid", async () => {
+  test("for the app sorts by uid first, and each view has its user's uid", async () => {
     const app = await server.newApp()
     for (const uid of ['c', 'a', 'b']) await addUser(app, uid)
     await addGroup(app, 'g', ['c', 'a'])

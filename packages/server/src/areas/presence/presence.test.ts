@@ -114,7 +114,7 @@ suite('presence', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('alternates between online and offline, whatever races', async () => {
+  test('alternates between online and offline, even in races', async () => {
     const uids = Array.from({ length: 40 }, (_, n) => `user-${n}`)
     const app = await server.newApp()
     await app.users(...uids)

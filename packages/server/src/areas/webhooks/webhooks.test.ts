@@ -15,7 +15,7 @@ const faultyFields = async (app: TestApp, method: string, path: string, body: ob
 }
 
 suite('createWebhook', () => {
-  test('creates a webhook, whose whole life has its events', async () => {
+  test('creates a webhook, and every change of it sends an event', async () => {
     const app = await server.newApp()
     const { webhooks } = app.client
     const { secret, ...made } = await webhooks.create(hook('audit'))
