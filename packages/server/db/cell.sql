@@ -1493,7 +1493,7 @@ declare
   -- The record up to the sender's presence, and after the receiver's.
   v_before text;
   v_after text;
-  -- The record as the event carries it.
+  -- The payload of the event.
   v_event text;
   v_quoted text;
   v_mentions jsonb;
@@ -1567,7 +1567,9 @@ begin
       || case when v_shown = '{}' then '}}' else ', ' || substr(v_shown::text, 2) || '}' end;
     message := v_before || c.sender_presence || '},"entityType":"user"},"receiver":{"entity":'
       || c.receiver || coalesce(c.receiver_presence, '') || v_after;
-    v_event := v_before || '},"entityType":"user"},"receiver":{"entity":' || c.receiver || v_after;
+    -- The event shows nobody's presence.
+    v_event := '{"message":' || v_before || '},"entityType":"user"},"receiver":{"entity":' || c.receiver
+      || v_after || '}';
   end if;
 
   if p_key is not null then
@@ -1578,13 +1580,13 @@ begin
   if message is not null then
     insert into outbox (app_no, type, key, payload, to_first, to_second)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
-      ('{"message":' || v_event || '}')::json, p_kind || ':' || p_receiver,
+      v_event::json, p_kind || ':' || p_receiver,
       case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
         then 'user:' || p_sender end);
     if v_mentions is not null then
       insert into outbox (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
-        concat('{"uid":', to_json(uid), ',"message":', v_event, '}')::json
+        concat('{"uid":', to_json(uid), ',', substr(v_event, 2))::json
       from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
     end if;
   end if;
