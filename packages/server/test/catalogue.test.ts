@@ -14,15 +14,12 @@ const OF_THE_ROUTER = ['ERR_INVALID_API_VERSION', 'ERR_API_NOT_FOUND', 'ERR_REQU
 const all = [...operations, ...managementOperations]
 const codes = Object.keys(errors).sort()
 
-/**
- * Codes inside the first argument of each `fail(…)` or `refusal(…)`, and of `refuse(…)` in the
- * database; it can be a choice.
- */
+/** Codes inside the first argument of each `fail(…)`, and of `refuse(…)` in the database; it can be a choice. */
 function codesRaised(): Set<string> {
   const sources = globSync('{src/**/*.ts,db/cell/functions/*.sql}', { cwd: SERVER })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(SERVER, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''))
-  const calls = sources.flatMap((source) => source.split(/\b(?:fail|refusal|refuse)\(/).slice(1))
+  const calls = sources.flatMap((source) => source.split(/\b(?:fail|refuse)\(/).slice(1))
   return new Set(calls.flatMap((call) => firstArgument(call).match(/\b(AUTH_)?ERR_[A-Z_]+/g) ?? []))
 }
 

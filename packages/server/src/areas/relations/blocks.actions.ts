@@ -28,8 +28,8 @@ export function blockUsers(
     const changed = rows.map((row) => row.blocked_uid)
     await announceBlocks(tx, appNo, 'user.blocked', uid, changed, users)
     return outcomes(others, (other) => {
-      if (other === uid) return refusal('ERR_CANNOT_BLOCK_SELF')
-      if (!users.has(other)) return refusal('ERR_UID_NOT_FOUND', { uid: other })
+      if (other === uid) return refusal(fail('ERR_CANNOT_BLOCK_SELF'))
+      if (!users.has(other)) return refusal(fail('ERR_UID_NOT_FOUND', { uid: other }))
       return { success: true, message: `${uid} now blocks ${other}.` }
     })
   })
@@ -57,7 +57,7 @@ export function unblockUsers(
     return outcomes(others, (other) =>
       isActive(other) || changed.includes(other)
         ? { success: true, message: `${uid} no longer blocks ${other}.` }
-        : refusal('ERR_UID_NOT_FOUND', { uid: other }),
+        : refusal(fail('ERR_UID_NOT_FOUND', { uid: other })),
     )
   })
 }

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import { limitOf } from '../../core/settings.ts'
 import { listRelations } from '../../core/user-rows.ts'
@@ -6,7 +5,7 @@ import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { type ApiError, fail } from '../../platform/http/fail.ts'
 import { listClosedAmong } from '../roles/queries.ts'
 import { lockUsers } from '../users/queries.ts'
 import { refuseFriend } from './policy.ts'
@@ -14,10 +13,10 @@ import { countFriends, insertFriends, listFriendsAmong, removeFriends } from './
 import type { Outcomes } from './schema.ts'
 
 /** An error for one uid among several. */
-export function refusal(code: ErrorCode, values: Record<string, string | number> = {}) {
-  const { message } = fail(code, values)
-  return { success: false, error: { code, message } }
-}
+export const refusal = ({ code, message }: ApiError) => ({
+  success: false,
+  error: { code, message },
+})
 
 /** Makes users friends, both ways; returns the result for each uid. */
 export function addFriends(deps: Deps, actor: Actor, uid: string, given: string[]) {
@@ -87,6 +86,8 @@ async function newFriends(
   const added: string[] = []
   for (const other of others) {
     const refused = refuseFriend({
+      uid: other,
+      limit,
       self: other === uid,
       active: active.has(other),
       blocked: blockers.has(other),
@@ -95,7 +96,7 @@ async function newFriends(
       full: full(uid) || full(other),
     })
     if (refused) {
-      outcomes[other] = refusal(refused, { uid: other, limit, what: 'friends per user' })
+      outcomes[other] = refusal(refused)
       continue
     }
     outcomes[other] = { success: true, message: 'Relation stored.' }

@@ -1,8 +1,11 @@
 /** Who may become friends. Blocks need no rule: every user may block any other. */
-import type { ErrorCode } from '@loquat/protocol'
+import type { Refusal } from '../../core/policy.ts'
+import { fail } from '../../platform/http/fail.ts'
 
 /** What the rules need to know about the user who gets a new friend, read under the users' locks. */
 export interface Pair {
+  /** The other user. */
+  uid: string
   self: boolean
   /** Whether the other user exists and is active. */
   active: boolean
@@ -16,14 +19,16 @@ export interface Pair {
   closed: boolean
   /** Whether either of the two has as many friends as the app allows. */
   full: boolean
+  limit: number
 }
 
-/** The code of the refusal, or undefined if the two may become friends. */
-export function refuseFriend(pair: Pair): ErrorCode | undefined {
-  if (pair.self) return 'ERR_CANNOT_FORM_SELF_RELATION'
-  if (!pair.active) return 'ERR_UID_NOT_FOUND'
-  if (pair.blocked) return 'ERR_BLOCKED_SENDER'
-  if (pair.already) return 'ERR_ALREADY_FRIEND'
-  if (pair.closed) return 'ERR_PERMISSION_DENIED'
-  return pair.full ? 'ERR_PLAN_QUOTA_RESTRICTION' : undefined
+export function refuseFriend({ uid, limit, ...pair }: Pair): Refusal {
+  if (pair.self) return fail('ERR_CANNOT_FORM_SELF_RELATION')
+  if (!pair.active) return fail('ERR_UID_NOT_FOUND', { uid })
+  if (pair.blocked) return fail('ERR_BLOCKED_SENDER', { uid })
+  if (pair.already) return fail('ERR_ALREADY_FRIEND')
+  if (pair.closed) return fail('ERR_PERMISSION_DENIED')
+  return pair.full
+    ? fail('ERR_PLAN_QUOTA_RESTRICTION', { limit, what: 'friends per user' })
+    : undefined
 }
