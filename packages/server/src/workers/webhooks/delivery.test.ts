@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
+import { snapshotOf } from '../../../test/snapshot.ts'
 import { until } from '../../../test/until.ts'
 import { sequencedSubject } from '../../platform/events/live.ts'
 import { maintainPartitions } from '../../platform/events/partitions.ts'
@@ -173,7 +174,7 @@ suite('deliveries', () => {
     })
     const { timestamp } = body
     const messageId = (sent as { id: string }).id
-    const user = await app.client.users.get('bo')
+    const user = snapshotOf(await app.client.users.get('bo'))
     assert.deepEqual(body, { action: 'read', messageId, user, timestamp })
   })
 
