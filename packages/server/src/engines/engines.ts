@@ -47,7 +47,7 @@ export async function startEngines({ dir, searchPath, durable = true }: EnginesO
   for (const name of ENGINES) {
     const last = state.engines[name]
     if (last && isRunning(last.pid, last.mark)) continue
-    const port = await freePort(last ? Number(new URL(last.url).port) : 0)
+    const port = await freePort(last ? Number(new URL(last.url).port) : undefined)
     const options = { binaries, dir, port, password: state.password, durable }
     state.engines[name] =
       name === 'postgres'

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -90,16 +91,20 @@ export async function stopProcess(pid: number, mark: string, signal: NodeJS.Sign
   }
 }
 
-/** Returns the preferred port if it is free, or else one that the system chooses. */
-export async function freePort(preferred = 0): Promise<number> {
+/**
+ * Below the ports that systems give to outgoing connections (from 32,768 on): a connection could take
+ * the port before its engine listens.
+ */
+const FIRST_PORT = 10_000
+const LAST_PORT = 32_000
+
+/** Returns the preferred port if it is free, or else any free port. */
+export async function freePort(preferred = randomInt(FIRST_PORT, LAST_PORT)): Promise<number> {
   const server = createServer()
-  const port = await new Promise<number | undefined>((resolve) => {
-    server.once('error', () => resolve(undefined))
-    server.listen(preferred, '127.0.0.1', () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address ? address.port : undefined)
-    })
+  const free = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(preferred, '127.0.0.1', () => resolve(true))
   })
   await new Promise((resolve) => server.close(resolve))
-  return port ?? freePort()
+  return free ? preferred : freePort()
 }
