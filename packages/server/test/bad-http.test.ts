@@ -115,6 +115,10 @@ const cases: Record<string, (app: TestApp) => [text: string, ...statuses: number
   'a fragment': (app) => [list(app, 'GET /v3/apikeys#a HTTP/1.1'), 200, 400, 404],
   '20 KB of headers': (app) => [list(app, undefined, [`a: ${'x'.repeat(20_000)}`]), 400],
   '20 KB of path': (app) => [list(app, `GET /v3/${'x'.repeat(20_000)} HTTP/1.1`), 400],
+  '10,000 values of a list': (app) => [
+    list(app, `GET /v3/users?${'tags[]=a&'.repeat(10_000)} HTTP/1.1`),
+    400,
+  ],
   '3,000 headers': (app) => [list(app, undefined, Array(3_000).fill('a: b')), 200, 400],
   'no host': (app) => [list(app).replace(/host: .*\r\n/, ''), 400],
   'two hosts': (app) => [list(app, undefined, ['host: other']), 200, 400],

@@ -16,6 +16,8 @@ export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
   required?: boolean
+  style?: string
+  explode?: boolean
   schema: Schema
 }
 

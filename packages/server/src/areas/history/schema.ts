@@ -47,7 +47,7 @@ const Words = (description: string) =>
   )
 
 const Ids = (description: string) =>
-  Type.Optional(Type.Array(Id('UID of a user.'), { minItems: 1, maxItems: 25, description }))
+  Type.Optional(Type.Array(Id('UID of a user.'), { maxItems: 25, description }))
 
 const Times = (field: string, what: string) => ({
   [`${field}[from]`]: Type.Optional(Timestamp(`${what} at or after this time, in Unix seconds.`)),

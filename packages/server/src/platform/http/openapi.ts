@@ -28,20 +28,24 @@ export async function addOpenApi(app: FastifyInstance, options: DocumentOptions)
         url: own && stripped ? url.slice(prefix.length) : url,
       }
     },
-    transformObject: withoutNeedlessParameters,
+    transformObject: describeParameters,
   } as swagger.SwaggerOptions)
 }
 
-/** Marks parameters with a default as optional for callers. Handlers always get a value. */
-const withoutNeedlessParameters: TransformObject = (given) => {
+/**
+ * Marks parameters with a default as optional for callers, although handlers always get a value. Lists are sent as
+ * `name=a,b`: without `explode: false`, generated clients would choose other forms.
+ */
+const describeParameters: TransformObject = (given) => {
   if (!('openapiObject' in given)) return given.swaggerObject
   const document = given.openapiObject
   for (const path of Object.values(document.paths ?? {})) {
     for (const method of ['get', 'put', 'post', 'patch', 'delete'] as const) {
       for (const parameter of path?.[method]?.parameters ?? []) {
-        if (!('schema' in parameter) || !parameter.schema || !('default' in parameter.schema))
-          continue
-        parameter.required = false
+        if (!('schema' in parameter) || !parameter.schema) continue
+        if ('default' in parameter.schema) parameter.required = false
+        if ('type' in parameter.schema && parameter.schema.type === 'array')
+          Object.assign(parameter, { style: 'form', explode: false })
       }
     }
   }

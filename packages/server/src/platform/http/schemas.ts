@@ -37,8 +37,17 @@ export const Metadata = (maxBytes: number, description: string) =>
 export const Nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [(schema as { type?: string }).type, 'null'] })
 
+/** Commas separate the values of a list in a query, so no filter could find a tag that contains one. */
+export const NO_COMMA = '^[^,]*$'
+
+const Tag = Type.String({
+  'x-maxCharacters': 100,
+  pattern: NO_COMMA,
+  description: 'A tag: 1 to 100 characters without a comma. Spaces around it are removed.',
+})
+
 export const Tags = (description: string) =>
-  Type.Array(Name(100, 'A tag.'), { maxItems: 25, uniqueItems: true, description })
+  Type.Array(Tag, { maxItems: 25, 'x-trimItems': true, uniqueItems: true, description })
 
 /** The fields that an update clears. */
 export const Unset = <const T extends string[]>(fields: [...T]) =>

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import { countCharacters } from './characters.ts'
 import { badRequest, type Details } from './fail.ts'
 import { lazily } from './lazily.ts'
+import { NO_COMMA } from './schemas.ts'
 import { findUnstorable } from './unstorable.ts'
 
 /** Trims a text, and counts characters with countCharacters. (`maxLength` counts code points.) */
@@ -27,6 +28,17 @@ function newAjv(): Ajv {
       return trimmed.length > 0 && countCharacters(trimmed) <= limit
     },
     error: { message: ({ schema }) => `must have 1 to ${schema} characters` },
+  })
+  ajv.addKeyword({
+    keyword: 'x-trimItems',
+    type: 'array',
+    // So that "a" and " a" are recognised as duplicates.
+    before: 'uniqueItems',
+    modifying: true,
+    validate(_on: boolean, items: unknown[]) {
+      for (const [n, item] of items.entries()) if (typeof item === 'string') items[n] = item.trim()
+      return true
+    },
   })
   ajv.addKeyword({
     keyword: 'x-lower',
@@ -113,6 +125,7 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
 function textOf({ keyword, message, params }: ErrorObject): string {
   if (keyword === 'required') return 'is required'
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as string[]).join(', ')}`
+  if (keyword === 'pattern' && params.pattern === NO_COMMA) return 'must not contain a comma'
   return message ?? 'is not valid'
 }
 
@@ -135,6 +148,13 @@ function withTypes(
   const value: Record<string, unknown> = {}
   const faults: Details = {}
   for (const [name, { type }] of Object.entries(properties)) {
+    if (type === 'array') {
+      const values = listOf(name, given)
+      if (values.length > MOST_VALUES)
+        faults[name] = [`${name} must have at most ${MOST_VALUES} values`]
+      else if (values.length > 0) value[name] = values
+      continue
+    }
     const text = given[spelled(name)]
     if (text === undefined) continue
     if (typeof text !== 'string') faults[name] = [`${name} must be given only once`]
@@ -143,9 +163,28 @@ function withTypes(
   return { value, faults }
 }
 
+/** More values than any list accepts. Checking them one by one against a schema would take long. */
+const MOST_VALUES = 1_000
+
+/**
+ * The values of a list. Clients write it as `tags=a,b`, `tags=a&tags=b`, `tags[]=a&tags[]=b` or `tags[0]=a&tags[1]=b`,
+ * and may mix these forms. The numbers have no meaning, because the order of a filter's values has none. Empty values
+ * and repetitions are skipped; a list without values is as if it were not there.
+ */
+function listOf(name: string, given: Record<string, unknown>): string[] {
+  const texts = Object.entries(given).flatMap(([spelling, value]) =>
+    spelling === name || (spelling.startsWith(`${name}[`) && INDEX.test(spelling))
+      ? (value as string | string[])
+      : [],
+  )
+  const values = texts.flatMap((text) => text.split(',')).map((text) => text.trim())
+  return [...new Set(values.filter(Boolean))]
+}
+
+const INDEX = /^[^[]*\[\d*\]$/
+
 /** Returns undefined for a text of another type. The schema then reports the error. */
 const readers: Record<string, (text: string) => unknown> = {
   boolean: (text) => ({ true: true, 1: true, false: false, 0: false })[text],
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
-  array: (text) => text.split(','),
 }
