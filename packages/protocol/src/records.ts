@@ -16,7 +16,9 @@ export const UserRecord = Type.Object(
     avatar: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     link: Type.Optional(Type.String({ description: 'URL of a profile page.' })),
     role: Type.String(),
-    status: Type.String({ description: '`online` or `offline`.' }),
+    status: Type.Enum(['available', 'offline'], {
+      description: '`available` while a device of the user is connected.',
+    }),
     statusMessage: Type.Optional(Type.String()),
     metadata: Type.Optional(ByName(Type.Unknown())),
     tags: Type.Optional(Type.Array(Type.String())),

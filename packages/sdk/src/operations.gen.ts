@@ -67,8 +67,8 @@ export type User = {
   /** URL of a profile page. */
   link?: string
   role: string
-  /** `online` or `offline`. */
-  status: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -486,8 +486,8 @@ export type CreateUserAnswer = {
   /** URL of a profile page. */
   link?: string
   role: string
-  /** `online` or `offline`. */
-  status: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -541,7 +541,7 @@ export type ListUsersQuery = {
   searchKey?: string | undefined
   /** Fields to search. Default: both. */
   searchIn?: ('name' | 'uid')[] | undefined
-  /** Presence. */
+  /** Presence. `online` means the same as `available`. */
   status?: ('available' | 'online' | 'offline')[] | undefined
   /** Only users with this role. */
   role?: string | undefined
@@ -1196,8 +1196,8 @@ export type ListMembersItem = {
   /** URL of a profile page. */
   link?: string
   role: string
-  /** `online` or `offline`. */
-  status: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]
@@ -1227,7 +1227,7 @@ export type ListMembersItem = {
 }
 
 export type ListMembersQuery = {
-  /** Presence. */
+  /** Presence. `online` means the same as `available`. */
   status?: 'available' | 'online' | 'offline' | undefined
   /** Only members with these scopes. */
   scopes?: ('admin' | 'moderator' | 'participant')[] | undefined
@@ -1261,8 +1261,8 @@ export type ListBannedUsersItem = {
   /** URL of a profile page. */
   link?: string
   role: string
-  /** `online` or `offline`. */
-  status: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]

@@ -122,8 +122,8 @@ export type UserRecord = {
   /** URL of a profile page. */
   link?: string
   role: string
-  /** `online` or `offline`. */
-  status: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
   statusMessage?: string
   metadata?: Record<string, unknown>
   tags?: string[]

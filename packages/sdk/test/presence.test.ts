@@ -7,7 +7,7 @@ import { answer, play } from './http-script.ts'
 
 const pageOf = (uids: string[], next?: string) =>
   answer(200, {
-    data: uids.map((uid) => ({ uid, status: 'online' })),
+    data: uids.map((uid) => ({ uid, status: 'available' })),
     meta: { pagination: {}, cursor: next === undefined ? {} : { next } },
   })
 

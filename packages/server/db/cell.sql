@@ -540,7 +540,7 @@ WITH (fillfactor='90');
 
 CREATE FUNCTION public.user_json(u public.users) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), ',"status":', CASE WHEN (u).online THEN '"online"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text), '}');
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), ',"status":', CASE WHEN (u).online THEN '"available"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text), '}');
 
 CREATE FUNCTION public.connection_payload(u public.users, p_connection json) RETURNS json
     LANGUAGE sql
@@ -2154,7 +2154,7 @@ end $$;
 
 CREATE FUNCTION public.user_presence(u public.users) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat(',"status":', CASE WHEN (u).online THEN '"online"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text));
+    RETURN concat(',"status":', CASE WHEN (u).online THEN '"available"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text));
 
 CREATE FUNCTION public.user_text(u public.users) RETURNS text
     LANGUAGE sql STABLE

@@ -43,7 +43,7 @@ suite('presence with two gateways', () => {
     for (const uid of ['here', 'both', 'back']) await connect(dying, app, uid)
     const both = await connect(living, app, 'both')
     const left = await connect(living, app, 'left')
-    for (const uid of ['here', 'both', 'back', 'left']) await untilStatus(app, uid, 'online')
+    for (const uid of ['here', 'both', 'back', 'left']) await untilStatus(app, uid, 'available')
 
     await dying.end('SIGKILL')
     const back = await connect(living, app, 'back')
@@ -51,7 +51,7 @@ suite('presence with two gateways', () => {
     await untilStatus(app, 'here', 'offline')
     await untilStatus(app, 'left', 'offline')
     for (const uid of ['both', 'back']) {
-      assert.equal(await statusOf(app, uid), 'online')
+      assert.equal(await statusOf(app, uid), 'available')
       assert.deepEqual(await changesOf(app, uid), ['online'])
     }
 

@@ -37,7 +37,7 @@ function* recordsIn(value: unknown): Generator<Json> {
 }
 
 const showsPresence = ({ status, lastActiveAt }: Json) =>
-  status === 'online' || lastActiveAt !== undefined
+  status === 'available' || lastActiveAt !== undefined
 
 const showsPrivate = ({ metadata }: Json) => '@private' in ((metadata ?? {}) as Json)
 

@@ -56,7 +56,7 @@ export class Presence {
         ? users.all({ status: ['online'], perPage: PAGE })
         : friends.all(this.#uid, { perPage: PAGE })
     for await (const user of listed) {
-      if (user.status === 'online') found.push(user)
+      if (user.status === 'available') found.push(user)
       if (found.length >= MOST) break
     }
     return found

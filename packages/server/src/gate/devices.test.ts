@@ -264,7 +264,7 @@ suite('what users see of each other', () => {
       const users = [one.body.data, ...found.flatMap(({ body }) => body.data)]
       assert.equal(users.length, 7)
       for (const { uid, status, lastActiveAt } of users) {
-        assert.equal(status, uid === other ? 'offline' : 'online', uid)
+        assert.equal(status, uid === other ? 'offline' : 'available', uid)
         assert.equal(lastActiveAt === undefined, uid === other, uid)
       }
       for (const path of lists) {
@@ -274,6 +274,7 @@ suite('what users see of each other', () => {
         }
         const own = other === 'ben' ? 'amira' : 'ben'
         assert.deepEqual(await uids('online'), [own, 'cleo'], path)
+        assert.deepEqual(await uids('available'), [own, 'cleo'], path)
         assert.deepEqual(await uids('offline'), [other], path)
       }
       const named = (await by.call('GET', `/v3/users?status=online&uids=${other},cleo`)).body
@@ -284,7 +285,7 @@ suite('what users see of each other', () => {
     const { data } = (await app.call('GET', '/v3/users')).body
     assert.deepEqual(
       new Set(data.map(({ status }: { status: string }) => status)),
-      new Set(['online']),
+      new Set(['available']),
     )
     await presence.close()
   })

@@ -21,7 +21,7 @@ return concat(
 create or replace function user_presence(u users) returns text
 language sql stable
 return concat(
-  ',"status":', case when u.online then '"online"' else '"offline"' end,
+  ',"status":', case when u.online then '"available"' else '"offline"' end,
   ',"lastActiveAt":' || unix(u.last_active_at)::text);
 
 /* A user with presence. */
@@ -38,7 +38,7 @@ return concat(
   ',"updatedAt":' || unix(u.updated_at)::text,
   ',"deactivatedAt":' || unix(u.deactivated_at)::text,
   ',"metadata":' || (u.metadata - '@private')::text,
-  ',"status":', case when u.online then '"online"' else '"offline"' end,
+  ',"status":', case when u.online then '"available"' else '"offline"' end,
   ',"lastActiveAt":' || unix(u.last_active_at)::text,
   '}');
 

@@ -97,7 +97,9 @@ const cursor = Type.Optional(
 
 export const MemberListQuery = PageQuery({
   status: Type.Optional(
-    Type.Enum(['available', 'online', 'offline'], { description: 'Presence.' }),
+    Type.Enum(['available', 'online', 'offline'], {
+      description: 'Presence. `online` means the same as `available`.',
+    }),
   ),
   scopes: Type.Optional(Type.Array(Scope, { description: 'Only members with these scopes.' })),
   cursor,

@@ -50,12 +50,12 @@ suite('presence', () => {
     const leave = [gateway.connect(app, 'ann', device), gateway.connect(app, 'ann', device)]
     assert.equal(await statusOf(app, 'ann'), 'offline')
     await gateway.beat()
-    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.equal(await statusOf(app, 'ann'), 'available')
     assert.equal((await app.client.users.get('ann')).lastActiveAt, undefined)
 
     leave[0]?.()
     await gateway.beat()
-    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.equal(await statusOf(app, 'ann'), 'available')
     leave[1]?.()
     await gateway.beat()
     const { status, lastActiveAt = 0 } = await app.client.users.get('ann')
@@ -78,19 +78,19 @@ suite('presence', () => {
     const statuses = ({ data }: { data: { uid: string; status: string }[] }) =>
       data.map(({ uid, status }) => `${uid} ${status}`)
     assert.deepEqual(statuses(await app.client.users.list()), [
-      ...['ann offline', 'bob online', 'cat offline'],
+      ...['ann offline', 'bob available', 'cat offline'],
     ])
-    assert.deepEqual(statuses(await app.client.friends.list('ann')), ['bob online', 'cat offline'])
+    assert.deepEqual(statuses(await app.client.friends.list('ann')), ['bob available', 'cat offline'])
     assert.deepEqual(statuses(await app.client.groupMembers.list('g')), [
-      ...['bob online', 'cat offline'],
+      ...['bob available', 'cat offline'],
     ])
     // biome-ignore lint/suspicious/noExplicitAny: entities have many shapes
     const entities = sent.entities as any
-    assert.equal(entities.sender.entity.status, 'online')
+    assert.equal(entities.sender.entity.status, 'available')
     assert.equal(entities.receiver.entity.status, 'offline')
     const { data } = await app.as('ann').conversations.list()
     const [other] = data.map(({ conversationWith }) => conversationWith)
-    assert.equal(other && 'status' in other && other.status, 'online')
+    assert.equal(other && 'status' in other && other.status, 'available')
     await gateway.close()
   })
 
@@ -106,7 +106,7 @@ suite('presence', () => {
     await one.beat()
     leaveOne()
     await one.beat()
-    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.equal(await statusOf(app, 'ann'), 'available')
     assert.deepEqual(await changes(app), ['ann online'])
     leaveTwo()
     await Promise.all([one.beat(), two.beat()])
@@ -161,7 +161,7 @@ suite('presence', () => {
     await Promise.all([other.beat(), dead.beat()])
     await expire(app, 'ann')
     await untilOffline(app, 'ann')
-    assert.equal(await statusOf(app, 'bob'), 'online')
+    assert.equal(await statusOf(app, 'bob'), 'available')
     assert.deepEqual((await changes(app)).toSorted(), ['ann offline', 'ann online', 'bob online'])
     await other.close()
   })
@@ -175,7 +175,7 @@ suite('presence', () => {
     await expire(app, 'ann')
     await untilOffline(app, 'ann')
     await gateway.beat()
-    assert.equal(await statusOf(app, 'ann'), 'online')
+    assert.equal(await statusOf(app, 'ann'), 'available')
     assert.deepEqual(await changes(app), ['ann online', 'ann offline', 'ann online'])
     await gateway.close()
   })
@@ -223,7 +223,7 @@ suite('presence', () => {
     await app.client.users.create({ uid: 'bob', name: 'Bob' })
     gateway.connect(app, 'bob', device)
     await gateway.beat()
-    assert.equal(await statusOf(app, 'bob'), 'online')
+    assert.equal(await statusOf(app, 'bob'), 'available')
     await gateway.close()
   })
 
@@ -240,14 +240,14 @@ suite('presence', () => {
       const received = taken(receiver, '/presence')
       return received.length === 2 && received.map(({ json }) => json.data)
     })
-    for (const [n, [status, action]] of [
-      ['online', 'connected'],
-      ['offline', 'disconnected'],
+    for (const [n, [status, action, shown]] of [
+      ['online', 'connected', 'available'],
+      ['offline', 'disconnected', 'offline'],
     ].entries()) {
       const { timestamp, user, ...rest } = calls[n]
       assert.ok(Number.isInteger(timestamp) && timestamp > 1_700_000_000_000)
       assert.equal(user.uid, 'ann')
-      assert.equal(user.status, status)
+      assert.equal(user.status, shown)
       const currentConnection = { action, ...device }
       assert.deepEqual(rest, { status, currentConnection, userPresenceChanged: true })
     }

@@ -91,7 +91,7 @@ const PRESENT = sql`presence join (
     last_active_at, created_at, updated_at, deactivated_at, removed_at
   from users) as u using (app_no, uid)`
 
-/** `available` is a synonym for online. */
+/** Records say `available`; as a filter, `online` means the same. */
 function onlineOf({ status }: { status?: readonly string[] }): boolean | undefined {
   if (!status || status.length === 0) return undefined
   const [online, offline] = [status.some((word) => word !== 'offline'), status.includes('offline')]

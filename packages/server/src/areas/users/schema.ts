@@ -117,7 +117,9 @@ export const UserListQuery = PageQuery({
     Type.Array(Type.Enum(['name', 'uid']), { description: 'Fields to search. Default: both.' }),
   ),
   status: Type.Optional(
-    Type.Array(Type.Enum(['available', 'online', 'offline']), { description: 'Presence.' }),
+    Type.Array(Type.Enum(['available', 'online', 'offline']), {
+      description: 'Presence. `online` means the same as `available`.',
+    }),
   ),
   count: Type.Optional(Type.Boolean({ description: 'Return only the number of users.' })),
   role: Type.Optional(Type.String({ description: 'Only users with this role.' })),

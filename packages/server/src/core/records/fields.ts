@@ -73,7 +73,11 @@ export const columnsOf = <Row>(alias: string) => {
       ...shown(when),
     }),
     /** One of two words. */
-    flag: (column: Keys<Row, boolean>, yes: string, no: string): Field<Row, string> => ({
+    flag: <Yes extends string, No extends string>(
+      column: Keys<Row, boolean>,
+      yes: Yes,
+      no: No,
+    ): Field<Row, Yes | No> => ({
       read: (row) => (row[column] ? yes : no),
       sql: `case when ${alias}.${column} then '"${yes}"' else '"${no}"' end`,
     }),

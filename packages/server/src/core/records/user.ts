@@ -30,7 +30,7 @@ export const USER: Fields<Omit<UserRecord, keyof Presence>, UserRow> = {
 
 /** The fields that depend on the viewer: users across a block don't see them. */
 export const PRESENCE: Fields<Presence, UserRow> = {
-  status: flag('online', 'online', 'offline'),
+  status: flag('online', 'available', 'offline'),
   lastActiveAt: seconds('last_active_at', 'optional'),
 }
 
