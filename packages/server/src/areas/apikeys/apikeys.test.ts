@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { refuseOwnKey } from './policy.ts'
 
 const server = useServer()
 
@@ -269,4 +270,17 @@ suite('deleteApiKey', () => {
     ])
     assert.ok(answers.some(({ status }) => status === 200))
   })
+})
+
+suite('which API keys a key may change', () => {
+  const [own, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  for (const [what, key, code] of [
+    ['itself', Buffer.from(own), 'ERR_APIKEY_NO_SELF_ACTION'],
+    ['another key', other, undefined],
+    ['a key whose hash only begins like its own', own.subarray(0, 31), undefined],
+  ] as const) {
+    test(`${what}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refuseOwnKey({ credential: own }, key)?.code, code)
+    })
+  }
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
 import { join, newOperator } from '../../../test/operators.ts'
+import { refuseCollaborator } from './policy.ts'
 
 const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })
 
@@ -287,4 +288,21 @@ suite("an app's data in the management API", () => {
     assert.equal((await get(`/apps/${app.id}/v3/users`)).status, 200)
     assert.match((await get('/v3/users')).text, /ERR_API_NOT_FOUND/)
   })
+})
+
+suite('whose access an operator may change', () => {
+  const [own, other] = ['rui@example.org', 'ana@example.org']
+  for (const [email, role, code] of [
+    [own, undefined, 'ERR_SELF_ACTION_DENIED'],
+    [own, 'admin', 'ERR_SELF_ACTION_DENIED'],
+    [own, 'owner', 'ERR_SELF_ACTION_DENIED'],
+    [other, 'owner', 'ERR_ALREADY_AN_OWNER'],
+    [other, 'admin', undefined],
+    [other, undefined, undefined],
+  ] as const) {
+    const whose = email === own ? 'their own' : `another operator's`
+    test(`${whose}, as ${role ?? 'an outsider'}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refuseCollaborator({ email: own }, email, role)?.code, code)
+    })
+  }
 })

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import type { ResetUserConversationBody } from '@loquat/sdk'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { refuseClearForAll, refusePin, refusePurge } from './policy.ts'
 
 const server = useServer()
 
@@ -385,4 +386,38 @@ suite('resetUserConversation', () => {
     await say(app, 'b', 'a')
     assert.deepEqual([await unread(app, 'a', 'b'), await unread(app, 'b', 'a')], ['1', '0'])
   })
+})
+
+suite('who may clear and pin conversations', () => {
+  for (const [kind, code] of [
+    ['app', undefined],
+    ['appOnBehalf', undefined],
+    ['user', 'AUTH_ERR_NO_ACCESS'],
+  ] as const) {
+    test(`delete messages for both, as ${kind}: ${code ?? 'allowed'}`, () => {
+      const acting = kind === 'app' ? { kind } : { kind, uid: 'amira' }
+      assert.equal(refusePurge(acting)?.code, code)
+    })
+  }
+
+  for (const [kind, scope, code] of [
+    ['user', null, undefined],
+    ['group', 'admin', undefined],
+    ['group', 'moderator', 'ERR_GROUP_NO_ADMIN_SCOPE'],
+    ['group', 'participant', 'ERR_GROUP_NO_ADMIN_SCOPE'],
+    ['group', null, 'ERR_GROUP_NO_ADMIN_SCOPE'],
+  ] as const) {
+    test(`clear a ${kind} conversation for everyone, as ${scope}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refuseClearForAll(kind, scope)?.code, code)
+    })
+  }
+
+  for (const [by_app, code] of [
+    [true, 'ERR_SYSTEM_PINNED_CONVERSATION'],
+    [false, undefined],
+  ] as const) {
+    test(`change a pin of ${by_app ? 'the app' : 'their own'}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refusePin({ by_app })?.code, code)
+    })
+  }
 })

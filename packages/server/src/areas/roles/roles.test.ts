@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { refuseDelete } from './policy.ts'
 
 const server = useServer()
 
@@ -71,4 +72,16 @@ suite('deleteRole', () => {
     assert.equal((await roles.create(coach)).role, 'coach')
     assert.equal((await users.get('a')).role, 'default')
   })
+})
+
+suite('which roles can be deleted', () => {
+  for (const [role, built_in, code] of [
+    ['default', true, 'ERR_ROLE_DELETE_DENIED'],
+    ['@agentic', true, 'ERR_ROLE_DELETE_DENIED'],
+    ['guest', false, undefined],
+  ] as const) {
+    test(`${role}: ${code ?? 'allowed'}`, () => {
+      assert.equal(refuseDelete({ role, built_in })?.code, code)
+    })
+  }
 })
