@@ -1049,7 +1049,7 @@ end $$;
 
 CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RETURNS text
     LANGUAGE sql IMMUTABLE
-    RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender <> (h).one)) THEN (h).one ELSE (h).other END;
+    RETURN CASE WHEN (((h).kind = 'group'::text) OR ((m).sender = (h).other)) THEN (h).one WHEN ((m).sender = (h).one) THEN (h).other ELSE COALESCE(((m).data #>> '{entities,for,entity,uid}'::text[]), (h).one) END;
 
 CREATE FUNCTION public.message_text(m public.messages, h public.conversations) RETURNS text
     LANGUAGE sql STABLE

@@ -4,9 +4,17 @@ create or replace function conversation_id(p_kind text, p_one text, p_other text
 language sql immutable parallel safe
 return case p_kind when 'group' then 'group_' || p_one else p_one || '_user_' || p_other end;
 
+/*
+ * If neither of the two users sent it, it is the app's action message about a message of theirs, and
+ * names the receiver of that message.
+ */
 create or replace function receiver_of(m messages, h conversations) returns text
 language sql immutable
-return case when h.kind = 'group' or m.sender <> h.one then h.one else h.other end;
+return case
+  when h.kind = 'group' or m.sender = h.other then h.one
+  when m.sender = h.one then h.other
+  else coalesce(m.data #>> '{entities,for,entity,uid}', h.one)
+end;
 
 /* The role that a user is shown with: one that was removed counts as `default`. */
 create or replace function shown_role(p_app_no int, p_role text) returns text

@@ -64,14 +64,14 @@ const pick = (data: Json, ...keys: string[]): Json =>
 const textOf = ({ data }: MessageEdit) => (isObject(data) ? data.text : undefined)
 
 /**
- * Given fields replace the current ones, the others stay. The parts that define a message stay too,
- * and for media everything but the caption.
+ * Given fields replace the current ones, the others stay. Of media, only the attachments, the caption
+ * and the metadata can change.
  */
 function edited({ category, type, data: before }: MessageRow, { data = {} }: MessageEdit): Content {
   if (!isObject(data)) throw fail('ERR_INVALID_MESSAGE_DATA')
-  const { attachments: _attachments, ...others } = withoutOurs(data)
+  const others = withoutOurs(data)
   const media = category === 'message' && type !== 'text'
-  const given: Json = media ? pick(others, 'text', 'metadata') : others
+  const given: Json = media ? pick(others, 'attachments', 'text', 'metadata') : others
   const merged = Object.entries({ ...withoutOurs(before), ...given })
   const kept = Object.fromEntries(merged.filter(([key]) => given[key] !== null))
   return checkContent(category, type, kept)

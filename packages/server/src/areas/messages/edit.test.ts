@@ -83,14 +83,29 @@ suite('updateMessage', () => {
     for (const row of rows) assert.doesNotMatch(row.data, /First|Second|Third|secret/)
   })
 
-  test('changes captions and custom data, but not attachments', async () => {
+  test('changes attachments, captions and custom data', async () => {
     const app = await newApp()
     const attachments = [{ url: 'https://files.example/a.png' }]
     const image = await say(app, 'sender', { type: 'image', data: { text: 'Old', attachments } })
-    const other = [{ url: 'https://files.example/b.png' }]
-    await edit(app, 'sender', image.id, { data: { text: 'New', attachments: other } })
+    const other = { url: 'https://files.example/b.png', name: 'Sunset', mimeType: 'image/png' }
+    await edit(app, 'sender', image.id, { data: { attachments: [{ ...other, size: 7 }] } })
+    const changed = (await get(app, image.id)).data
+    assert.deepEqual([changed.text, changed.attachments], ['Old', [{ ...other, size: '7' }]])
+    const found = await app.client.messages.list({ searchKey: 'sunset' })
+    assert.deepEqual(
+      found.data.map(({ id }) => id),
+      [image.id],
+    )
+    for (const [code, none] of [
+      ['ERR_EMPTY_MESSAGE_FILE', []],
+      ['ERR_EMPTY_MESSAGE_FILE', null],
+      ['ERR_INVALID_MEDIA_MESSAGE', [{ url: 'no url' }]],
+    ] as const) {
+      await refused(edit(app, 'sender', image.id, { data: { attachments: none } }), code)
+    }
+    await edit(app, 'sender', image.id, { data: { text: 'New' } })
     const { text, attachments: kept } = (await get(app, image.id)).data
-    assert.deepEqual([text, kept], ['New', attachments])
+    assert.deepEqual([text, kept.length], ['New', 1])
     await edit(app, 'sender', image.id, { data: { metadata: { a: 1 }, own: 1 } })
     const { metadata, own } = (await get(app, image.id)).data
     assert.deepEqual([metadata, own], [{ a: 1 }, undefined])
@@ -221,6 +236,35 @@ suite('the right to edit a message', () => {
       const { id } = await say(app, 'sender', { ...to, data: { text: 'Hi' } })
       const { body } = await edit(app, by, id, { data: { text: 'Hello' } })
       assert.equal(body.error?.code, code)
+    })
+  }
+
+  for (const [from, to] of [
+    ['sender', 'other'],
+    ['other', 'sender'],
+  ] as const) {
+    test(`of ${from} to ${to} by the app names the receiver of the message`, async () => {
+      const app = await newApp()
+      const message = { receiver: to, receiverType: 'user', data: { text: 'Hi' } }
+      const { id } = await say(app, from, message)
+      const edited = (await edit(app, undefined, id, { data: { text: 'Hello' } })).body.data
+      const deleted = (await app.call('DELETE', `/v3/messages/${id}`)).body.data
+      const listed = await app.as(from).messages.listUser(to, { category: 'action' })
+      const events = (await app.events()).filter(({ type }) => /edited|deleted/.test(type))
+      const shown = [
+        edited,
+        deleted,
+        ...listed.data,
+        ...events.map(({ payload }) => payload.message),
+      ]
+      assert.deepEqual(
+        shown.map(({ sender, receiver }) => [sender, receiver]),
+        Array(6).fill(['app_system', to]),
+      )
+      assert.deepEqual(
+        shown.map(({ data }) => data.entities.for.entity.uid),
+        Array(6).fill(to),
+      )
     })
   }
 

@@ -80,7 +80,10 @@ suite('presence', () => {
     assert.deepEqual(statuses(await app.client.users.list()), [
       ...['ann offline', 'bob available', 'cat offline'],
     ])
-    assert.deepEqual(statuses(await app.client.friends.list('ann')), ['bob available', 'cat offline'])
+    assert.deepEqual(statuses(await app.client.friends.list('ann')), [
+      'bob available',
+      'cat offline',
+    ])
     assert.deepEqual(statuses(await app.client.groupMembers.list('g')), [
       ...['bob available', 'cat offline'],
     ])

@@ -39,6 +39,13 @@ export const MESSAGE: Fields<MessageBase, MessageRow> = {
   pinnedBy: text('pinned_by', 'optional'),
 }
 
-export function receiverOf({ kind, sender, one, other }: MessageRow): string {
-  return kind === 'group' || sender !== one ? one : other
+/**
+ * If neither of the two users sent it, it is the app's action message about a message of theirs, and
+ * names the receiver of that message.
+ */
+export function receiverOf({ kind, sender, one, other, data }: MessageRow): string {
+  if (kind === 'group' || sender === other) return one
+  if (sender === one) return other
+  const { entities } = data as { entities?: { for?: { entity: { uid?: string } } } }
+  return entities?.for?.entity.uid ?? one
 }

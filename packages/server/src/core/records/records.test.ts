@@ -97,7 +97,8 @@ const id = fc.maxSafeNat()
 const message = fc
   .record({
     uids: fc.tuple(text, text),
-    first: fc.boolean(),
+    by: fc.constantFrom('one', 'other', 'app'),
+    to: fc.option(fc.constantFrom('one', 'other'), { nil: undefined }),
     kind: fc.constantFrom('user', 'group'),
     columns: fc.record({
       ...{ id, category: text, type: text, tags: fc.array(text, { maxLength: 2 }) },
@@ -107,10 +108,14 @@ const message = fc
       ...{ pinned_at: maybe(time), pinned_by: maybe(text) },
     }),
   })
-  .map(({ uids: [one, other], first, kind, columns }) => ({
-    m: { ...columns, sender: first ? one : other, data: {} },
-    h: { kind, one, other: kind === 'group' ? '' : other },
-  }))
+  .map(({ uids: [one, other], by, to, kind, columns }) => {
+    const uids = { one, other, app: 'app_system' }
+    const data = to ? { entities: { for: { entity: { uid: uids[to] } } } } : {}
+    return {
+      m: { ...columns, sender: uids[by], data },
+      h: { kind, one, other: kind === 'group' ? '' : other },
+    }
+  })
 
 /** Compares the records that `sql` prints from random rows, many at a time, with those that TypeScript builds. */
 async function compare<Row extends object>(
