@@ -5,6 +5,8 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { errors, impossibleErrors } from '@loquat/protocol'
 import { managementOperations, operations, type Schema } from './conformity.ts'
+import { readLedger } from './ledger.ts'
+import { checkAdditions, checkArea } from './ledger-check.ts'
 
 const SERVER = fileURLToPath(new URL('..', import.meta.url))
 
@@ -105,4 +107,14 @@ suite('the OpenAPI document', () => {
       assert.equal(named, method !== 'GET' && kept)
     })
   }
+})
+
+suite('the contract ledger', () => {
+  const ledger = readLedger()
+
+  for (const area of ledger.areas) {
+    test(`says what is built: ${area.title}`, () => assert.deepEqual(checkArea(area, ledger), []))
+  }
+
+  test('knows everything that we offer', () => assert.deepEqual(checkAdditions(ledger), []))
 })

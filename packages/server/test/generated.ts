@@ -21,7 +21,9 @@ import { findBinaries } from '../src/engines/binaries.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { Schema } from '../src/platform/db/query.ts'
 import { Acknowledged, Page } from '../src/platform/http/schemas.ts'
+import { contractPage } from './contract-page.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
+import { readLedger } from './ledger.ts'
 import { realtimePage } from './realtime-page.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -54,6 +56,7 @@ export async function generatedFiles(
     'packages/sdk/src/management.gen.ts': sdkOperations(management, 'ManagementOperations'),
     'packages/sdk/src/protocol.gen.ts': sdkProtocol(),
     'docs/config.md': configPage(),
+    'docs/contract.md': contractPage(NOTE, readLedger()),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
     'docs/realtime.md': realtimePage(NOTE),

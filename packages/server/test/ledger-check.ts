@@ -1,0 +1,345 @@
+/** Compares the contract ledger with our documents, the error catalogue and the tables of events, both ways. */
+import { readFileSync } from 'node:fs'
+import {
+  clientFrames,
+  type EventType,
+  errors,
+  events,
+  impossibleErrors,
+  serverFrames,
+  triggerDataOf,
+  triggers,
+} from '@loquat/protocol'
+import { settings } from '../src/core/settings.ts'
+import type { Additions, Area, ContractOperation, Field, Ledger, State } from './ledger.ts'
+import {
+  contradiction,
+  find,
+  hasPath,
+  namesIn,
+  type Resolve,
+  type Schema,
+  sampleOf,
+} from './ledger-schemas.ts'
+
+interface DocumentOperation {
+  deprecated?: boolean
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+  'x-on-behalf-of'?: string
+  'x-rate-class'?: string
+}
+
+/** An operation of a document. */
+interface Operation {
+  name: string
+  source: DocumentOperation
+  parameters: Schema
+  body: Schema
+  answer: Schema
+  codes: Set<string>
+  resolve: Resolve
+}
+
+const jsonOf = (content?: Record<string, { schema: Schema }>) =>
+  content?.['application/json']?.schema ?? {}
+
+function readDocument(file: string): Operation[] {
+  const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+  const { paths, components } = JSON.parse(text) as {
+    paths: Record<string, Record<string, DocumentOperation>>
+    components: { schemas?: Record<string, Schema> }
+  }
+  const resolve = (ref: string) => components.schemas?.[ref.split('/').at(-1) ?? ''] ?? {}
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, source]) => {
+      const responses = Object.values(source.responses).map(({ content }) => jsonOf(content))
+      return {
+        name: `${method.toUpperCase()} ${path}`,
+        source,
+        parameters: parametersOf(source),
+        body: jsonOf(source.requestBody?.content),
+        answer: jsonOf(source.responses['200']?.content),
+        codes: new Set(codesIn(responses, resolve)),
+        resolve,
+      }
+    }),
+  )
+}
+
+/** Query and header parameters as an object. */
+function parametersOf({ parameters = [] }: DocumentOperation): Schema {
+  const own = parameters.filter((one) => one.in !== 'path' && one.name !== 'onBehalfOf')
+  return {
+    type: 'object',
+    properties: Object.fromEntries(own.map(({ name, schema }) => [name, schema])),
+    required: own.flatMap(({ name, required }) => (required ? name : [])),
+    additionalProperties: false,
+  }
+}
+
+/** The codes in error answers, and those for single ids in other answers. */
+function codesIn(schema: unknown, resolve: Resolve, seen = new Set<string>()): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { $ref, properties } = schema as Schema
+  if ($ref) return seen.has($ref) ? [] : codesIn(resolve($ref), resolve, new Set([...seen, $ref]))
+  const own = properties?.error?.properties?.code?.enum as string[] | undefined
+  const inner = Object.values(schema).flatMap((value) => codesIn(value, resolve, seen))
+  return [...(own ?? []), ...inner]
+}
+
+const documents = new Map(
+  ['openapi.json', 'management.openapi.json']
+    .flatMap(readDocument)
+    .map((operation) => [operation.name, operation]),
+)
+
+const isBuilt = ({ state }: { state: State }) => state.state === 'built'
+const isOffered = ({ state }: { state: State }) => state.state !== 'waiting'
+
+/** What is wrong with entries of an area: built ones that differ or don't exist, waiting ones that do. */
+export const checkArea = (area: Area, ledger: Ledger): string[] => [
+  ...area.operations.flatMap((operation) => checkOperation(operation, ledger)),
+  ...area.errors.flatMap(checkError),
+  ...area.triggers.flatMap(checkTrigger),
+  ...area.events.flatMap(checkEvent),
+  ...area.settings.flatMap(checkSetting),
+]
+
+function checkOperation(operation: ContractOperation, { areas, records }: Ledger): string[] {
+  const { state, at, answer } = operation
+  if (state.state === 'deviates') return []
+  if (state.state === 'waiting')
+    return at
+      .filter((name) => documents.has(name))
+      .map((name) => `${name} waits for ${state.area}, but exists`)
+  const returned = new Set(areas.flatMap((area) => area.errors.filter(isBuilt)).map(codeOf))
+  const recordOf = (name = '') => records.get(name) ?? []
+  return at.flatMap((name) => {
+    const ours = documents.get(name)
+    if (!ours) return [`${name} doesn't exist`]
+    const { resolve } = ours
+    const request = { resolve, request: true }
+    const response = { resolve, request: false }
+    return [
+      ...checkFields(name, operation.parameters, [ours.parameters], request),
+      ...checkFields(`${name}: body`, operation.body, [ours.body], request),
+      ...(answer
+        ? checkFields(
+            `${name}: ${answer.record ?? 'answer'}`,
+            [...recordOf(answer.record), ...answer.fields],
+            dataOf(ours, [answer.kind]),
+            response,
+          )
+        : []),
+      ...operation.meta.filter(isBuilt).flatMap((meta) => {
+        const schemas = schemasAt(ours, `meta.${meta.name}`)
+        return checkFields(`${name}: meta.${meta.name}`, recordOf(meta.record), schemas, response)
+      }),
+      ...operation.errors
+        .filter(
+          (error) => isBuilt(error) && returned.has(error.code) && !ours.codes.has(error.code),
+        )
+        .map(({ code }) => `${name} doesn't declare ${code}`),
+      ...checkAccess(operation, ours),
+    ]
+  })
+}
+
+const codeOf = ({ code }: { code: string }) => code
+
+/** Who may call it, how often, and for how long. */
+function checkAccess({ deprecated, onBehalfOf, rate }: ContractOperation, ours: Operation) {
+  const { name, source } = ours
+  const { 'x-on-behalf-of': acting = 'ignored', 'x-rate-class': ownRate = 'standard' } = source
+  const pairs = [
+    ['deprecated', deprecated, source.deprecated ?? false],
+    ['onBehalfOf', onBehalfOf, acting],
+    ['rate', rate, ownRate],
+  ]
+  return pairs
+    .filter(([, theirs, own]) => theirs !== own)
+    .map(([what, theirs, own]) => `${name}: ${what} is ${own} instead of ${theirs}`)
+}
+
+function checkFields(
+  where: string,
+  fields: Field[],
+  schemas: Schema[],
+  { resolve, request }: { resolve: Resolve; request: boolean },
+): string[] {
+  return fields.flatMap((field) => {
+    const { path, required, state } = field
+    const found = find(schemas, path, resolve)
+    if (found === 'open' || state.state === 'deviates') return []
+    if (state.state === 'waiting')
+      return found ? [`${where} ${path} waits for ${state.area}, but exists`] : []
+    if (!found) return [`${where} ${path} doesn't exist`]
+    const problems = contradiction(field, found.schemas, resolve)
+    if (required && !found.required && !found.open)
+      problems.push(request ? "isn't required" : "isn't always there")
+    // Inside an optional object, fields may be required.
+    if (request && found.required && !required && !path.includes('.')) problems.push('is required')
+    return problems.map((problem) => `${where} ${path} ${problem}`)
+  })
+}
+
+const PLACES = { one: 'data', list: 'data[]', each: 'data.{id}' }
+
+/** The schemas of `data`: of the record, of a list's elements, or of a map's values. */
+const dataOf = (operation: Operation, kinds: (keyof typeof PLACES)[]): Schema[] =>
+  kinds.flatMap((kind) => schemasAt(operation, PLACES[kind]))
+
+function schemasAt({ answer, resolve }: Operation, path: string): Schema[] {
+  const found = find([answer], path, resolve)
+  return found && found !== 'open' ? found.schemas : []
+}
+
+function checkError({ code, status, never, state }: Area['errors'][number]): string[] {
+  const ours = (errors as Record<string, { status: number }>)[code]
+  const problems = [
+    ours && state.state === 'waiting' && `waits for ${state.area}, but exists`,
+    ours && state.state === 'built' && ours.status !== status && `has the status ${ours.status}`,
+    !ours && state.state === 'built' && "isn't in the catalogue",
+    never && !Object.hasOwn(impossibleErrors, code) && "isn't among the codes never returned",
+  ]
+  return problems.filter((problem) => problem).map((problem) => `${code} ${problem}`)
+}
+
+function checkTrigger({ name, data, state }: Area['triggers'][number]): string[] {
+  const ours = triggers.get(name)
+  if (state.state === 'waiting' && ours) return [`${name} waits for ${state.area}, but exists`]
+  if (state.state !== 'built') return []
+  if (!ours) return [`there is no trigger ${name}`]
+  const payload = sampleOf(schemaOf(events[ours.type].payload))
+  const sent = triggerDataOf(ours.type, payload)
+  return data.flatMap(({ path, state: own }) => {
+    const there = hasPath(sent, path)
+    if (own.state === 'waiting' && there)
+      return [`${name} ${path} waits for ${own.area}, but exists`]
+    return own.state === 'built' && !there ? [`${name} ${path} doesn't exist`] : []
+  })
+}
+
+/** TypeBox schemas are JSON schemas. */
+const schemaOf = (schema: object) => schema as Schema
+
+/** What an event or a frame of this type carries. */
+const bodiesOf = (type: string): Schema[] =>
+  [
+    events[type as EventType]?.payload,
+    (serverFrames as Record<string, { body?: unknown }>)[type]?.body,
+    (clientFrames as Record<string, { body?: unknown }>)[type]?.body,
+  ].filter((body): body is Schema => body !== undefined)
+
+const ourEvents = [...new Set([events, serverFrames, clientFrames].flatMap(Object.keys))]
+
+function checkEvent({ name, as, fields, state }: Area['events'][number]): string[] {
+  if (state.state !== 'built') return []
+  if (!ourEvents.includes(as)) return [`${name}: there is no event or frame ${as}`]
+  return Object.values(fields)
+    .filter((path) => !find(bodiesOf(as), path, unresolved))
+    .map((path) => `${name}: ${as} has no ${path}`)
+}
+
+const unresolved: Resolve = (ref) => {
+  throw new Error(`events refer to nothing, but to ${ref}`)
+}
+
+function checkSetting({ name, default: initial, state }: Area['settings'][number]): string[] {
+  const ours = (settings as Record<string, { default: unknown }>)[name]
+  if (state.state !== 'built') return []
+  if (!ours) return [`there is no setting ${name}`]
+  return ours.default === initial ? [] : [`${name} is ${ours.default} by default`]
+}
+
+/** What we offer and the ledger doesn't know, and what is listed as an addition without being one. */
+export function checkAdditions({ areas, records, additions }: Ledger): string[] {
+  const operations = areas.flatMap((area) => area.operations)
+  const targets = operations.flatMap(({ at }) => at)
+  const never = areas.flatMap((area) => area.errors.filter((error) => error.never)).map(codeOf)
+  const known = {
+    operations: targets,
+    errors: areas.flatMap((area) => area.errors).map(codeOf),
+    events: [
+      ...areas.flatMap((area) => area.events.filter(isOffered).map(({ as }) => as)),
+      ...[...triggers].flatMap(([trigger, { type }]) =>
+        areas.some((area) => area.triggers.some(({ name }) => name === trigger)) ? type : [],
+      ),
+    ],
+    settings: areas.flatMap((area) => area.settings.map(({ name }) => name)),
+  }
+  return [
+    ...compare('operation', [...documents.keys()], known.operations, additions.operations),
+    ...compare('error', Object.keys(errors), known.errors, additions.errors),
+    ...compare('error never returned', Object.keys(impossibleErrors), never, {}),
+    ...compare('event', ourEvents, known.events, additions.events),
+    ...compare('setting', Object.keys(settings), known.settings, additions.settings),
+    ...operations.flatMap((operation) => compareOperation(operation, records, additions)),
+    ...[additions.parameters, additions.body, additions.fields]
+      .flatMap(Object.keys)
+      .filter((where) => ![...targets, ...records.keys(), 'every operation'].includes(where))
+      .map((where) => `additions to ${where}, which the ledger doesn't have`),
+  ]
+}
+
+/** Each of our names is in the ledger or among the additions, and no addition is anything else. */
+function compare(
+  what: string,
+  ours: string[],
+  known: string[],
+  added: Record<string, string> = {},
+): string[] {
+  const missing = ours.filter((name) => !known.includes(name) && !Object.hasOwn(added, name))
+  const stale = Object.keys(added).filter((name) => !ours.includes(name) || known.includes(name))
+  return [
+    ...missing.map((name) => `${what} ${name} is neither in the ledger nor among the additions`),
+    ...stale.map((name) => `${what} ${name} isn't an addition`),
+  ]
+}
+
+function compareOperation(
+  { at, state, parameters, body, answer, meta }: ContractOperation,
+  records: Ledger['records'],
+  additions: Additions,
+): string[] {
+  if (state.state === 'waiting') return []
+  const fields = [answer?.record, answer?.or].flatMap((name) => records.get(name ?? '') ?? [])
+  const everywhere = Object.keys(additions.parameters['every operation'] ?? {})
+  return at.flatMap((name) => {
+    const ours = documents.get(name)
+    if (!ours) return []
+    const { resolve } = ours
+    const own = namesIn([ours.parameters], resolve).filter((one) => !everywhere.includes(one))
+    const shown = answer?.kind === 'each' ? [] : namesIn(dataOf(ours, ['one', 'list']), resolve)
+    // `{key}` stands for any name.
+    const named = answer?.fields.some(({ path }) => path.startsWith('{')) ? shown : []
+    const known = [...topOf([...fields, ...(answer?.fields ?? [])]), ...named]
+    const added = { ...addedTo(answer?.record, shown, additions), ...additions.fields[name] }
+    return [
+      ...compare(`${name}: parameter`, own, pathsOf(parameters), additions.parameters[name]),
+      ...compare(
+        `${name}: field of the body`,
+        namesIn([ours.body], resolve),
+        topOf(body),
+        additions.body[name],
+      ),
+      ...compare(`${name}: field of the answer`, shown, known, added),
+      ...meta.flatMap(({ name: place, record }) => {
+        const inside = namesIn(schemasAt(ours, `meta.${place}`), resolve)
+        const rest = addedTo(record, inside, additions)
+        return compare(`${name}: meta.${place}`, inside, topOf(records.get(record) ?? []), rest)
+      }),
+    ]
+  })
+}
+
+const pathsOf = (fields: Field[]) => fields.map(({ path }) => path)
+const topOf = (fields: Field[]) => fields.map(({ path }) => path.split(/[.[]/)[0] ?? '')
+
+/** Additions to a record, as far as they are shown. */
+const addedTo = (record = '', shown: string[], { fields }: Additions) =>
+  Object.fromEntries(
+    Object.entries(fields[record] ?? {}).filter(([field]) => shown.includes(field)),
+  )
