@@ -1005,6 +1005,9 @@ begin
     if m.seq is not null then
       insert into marks (app_no, conversation, uid, kind, seq, at)
       values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      m := message_of_receipt(h, p_uid, v_marked, m);
+    end if;
+    if m.seq is not null then
       receipt := true;
       message_id := m.id;
       sender := m.sender;
@@ -1013,7 +1016,7 @@ begin
           select distinct k.sender from (
             select c.sender from messages c
             where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
-              and c.seq <= m.seq
+              and c.seq <= m.seq and (c.category <> 'action' or c.type <> 'message')
             order by c.seq desc limit 100) k
           where k.sender not in (p_uid, 'app_system'));
       end if;
@@ -1045,6 +1048,22 @@ begin
     and not exists (select from blocks b
       where b.app_no = h.app_no and b.uid = p_by and b.blocked_uid = mentioned)
   order by mentioned collate "C";
+end $$;
+
+CREATE FUNCTION public.message_of_receipt(h public.conversations, p_uid text, p_after bigint, p_newest public.messages) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages;
+begin
+  if p_newest.category <> 'action' or p_newest.type <> 'message' then return p_newest; end if;
+  select * into m from (
+    select * from messages
+    where app_no = h.app_no and conversation = h.no and seq > p_after and seq < p_newest.seq
+    order by seq desc limit 1000) looked
+  where sender <> p_uid and (category <> 'action' or type <> 'message')
+  order by seq desc limit 1;
+  return m;
 end $$;
 
 CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RETURNS text

@@ -32,12 +32,34 @@ begin
 end $$;
 
 /*
+ * Finds the message that a receipt names: the newest of the others' messages, unless that is the
+ * action message of an edit or deletion. Then it is the newest one before that, if the user hasn't
+ * marked that one before.
+ */
+create or replace function message_of_receipt(
+  h conversations, p_uid text, p_after bigint, p_newest messages
+) returns messages
+language plpgsql as $$
+declare
+  m messages;
+begin
+  if p_newest.category <> 'action' or p_newest.type <> 'message' then return p_newest; end if;
+  select * into m from (
+    select * from messages
+    where app_no = h.app_no and conversation = h.no and seq > p_after and seq < p_newest.seq
+    order by seq desc limit 1000) looked
+  where sender <> p_uid and (category <> 'action' or type <> 'message')
+  order by seq desc limit 1;
+  return m;
+end $$;
+
+/*
  * Moves a user's mark. It locks the inbox row first and then reads the head: a message that the
  * user sends meanwhile waits for the row, so it is counted exactly once, here or by its send.
  *
- * Other users learn about it by a receipt: a row in `marks` at the newest message that somebody
- * else sent, if it is past the previous row. There is no receipt between two users if one blocks
- * the other.
+ * A row in `marks` at the newest message that somebody else sent, if it is past the previous row,
+ * says when. Other users learn about it by a receipt, unless only edits and deletions are new. There
+ * is neither between two users if one blocks the other.
  */
 create or replace function mark_conversation(
   p_app_no int, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint,
@@ -114,6 +136,9 @@ begin
     if m.seq is not null then
       insert into marks (app_no, conversation, uid, kind, seq, at)
       values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      m := message_of_receipt(h, p_uid, v_marked, m);
+    end if;
+    if m.seq is not null then
       receipt := true;
       message_id := m.id;
       sender := m.sender;
@@ -122,7 +147,7 @@ begin
           select distinct k.sender from (
             select c.sender from messages c
             where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
-              and c.seq <= m.seq
+              and c.seq <= m.seq and (c.category <> 'action' or c.type <> 'message')
             order by c.seq desc limit 100) k
           where k.sender not in (p_uid, 'app_system'));
       end if;

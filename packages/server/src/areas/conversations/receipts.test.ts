@@ -87,6 +87,36 @@ suite('receipts', () => {
     assert.equal(await unread(app, 'a', 'g'), '0')
   })
 
+  for (const to of ['b', 'g']) {
+    test(`name the message, not the action message of an edit or deletion: ${to}`, async () => {
+      const app = await newTeam('a', 'b', 'c')
+      const from = to === 'g' ? 'g' : 'a'
+      await mark(app, 'b', 'g', 'read')
+      const before = (await markEvents(app)).length
+      const [first, second, third] = [
+        await say(app, 'a', to),
+        await say(app, 'a', to),
+        await say(app, 'a', to),
+      ]
+      const edit = (id: string) => app.as('a').messages.update(id, { data: { text: 'New' } })
+      await edit(first)
+      await mark(app, 'b', from, 'delivered')
+      await app.as('a').messages.delete(third)
+      await mark(app, 'b', from, 'read')
+      const { id: again } = await edit(second)
+      await mark(app, 'b', from, 'read')
+      const senders = to === 'g' ? [['a']] : []
+      assert.deepEqual((await markEvents(app)).slice(before), [
+        ['delivered', 'b', third, 'a', ...senders],
+        ['read', 'b', third, 'a', ...senders],
+        ['mark.moved', 'b', again, 'a'],
+      ])
+      const path = `/v3/${to === 'g' ? 'groups' : 'users'}/${from}/messages?undelivered=true`
+      const undelivered = await app.as('b').call('GET', path)
+      assert.deepEqual(undelivered.body.data, [], 'nothing stays undelivered')
+    })
+  }
+
   test('go to own devices only for messages that are read a second time', async () => {
     const app = await newTeam('a', 'b')
     const [first, second] = [await say(app, 'a', 'b'), await say(app, 'a', 'b')]
