@@ -76,6 +76,14 @@ const GROUP = {
   of: ({ group }: EventPayload<'group.updated'>): Audience => ({ group: group.guid }),
 }
 
+/** The owner and the creator of a group: members whom no `group.member.added` names. */
+export const foundersOf = ({
+  group,
+  members,
+  by,
+}: Pick<EventPayload<'group.created'>, 'group' | 'members' | 'by'>): string[] =>
+  [...new Set([group.owner, by.uid])].filter((uid) => Object.hasOwn(members, uid))
+
 const BOTH = 'both users of a 1:1 conversation unless one blocks the other; in a group, all members'
 
 function ofReaction({
@@ -143,8 +151,8 @@ export const audiences: Audiences = {
     who: 'nobody; devices that sent `presence.subscribe` get `presence.changed`',
   },
   'group.created': {
-    who: 'the first members',
-    of: ({ members }) => ({ users: Object.keys(members) }),
+    who: 'the owner and the creator; the other first members get `group.member.added`',
+    of: (payload) => ({ users: foundersOf(payload) }),
   },
   'group.updated': GROUP,
   'group.deleted': GROUP,

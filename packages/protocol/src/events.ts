@@ -205,9 +205,10 @@ export const events = {
     payload: ConnectionChange,
   },
   'group.created': {
-    summary: 'A group was created. The first members are the owner and the creator.',
+    summary:
+      'A group was created. Contains all of its first members, 27 at most: the owner, the creator, and the users in the request, each of whom also gets a `group.member.added`.',
     trigger: 'group_created',
-    payload: Type.Object({ group: GroupRecord, members: Members }),
+    payload: Type.Object({ group: GroupRecord, members: Members, by: UserSnapshot }),
   },
   'group.updated': {
     summary: 'A group changed. Contains the updated group.',

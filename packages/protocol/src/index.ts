@@ -3,6 +3,7 @@ export {
   audienceOf,
   audiences,
   EVERYONE,
+  foundersOf,
   groupTopic,
   topicsOf,
   userTopic,

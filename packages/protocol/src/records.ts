@@ -95,7 +95,11 @@ export const GroupRecord = Type.Object(
     hasJoined: Type.Optional(Type.Boolean({ description: 'Whether the viewer is a member.' })),
     createdAt: Seconds('Time of creation, in Unix seconds.'),
     updatedAt: Type.Optional(Seconds('Time of the last change, in Unix seconds.')),
-    updatedBy: Type.Optional(Type.String({ description: 'UID of the user who changed it.' })),
+    updatedBy: Type.Optional(
+      Type.String({
+        description: 'UID of the user who last changed it, or `app_system` if the app did.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

@@ -130,7 +130,7 @@ export type Group = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** UID of the user who changed it. */
+  /** UID of the user who last changed it, or `app_system` if the app did. */
   updatedBy?: string
 }
 
@@ -886,7 +886,7 @@ export type CreateGroupAnswer = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** UID of the user who changed it. */
+  /** UID of the user who last changed it, or `app_system` if the app did. */
   updatedBy?: string
   /** The result for each uid, in the same lists as in the request. */
   members?: {

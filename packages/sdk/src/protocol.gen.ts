@@ -221,7 +221,7 @@ export type GroupRecord = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt?: number
-  /** UID of the user who changed it. */
+  /** UID of the user who last changed it, or `app_system` if the app did. */
   updatedBy?: string
 }
 
@@ -521,10 +521,11 @@ export interface EventPayloads {
       connectedAt: number
     }
   }
-  /** A group was created. The first members are the owner and the creator. */
+  /** A group was created. Contains all of its first members, 27 at most: the owner, the creator, and the users in the request, each of whom also gets a `group.member.added`. */
   'group.created': {
     group: GroupRecord
     members: Record<string, UserSnapshot>
+    by: UserSnapshot
   }
   /** A group changed. Contains the updated group. */
   'group.updated': {

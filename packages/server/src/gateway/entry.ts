@@ -3,6 +3,7 @@ import {
   audienceOf,
   type EventPayload,
   type EventType,
+  foundersOf,
   topicsOf,
 } from '@loquat/protocol'
 import { type PresenceChange, presenceChangeOf } from './presence-change.ts'
@@ -93,7 +94,10 @@ function audienceChangeOf(
   payload: unknown,
 ): AudienceChange | undefined {
   switch (type) {
-    case 'group.created':
+    case 'group.created': {
+      const created = payload as EventPayload<typeof type>
+      return { kind: 'joined', guid: created.group.guid, uids: foundersOf(created) }
+    }
     case 'group.member.added':
     case 'group.member.joined':
       return membershipChange('joined', payload as Membership)

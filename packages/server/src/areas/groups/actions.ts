@@ -1,7 +1,9 @@
 import type { GroupRecord, UserSnapshot } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { findEntities } from '../../core/entities.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
+import { toEntity } from '../../core/message-record.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { toSharedUser, toSnapshot } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
@@ -16,7 +18,14 @@ import { hashPassword } from '../../platform/secrets/passwords.ts'
 import { lockUsers } from '../users/queries.ts'
 import { applyMemberLists, uidsOf } from './members.actions.ts'
 import { insertMember } from './members.queries.ts'
-import { announceMember, Ceilings, type LockedGroup, lockGroup, orderKeyOf } from './membership.ts'
+import {
+  addedIn,
+  announceMember,
+  Ceilings,
+  type LockedGroup,
+  lockGroup,
+  orderKeyOf,
+} from './membership.ts'
 import { announceOwner, transferOwnership } from './owner.actions.ts'
 import { refuseDelete, refuseUpdate } from './policy.ts'
 import {
@@ -65,11 +74,21 @@ export async function createGroup(
     )
     await addToTotal(tx, appNo, 'groups', 1)
     const { seen } = await show(tx, actor, guid)
-    const payload = { group: seen, members: shared(users, founders) }
+    const first = [...founders, ...messages.flatMap(addedIn)]
+    const by = await actorRecord(tx, actor)
+    const payload = { group: seen, members: shared(users, first), by }
     await announce(tx, { appNo, type: 'group.created', key: orderKeyOf(locked.no), payload })
     for (const message of messages) await announceMember(tx, locked, message)
     return { ...seen, ...(given.members && { members: outcomes }) }
   })
+}
+
+/** The record of the acting user, or of the app. */
+async function actorRecord(tx: Tx, { app, uid = SYSTEM_UID }: Actor): Promise<UserSnapshot> {
+  const found = await findEntities.one(tx, {
+    ...{ appNo: app.no, viewer: null, uids: [uid], guids: [], system: uid === SYSTEM_UID },
+  })
+  return toEntity(found, true) as UserSnapshot
 }
 
 const byUid = (rows: UserRow[]) => new Map(rows.map((row) => [row.uid, row]))
@@ -187,7 +206,7 @@ async function updateFields(
     guid,
     ...{ name, type, icon, description, tags, ...made },
     metadata: json(changes.metadata),
-    by: actor.uid ?? null,
+    by: actor.uid ?? SYSTEM_UID,
   })
 }
 

@@ -58,6 +58,7 @@ suite('createGroup', () => {
     assert.match(event?.key ?? '', /^conversation:\d+$/)
     assert.deepEqual(event?.payload.group, data)
     assert.deepEqual(Object.keys(event?.payload.members), ['amira'])
+    assert.deepEqual(event?.payload.by, event?.payload.members.amira)
   })
 
   test('makes both the creator and another owner admins', async () => {
@@ -88,10 +89,15 @@ suite('createGroup', () => {
     const message = data.members.admins.ben.data
     assert.equal(message.sender, 'amira')
     assert.deepEqual([message.category, message.type], ['action', 'groupMember'])
+    const events = await groupEvents(app)
     assert.deepEqual(
-      (await groupEvents(app)).map(({ type }) => type),
+      events.map(({ type }) => type),
       ['group.created', 'group.member.added', 'group.member.added', 'group.member.banned'],
     )
+    const [created, added] = events.map(({ payload }) => payload)
+    assert.deepEqual(Object.keys(created.members).sort(), ['amira', 'ben', 'cleo'])
+    assert.deepEqual(created.members.ben, added.members.ben)
+    assert.equal(created.by.uid, 'amira')
   })
 
   test('requires a password for the type password and never shows it', async () => {
@@ -178,8 +184,10 @@ suite('updateGroup', () => {
     const { scope, joinedAt, hasJoined, ...group } = data
     assert.deepEqual(event?.payload, { group })
     const before = await app.eventTypes()
-    assert.equal((await put(app, 'g', {})).status, 200)
+    assert.equal((await put(app, 'g', {})).body.data.updatedBy, 'amira')
     assert.deepEqual(await app.eventTypes(), before)
+    assert.equal((await put(app, 'g', { name: 'I' })).body.data.updatedBy, 'app_system')
+    assert.equal((await groupEvents(app)).at(-1)?.payload.group.updatedBy, 'app_system')
     await refused(put(app, 'nobody', {}), 'ERR_GUID_NOT_FOUND')
   })
 
@@ -207,6 +215,7 @@ suite('updateGroup', () => {
     assert.equal((await put(amira, 'g', { owner: 'ben' })).body.data.owner, 'amira')
     const { data } = (await put(app, 'g', { owner: 'ben' })).body
     assert.deepEqual([data.owner, data.membersCount], ['ben', 3])
+    assert.equal(data.updatedBy, 'app_system')
     assert.equal((await get(ben, 'g')).body.data.scope, 'admin')
     assert.equal((await put(app, 'g', { owner: 'cleo' })).body.data.owner, 'cleo')
     assert.equal((await get(cleo, 'g')).body.data.scope, 'admin')

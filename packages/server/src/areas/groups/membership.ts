@@ -147,6 +147,12 @@ interface MemberAction {
   extras?: { scope: ScopeChange }
 }
 
+/** The user whom such an action message adds, if it does. */
+export function addedIn({ data }: MessageRecord): string[] {
+  const { action, entities } = data as unknown as MemberAction
+  return action === 'added' ? [entities.on.entity.uid] : []
+}
+
 /**
  * The event of such an action message, which has none of its own. Events come last in a
  * transaction.

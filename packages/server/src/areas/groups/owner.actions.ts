@@ -51,7 +51,7 @@ export async function transferOwnership(
   owner: string,
 ): Promise<MessageRecord[]> {
   const { actor, group } = locked
-  const by = actor.uid ?? null
+  const by = actor.uid ?? SYSTEM_UID
   const messages =
     owner === SYSTEM_UID ? [] : await makeAdmin(tx, locked, locked.memberState(owner))
   await updateOwner.run(tx, { appNo: actor.app.no, guid: group.guid, owner, by })

@@ -102,7 +102,7 @@ export const updateGroupRow = query<
     metadata: string | null
     tags: string[] | null
     unset: string[]
-    by: string | null
+    by: string
   }
 >(
   'groups.update',
@@ -121,7 +121,7 @@ export const updateGroupRow = query<
    where app_no = :appNo and guid = :guid`,
 )
 
-export const updateOwner = query<OneGroup & { owner: string; by: string | null }>(
+export const updateOwner = query<OneGroup & { owner: string; by: string }>(
   'groups.updateOwner',
   `update groups set owner = :owner, updated_at = now(), updated_by = :by
    where app_no = :appNo and guid = :guid`,

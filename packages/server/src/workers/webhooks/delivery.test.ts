@@ -117,10 +117,10 @@ suite('deliveries', () => {
     await until('it was called', () => hook.delivered().length === 1)
     const [call] = hook.calls()
     assert.ok(call)
-    const { group, members } = call.json.data
+    const { group, members, by } = call.json.data
     assert.deepEqual(call.json, {
       trigger: 'group_created',
-      data: { group, members },
+      data: { group, members, by },
       appId: hook.app.id,
       region: 'us',
       webhook: 'a',
