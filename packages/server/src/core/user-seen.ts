@@ -5,7 +5,7 @@ import { listRelations, type Relation, type UserRow } from './user-rows.ts'
 
 const NONE: Relation = { blocked_by_me_at: null, has_blocked_me_at: null }
 
-/** How the auth token's user sees these users: one statement for all of them. */
+/** How the acting user sees these users: one statement for all of them. */
 export async function showTo({ app, uid: viewer = '' }: Actor, rows: readonly UserRow[]) {
   const uids = rows.map(({ uid }) => uid)
   const relations = await listRelations.many(app.cell.db, { appNo: app.no, viewer, uids })

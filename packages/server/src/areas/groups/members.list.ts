@@ -21,7 +21,7 @@ export interface MemberFilter {
   guid: string
   scopes: readonly Scope[]
   status: MemberListQuery['status'] | undefined
-  /** The auth token's user. */
+  /** The acting user. */
   viewer: string | undefined
 }
 

@@ -1,6 +1,7 @@
 import { SCOPES, type UserRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
+import { conversationIdOf, SYSTEM_UID } from '../../core/ids.ts'
 import { type Refusal, refuseIf, refuseOutside } from '../../core/policy.ts'
 import { toSharedUser } from '../../core/user-record.ts'
 import type { UserRow } from '../../core/user-rows.ts'
@@ -25,16 +26,15 @@ export async function pageOfMembers(
   const { no: appNo, cell } = actor.app
   const group = await getGroup(actor, guid, refuseOutside)
   const { page, perPage, cursor, ...filters } = query
-  const viewer = actor.kind === 'user' ? actor.uid : undefined
   const scopes = filters.scopes ? [...new Set(filters.scopes)] : SCOPES
-  const filter = { appNo, guid, scopes, status: filters.status, viewer }
+  const filter = { appNo, guid, scopes, status: filters.status, viewer: actor.uid }
   const list = {
     ...membersOf(cell.db, filter, group.members_count),
     name: ['members', appNo, guid],
-    filters: [actor.credential.toString('base64'), filters],
+    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters],
   }
   const found = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
-  return toPage(actor, found, toMember)
+  return toPage(actor, found, toMember, asSeenByApp)
 }
 
 export async function pageOfBans(
@@ -56,16 +56,22 @@ export async function pageOfBans(
   return toPage(actor, found, toBanned)
 }
 
+/** A member's record names the conversation with the viewer; the app has conversations as well. */
+const asSeenByApp = (row: UserRow): UserRecord => ({
+  ...toSharedUser(row),
+  conversationId: conversationIdOf(SYSTEM_UID, row.uid),
+})
+
 /**
  * The group, if the actor may see its lists: the app always, a user depending on their state in the
  * group.
  */
 async function getGroup(
-  { kind, uid = '', app: { no: appNo, cell } }: Actor,
+  { uid, app: { no: appNo, cell } }: Actor,
   guid: string,
   refuse: (viewer: MemberState) => Refusal,
 ): Promise<GroupRow> {
-  if (kind !== 'user') {
+  if (uid === undefined) {
     const group = await findGroup.maybeOne(cell.db, { appNo, guid })
     if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
     return group
@@ -83,7 +89,8 @@ async function toPage<R extends UserRow, T>(
   actor: Actor,
   { rows, meta }: Found<R>,
   toRecord: (row: R, user: UserRecord) => T,
+  showToApp = toSharedUser,
 ) {
-  const show = actor.kind === 'user' ? await showTo(actor, rows) : toSharedUser
+  const show = actor.uid === undefined ? showToApp : await showTo(actor, rows)
   return { data: rows.map((row) => toRecord(row, show(row))), meta }
 }

@@ -26,7 +26,6 @@ const access: Access = {
   rate: 'standard',
 }
 const OUTSIDE = ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'] as const
-const list = { ...access, onBehalfOf: 'ignored' } as const
 const TARGET = [...OUTSIDE, 'ERR_UID_NOT_FOUND', 'ERR_GROUP_NO_CLEARANCE'] as const
 const MODERATED = [...TARGET, 'ERR_GROUP_NO_MODERATOR_SCOPE'] as const
 
@@ -59,11 +58,13 @@ export const memberRoutes =
     app.get(
       '/groups/:guid/members',
       {
-        config: { ...list, errors: OUTSIDE },
+        config: { ...access, errors: OUTSIDE },
         schema: {
           operationId: 'listMembers',
           tags: ['group_members'],
           summary: 'List the members of a group',
+          description:
+            "A member's `conversationId` is that of the conversation with the acting user, or with the app if there is none. With an acting user, who must be a member, the list shows members as that user sees them.",
           params: GuidParams,
           querystring: MemberListQuery,
           response: { 200: Page(MemberRecord) },
@@ -156,7 +157,11 @@ export const memberRoutes =
     app.get(
       '/groups/:guid/bannedusers',
       {
-        config: { ...list, errors: [...OUTSIDE, 'ERR_GROUP_NO_MODERATOR_SCOPE'] },
+        config: {
+          ...access,
+          onBehalfOf: 'ignored',
+          errors: [...OUTSIDE, 'ERR_GROUP_NO_MODERATOR_SCOPE'],
+        },
         schema: {
           operationId: 'listBannedUsers',
           tags: ['banned_users'],

@@ -359,4 +359,22 @@ suite('listMembers', () => {
     assert.equal((await app.call('GET', '/v3/groups/g/members?cursor=x')).status, 400)
     assert.equal((await app.call('GET', '/v3/groups/h/members')).status, 404)
   })
+
+  test('names the conversation of each member with the app or the acting user', async () => {
+    const app = await newGroup(['amira', 'ben', 'cleo'], {
+      members: { participants: ['amira', 'ben'] },
+    })
+    const ids = async (by: Caller) =>
+      (await by.call('GET', '/v3/groups/g/members')).body.data.map(
+        ({ conversationId }: { conversationId?: string }) => conversationId,
+      )
+    assert.deepEqual(await ids(app), ['amira_user_app_system', 'app_system_user_ben'])
+    const sent = await app.sendText('ben')
+    assert.equal(sent.conversationId, 'app_system_user_ben')
+    assert.deepEqual(await ids(app.as('ben')), ['amira_user_ben', undefined])
+    await app.client.blockedUsers.block('ben', { blockedUids: ['amira'] })
+    const { data } = await app.as('ben').groupMembers.list('g')
+    assert.equal(data[0]?.blockedByMe, true)
+    await refused(app.as('cleo').groupMembers.list('g'), 'ERR_GROUP_NOT_JOINED')
+  })
 })

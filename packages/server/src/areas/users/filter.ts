@@ -43,7 +43,7 @@ const STATE: Record<State, Sql> = {
   deactivated: sql`deactivated_at is not null and removed_at is null`,
 }
 
-/** `viewer` is the auth token's user. */
+/** `viewer` is the acting user. */
 export function toFilter(appNo: number, query: Filters, viewer?: string): UserFilter {
   const both: State[] = ['active', 'deactivated']
   const { searchKey, searchIn = ['name', 'uid'] } = query

@@ -11,16 +11,16 @@ import { usersOf } from './list.ts'
 import type { UserListQuery } from './schema.ts'
 
 /**
- * The users that a list contains. A caller with an auth token sees active users, and only friends
- * if the role says so.
+ * The users that a list contains. An acting user sees only friends if the role says so; deactivated
+ * users need an API key.
  */
 export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
-  const { no: appNo, cell } = actor.app
-  if (actor.kind !== 'user') return toFilter(appNo, query)
+  const { uid, app } = actor
+  const { no: appNo, cell } = app
+  if (uid === undefined) return toFilter(appNo, query)
   for (const field of ['onlyDeactivated', 'withDeactivated'] as const) {
-    if (query[field]) throw noAccess(`${field} needs an API key.`)
+    if (actor.kind === 'user' && query[field]) throw noAccess(`${field} needs an API key.`)
   }
-  const { uid } = actor
   const filter = toFilter(appNo, query, uid)
   const role = await findRoleOf.maybeOne(cell.db, { appNo, uid })
   return role?.settings?.listUsers === 'friendsOnly' ? friendsAmong(filter, uid) : filter
@@ -39,9 +39,9 @@ export async function pageOfUsers(
   const list = {
     ...usersOf(cell.db, filter),
     name: ['users', appNo, filters.sortOrder ?? 'asc'],
-    filters: [actor.credential.toString('base64'), filters],
+    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters],
   }
   const { rows, meta } = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
-  const show = actor.kind === 'user' ? await showTo(actor, rows) : toUser
+  const show = actor.uid === undefined ? toUser : await showTo(actor, rows)
   return { data: rows.map((row) => (tagged ? withTags(show(row), row) : show(row))), meta }
 }

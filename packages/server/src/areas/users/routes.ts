@@ -57,11 +57,13 @@ export const userRoutes =
     app.get(
       '/users',
       {
-        config: { ...access, users: true },
+        config: { ...access, users: true, onBehalfOf: 'optional' },
         schema: {
           operationId: 'listUsers',
           tags,
           summary: 'List users',
+          description:
+            "With an acting user, the list shows users as that user sees them, and only the user's friends if their role has the setting `listUsers: friendsOnly`.",
           querystring: UserListQuery,
           response: { 200: Type.Union([Page(UserRecord), Data(UserCount)]) },
         },
