@@ -70,7 +70,7 @@ function readDocument(file: string): Operation[] {
 
 /** Query and header parameters as an object. */
 function parametersOf({ parameters = [] }: DocumentOperation): Schema {
-  const own = parameters.filter((one) => one.in !== 'path' && one.name !== 'onBehalfOf')
+  const own = parameters.filter((one) => one.in !== 'path')
   return {
     type: 'object',
     properties: Object.fromEntries(own.map(({ name, schema }) => [name, schema])),
@@ -155,7 +155,8 @@ function checkAccess({ deprecated, onBehalfOf, rate }: ContractOperation, ours: 
   const { 'x-on-behalf-of': acting = 'ignored', 'x-rate-class': ownRate = 'standard' } = source
   const pairs = [
     ['deprecated', deprecated, source.deprecated ?? false],
-    ['onBehalfOf', onBehalfOf, acting],
+    // Where the contract ignores it, it is a parameter that we add.
+    ['onBehalfOf', onBehalfOf, onBehalfOf === 'ignored' ? 'ignored' : acting],
     ['rate', rate, ownRate],
   ]
   return pairs
@@ -300,13 +301,14 @@ function compare(
 }
 
 function compareOperation(
-  { at, state, parameters, body, answer, meta }: ContractOperation,
+  { at, state, onBehalfOf, parameters, body, answer, meta }: ContractOperation,
   records: Ledger['records'],
   additions: Additions,
 ): string[] {
   if (state.state === 'waiting') return []
   const fields = [answer?.record, answer?.or].flatMap((name) => records.get(name ?? '') ?? [])
   const everywhere = Object.keys(additions.parameters['every operation'] ?? {})
+  const taken = [...pathsOf(parameters), ...(onBehalfOf === 'ignored' ? [] : ['onBehalfOf'])]
   return at.flatMap((name) => {
     const ours = documents.get(name)
     if (!ours) return []
@@ -318,7 +320,7 @@ function compareOperation(
     const known = [...topOf([...fields, ...(answer?.fields ?? [])]), ...named]
     const added = { ...addedTo(answer?.record, shown, additions), ...additions.fields[name] }
     return [
-      ...compare(`${name}: parameter`, own, pathsOf(parameters), additions.parameters[name]),
+      ...compare(`${name}: parameter`, own, taken, additions.parameters[name]),
       ...compare(
         `${name}: field of the body`,
         namesIn([ours.body], resolve),
