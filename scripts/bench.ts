@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { against } from '../packages/server/bench/against.ts'
+import { appConversations } from '../packages/server/bench/app-conversations.ts'
 import { auth } from '../packages/server/bench/auth.ts'
 import { conversations } from '../packages/server/bench/conversations.ts'
 import { events } from '../packages/server/bench/events.ts'
@@ -24,8 +25,12 @@ import { withEngines } from '../packages/server/test/engines.ts'
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
 const benches: Record<string, Bench> = {
+  'app-conversations': appConversations,
   auth,
-  conversations,
+  conversations: async (env, report) => [
+    ...(await conversations(env, report)),
+    ...(await appConversations(env, report)),
+  ],
   events,
   gateway: async (env, report) => [
     ...(await gateway(env, report)),

@@ -13,7 +13,7 @@ export type PageMeta = {
     per_page: number
     current_page: number
     total_pages: number
-    /** Present if counting stopped at `total`: there are more records. */
+    /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
     total_capped?: true
   }
   cursor?: {

@@ -13,7 +13,7 @@ export type PageMeta = {
     per_page: number
     current_page: number
     total_pages: number
-    /** Present if counting stopped at `total`: there are more records. */
+    /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
     total_capped?: true
   }
   cursor?: {
@@ -2403,13 +2403,13 @@ export type ListMessageReceiptsItem = {
 }
 
 export type ListConversationsQuery = {
-  /** Only conversations whose user or group has this text in its name. */
+  /** Only conversations whose user or group has this text in its name. With `unique`, the name of either user can match. */
   searchKey?: string | undefined
   /** Only conversations of this type. */
   conversationType?: 'user' | 'group' | undefined
   /** Include `tags` in the records: the user's tags for the conversation, and the tags of groups. */
   withTags?: boolean | undefined
-  /** Only conversations of groups with any of these tags. */
+  /** Only conversations of groups with any of these tags. With `userTags`, either match is enough. */
   tags?: string[] | undefined
   /** Include the `tags` of users and groups in `conversationWith`. */
   withUserAndGroupTags?: boolean | undefined
@@ -2417,23 +2417,23 @@ export type ListConversationsQuery = {
   includeBlockedUsers?: boolean | undefined
   /** Include who blocks whom, and since when, in each user. */
   withBlockedInfo?: boolean | undefined
-  /** Only conversations with users who have any of these tags. */
+  /** Only conversations with users who have any of these tags. With `groupTags` or `tags`, either match is enough. */
   userTags?: string[] | undefined
-  /** Only conversations of groups with any of these tags. */
+  /** Only conversations of groups with any of these tags. With `userTags`, either match is enough. */
   groupTags?: string[] | undefined
   /** Only conversations that have any of the user's own tags listed here. */
   conversationTags?: string[] | undefined
   /** Only conversations with unread messages. */
   unread?: boolean | undefined
-  /** Leave out conversations with users whose role is `@agentic`. */
+  /** Leave out conversations with users whose role is `@agentic`. Without `onBehalfOf`, the role of either user counts. */
   hideAgentic?: boolean | undefined
-  /** Only conversations with users whose role is `@agentic`. */
+  /** Only conversations with users whose role is `@agentic`. Without `onBehalfOf`, the role of either user counts. */
   onlyAgentic?: boolean | undefined
   /** 1: a page continues where the previous page ended. 0: a page is counted from the start of the list. */
   useCursoredIndex?: 0 | 1 | undefined
-  /** Return each conversation once. Only for the app itself, without `onBehalfOf`. */
+  /** Return each conversation once, as the view of the smallest UID that has one. Only for the app itself, without `onBehalfOf`. */
   unique?: 0 | 1 | undefined
-  /** Pass `meta.cursor.next` of the previous page. With filters, each request for the list of the whole app examines a few thousand users, so a page can be short: as long as there is a `next`, there may be more. A `page` beyond those users is rejected, unless you read the previous page within the last minute. */
+  /** Pass `meta.cursor.next` of the previous page. */
   cursor?: string | undefined
   /** Maximum number of records per page. */
   perPage?: number | undefined

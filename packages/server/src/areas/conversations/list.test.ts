@@ -1,10 +1,8 @@
 /** GET /conversations: its record, its order and each of its parameters. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
-import { fillApp } from '../../fill/fill.ts'
-import { messages } from '../../fill/messages.ts'
-import { users } from '../../fill/users.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const server = useServer()
@@ -267,6 +265,19 @@ suite('listConversations', () => {
   test('lists conversations that match userTags or groupTags when both are given', async () =>
     assert.deepEqual(await shown('userTags=vip&groupTags=eu'), ['ann_user_me', 'group_blues']))
 
+  test('lists conversations that match userTags or tags when both are given', async () => {
+    assert.deepEqual(await shown('userTags=vip&tags=eu'), ['ann_user_me', 'group_blues'])
+    assert.deepEqual(await ids(app, undefined, 'userTags=vip&tags=eu'), [
+      'ann_user_me',
+      'group_blues',
+    ])
+    assert.deepEqual(await shown('groupTags=eu&tags=sport'), ['group_blues'])
+  })
+
+  test('ignores lists of tags that are empty', async () => {
+    assert.deepEqual(await shown('tags=&userTags=&groupTags=&conversationTags='), ALL)
+  })
+
   test('leaves out agents with hideAgentic and everyone else with onlyAgentic', async () => {
     assert.deepEqual(
       await shown('hideAgentic=true'),
@@ -275,6 +286,31 @@ suite('listConversations', () => {
     assert.deepEqual(await shown('onlyAgentic=true'), ['bot_user_me'])
     assert.deepEqual(await shown('onlyAgentic=false'), ALL)
     assert.equal((await list(app, 'me', 'onlyAgentic=true&hideAgentic=true')).status, 400)
+  })
+
+  test('looks at the roles of both users in the list of the app', async () => {
+    app ??= await neighbourhood()
+    const whose = async (query: string) =>
+      (await list(app, undefined, query)).body.data
+        .filter((row: Listed) => row.conversationId === 'bot_user_me')
+        .map((row: Listed) => row.uid)
+    assert.deepEqual(await whose('onlyAgentic=true'), ['bot', 'me'])
+    assert.deepEqual(await whose('hideAgentic=true'), [])
+    assert.deepEqual(await whose('onlyAgentic=true&unique=1'), ['bot'])
+    assert.equal((await list(app, undefined, 'onlyAgentic=true')).body.meta.pagination.total, 2)
+    assert.deepEqual(await ids(app, 'bot', 'onlyAgentic=true'), [])
+    assert.deepEqual(await ids(app, 'bot', 'hideAgentic=true'), ['bot_user_me'])
+  })
+
+  test('searches the names of both users only with unique', async () => {
+    app ??= await neighbourhood()
+    const whose = async (query: string) =>
+      (await list(app, undefined, query)).body.data.map((row: Listed) => row.uid)
+    // The view of ann, the smaller uid, is shown. Its counterpart has another name.
+    assert.deepEqual(await whose('searchKey=ann&unique=1'), ['ann'])
+    assert.deepEqual(await whose('searchKey=ann'), ['me'])
+    assert.deepEqual(await whose('searchKey=ann&unique=1&unread=true'), [])
+    assert.deepEqual(await ids(app, undefined, 'searchKey=reds&unique=1'), ['group_reds'])
   })
 
   test('lists only conversations with unread messages with unread', async () => {
@@ -381,6 +417,42 @@ suite('listConversations', () => {
   })
 })
 
+suite('the parameters of listConversations', () => {
+  test('have the documented defaults', () => {
+    const document = JSON.parse(
+      readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+    )
+    const { parameters } = document.paths['/v3/conversations'].get
+    const defaults = parameters
+      .filter(({ in: place }: { in: string }) => place === 'query')
+      .map(({ name, schema }: { name: string; schema: object }) => [
+        name,
+        'default' in schema ? schema.default : undefined,
+      ])
+    assert.deepEqual(Object.fromEntries(defaults), {
+      searchKey: undefined,
+      conversationType: undefined,
+      withTags: undefined,
+      tags: undefined,
+      withUserAndGroupTags: undefined,
+      includeBlockedUsers: false,
+      withBlockedInfo: false,
+      userTags: undefined,
+      groupTags: undefined,
+      unread: undefined,
+      perPage: 100,
+      page: 1,
+      hideAgentic: undefined,
+      onlyAgentic: undefined,
+      useCursoredIndex: 1,
+      unique: undefined,
+      // In addition to the documentation.
+      conversationTags: undefined,
+      cursor: undefined,
+    })
+  })
+})
+
 suite('the pages of listConversations', () => {
   test('hold 100 conversations by default and 1000 at most', async () => {
     const app = await neighbourhood()
@@ -433,40 +505,6 @@ suite('the pages of listConversations', () => {
     const alien = await server.newApp()
     assert.equal((await list(alien, undefined, `cursor=${first.meta.cursor.next}`)).status, 400)
     assert.equal((await list(app, 'ann', `cursor=${first.meta.cursor.next}`)).status, 400)
-  })
-
-  test('with a rare filter scan a few thousand users per request and continue by cursor', async () => {
-    const app = await server.newApp()
-    const run = { onProgress: () => {}, signal: new AbortController().signal }
-    await fillApp(app, { kind: users, wanted: 6_000, ...run })
-    await fillApp(app, { kind: messages, wanted: 15_000, conversations: 15_000, ...run })
-    await addUser(app, 'zoe')
-    await addUser(app, 'yuri', { name: 'Needle' })
-    await say(app, 'yuri', 'zoe')
-    let [answers, found, next] = [0, [] as string[], '']
-    do {
-      const { body } = await list(app, undefined, `searchKey=needle${next && `&cursor=${next}`}`)
-      found.push(...body.data.map((row: Listed) => row.uid))
-      assert.equal(body.meta.pagination.total_capped, true)
-      next = body.meta.cursor?.next
-      answers++
-    } while (next)
-    assert.deepEqual([found, answers], [['zoe'], 2])
-    const [first, second] = [
-      await list(app, undefined, 'searchKey=needle&page=1'),
-      await list(app, undefined, 'searchKey=needle&page=2'),
-    ]
-    assert.deepEqual([first.body.data.length, second.body.data.length], [0, 1])
-    // Without the page before, counting from the top would begin each page at the same user.
-    for (const page of [2, 3]) {
-      const query = `searchKey=needle&useCursoredIndex=0&page=${page}`
-      const { status, body } = await list(app, undefined, query)
-      assert.equal(status, 400, String(page))
-      assert.match(body.error.details.page[0], /meta\.cursor\.next/)
-    }
-    const jump = await list(app, undefined, 'hideAgentic=true&perPage=10&page=500')
-    const crawled = (await list(app, undefined, 'hideAgentic=true&perPage=1000&page=5')).body.data
-    assert.deepEqual(jump.body.data, crawled.slice(-10))
   })
 
   test('are exact for every member right after each message', async () => {

@@ -3,17 +3,8 @@ import type { Deps } from '../../deps.ts'
 import { badRequest, noAccess } from '../../platform/http/fail.ts'
 import { keysetPage, type Paging } from '../../platform/lists/page.ts'
 import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
-import {
-  countAll,
-  countOwn,
-  findStartOfAll,
-  findStartOfOwn,
-  listAll,
-  listOwn,
-  type OwnedSortKey,
-  toSortKey,
-  type ViewFilter,
-} from './list.ts'
+import { viewsOfApp } from './app.list.ts'
+import { countOwn, findStartOfOwn, listOwn, toSortKey, type ViewFilter } from './list.ts'
 import { toConversations } from './record.ts'
 import type { ConversationListQuery } from './schema.ts'
 import type { ViewRow, ViewSortKey } from './views.queries.ts'
@@ -32,12 +23,14 @@ export async function pageOfConversations(
   const { no: appNo, cell } = actor.app
   const filter = toFilter(appNo, query)
   const unique = query.unique === 1
+  const paging: Paging<ViewRow> =
+    actor.uid === undefined
+      ? await viewsOfApp(cell.db, { ...filter, unique })
+      : ofUser(cell.db, filter, actor.uid)
   const list = {
     name: ['conversations', appNo, actor.uid ?? ''],
     filters: [actor.credential.toString('base64'), filters],
-    ...(actor.uid === undefined
-      ? ofAll(cell.db, { ...filter, unique })
-      : ofUser(cell.db, filter, actor.uid)),
+    ...paging,
   }
   const request = { page, perPage, cursor, counted: useCursoredIndex === 0 }
   const found = await keysetPage({ secrets, starts }, list, request)
@@ -45,7 +38,7 @@ export async function pageOfConversations(
     owner: actor.uid === undefined,
     tags: query.withTags === true,
     counterpartTags: query.withUserAndGroupTags === true,
-    blocks: query.withBlockedInfo === true,
+    blocks: query.withBlockedInfo,
   })
   return { data, meta: found.meta }
 }
@@ -74,8 +67,8 @@ function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
     appNo,
     users: conversationType !== 'group',
     groups: conversationType !== 'user',
-    blocked: query.includeBlockedUsers ?? false,
-    withBlocks: query.withBlockedInfo ?? false,
+    blocked: query.includeBlockedUsers,
+    withBlocks: query.withBlockedInfo,
     searchKey: searchKey || null,
     userTags: userTags ?? null,
     groupTags: groupTags ?? null,
@@ -102,19 +95,6 @@ const ofUser = (db: Cell['db'], filter: ViewFilter, uid: string): Paging<ViewRow
   count: () => countOwn(db, filter, uid),
 })
 
-const ofAll = (db: Cell['db'], filter: ViewFilter & { unique: boolean }): Paging<ViewRow> => ({
-  async read(after, limit) {
-    const { rows, stoppedAt } = await listAll(db, filter, after && toOwnedSortKey(after), limit)
-    return { rows, stoppedAt: stoppedAt && ownedKeyOf(stoppedAt) }
-  },
-  keyOf: (row) => ownedKeyOf({ ...toSortKey(row), uid: row.uid }),
-  async startOf(count) {
-    const sortKey = await findStartOfAll(db, filter, count)
-    return sortKey && ownedKeyOf(sortKey)
-  },
-  count: () => countAll(db, filter),
-})
-
 const keyOf = ({ second, withId, kind }: ViewSortKey): PageKey => [second, withId, kind]
 
 const sortKeyOf = ([second, withId, kind]: PageKey): ViewSortKey => ({
@@ -122,7 +102,3 @@ const sortKeyOf = ([second, withId, kind]: PageKey): ViewSortKey => ({
   withId: String(withId),
   kind: String(kind),
 })
-
-const ownedKeyOf = (sortKey: OwnedSortKey): PageKey => [...keyOf(sortKey), sortKey.uid]
-
-const toOwnedSortKey = (key: PageKey): OwnedSortKey => ({ ...sortKeyOf(key), uid: String(key[3]) })

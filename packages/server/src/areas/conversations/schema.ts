@@ -104,6 +104,7 @@ export const Reset = Nullable(
 export type Reset = Static<typeof Reset>
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const OffByDefault = (description: string) => Type.Boolean({ default: false, description })
 const TagList = (description: string) =>
   Type.Optional(Type.Array(Type.String(), { maxItems: 100, description }))
 
@@ -111,7 +112,8 @@ export const ConversationListQuery = PageQuery({
   searchKey: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Only conversations whose user or group has this text in its name.',
+      description:
+        'Only conversations whose user or group has this text in its name. With `unique`, the name of either user can match.',
     }),
   ),
   conversationType: Type.Optional(
@@ -120,16 +122,26 @@ export const ConversationListQuery = PageQuery({
   withTags: Flag(
     "Include `tags` in the records: the user's tags for the conversation, and the tags of groups.",
   ),
-  tags: TagList('Only conversations of groups with any of these tags.'),
+  tags: TagList(
+    'Only conversations of groups with any of these tags. With `userTags`, either match is enough.',
+  ),
   withUserAndGroupTags: Flag('Include the `tags` of users and groups in `conversationWith`.'),
-  includeBlockedUsers: Flag('Include conversations with blocked users.'),
-  withBlockedInfo: Flag('Include who blocks whom, and since when, in each user.'),
-  userTags: TagList('Only conversations with users who have any of these tags.'),
-  groupTags: TagList('Only conversations of groups with any of these tags.'),
+  includeBlockedUsers: OffByDefault('Include conversations with blocked users.'),
+  withBlockedInfo: OffByDefault('Include who blocks whom, and since when, in each user.'),
+  userTags: TagList(
+    'Only conversations with users who have any of these tags. With `groupTags` or `tags`, either match is enough.',
+  ),
+  groupTags: TagList(
+    'Only conversations of groups with any of these tags. With `userTags`, either match is enough.',
+  ),
   conversationTags: TagList("Only conversations that have any of the user's own tags listed here."),
   unread: Flag('Only conversations with unread messages.'),
-  hideAgentic: Flag('Leave out conversations with users whose role is `@agentic`.'),
-  onlyAgentic: Flag('Only conversations with users whose role is `@agentic`.'),
+  hideAgentic: Flag(
+    'Leave out conversations with users whose role is `@agentic`. Without `onBehalfOf`, the role of either user counts.',
+  ),
+  onlyAgentic: Flag(
+    'Only conversations with users whose role is `@agentic`. Without `onBehalfOf`, the role of either user counts.',
+  ),
   useCursoredIndex: Type.Integer({
     enum: [0, 1],
     default: 1,
@@ -139,13 +151,13 @@ export const ConversationListQuery = PageQuery({
   unique: Type.Optional(
     Type.Integer({
       enum: [0, 1],
-      description: 'Return each conversation once. Only for the app itself, without `onBehalfOf`.',
+      description:
+        'Return each conversation once, as the view of the smallest UID that has one. Only for the app itself, without `onBehalfOf`.',
     }),
   ),
   cursor: Type.Optional(
     Type.String({
-      description:
-        'Pass `meta.cursor.next` of the previous page. With filters, each request for the list of the whole app examines a few thousand users, so a page can be short: as long as there is a `next`, there may be more. A `page` beyond those users is rejected, unless you read the previous page within the last minute.',
+      description: 'Pass `meta.cursor.next` of the previous page.',
     }),
   ),
 })

@@ -168,75 +168,43 @@ interface Start {
   afterKind: string
 }
 
-/** Names of the parameters with the sort key at which a list starts. */
-interface Begin {
-  uid: string
-  second: string
-  withId: string
-  kind: string
-}
+const afterStart = (view: string) => `
+  (${view}.updated_second < :second::bigint or (${view}.updated_second = :second::bigint
+    and (${view}.with_id, ${view}.kind) > (:withId, :afterKind)))`
 
-const afterBegin = ({ second, withId, kind }: Begin, view: string) => `
-  (${view}.updated_second < ${second} or (${view}.updated_second = ${second}
-    and (${view}.with_id, ${view}.kind) > (${withId}, ${kind})))`
+/** A part of the user's next :limit views of 1:1 conversations, by the index. */
+const directPart = (blocked: boolean, where: string) => `
+  (select ${FIELDS}, i.updated_second from inbox i
+   where :users::boolean and (${blocked} = false or :blocked::boolean)
+     and i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
+     and i.blocked = ${blocked} and ${where}
+     and i.with_id <> all (${REMOVED_USERS})
+   order by i.updated_second desc, i.with_id limit :limit)`
 
-/** `i` isn't the smallest uid that has a view of the conversation. */
-const NOT_FIRST = {
-  user: `i.with_id < i.uid and exists (
-    select from inbox o
-    where o.app_no = :appNo and o.uid = i.with_id and o.kind = 'user' and o.with_id = i.uid
-      and o.visible and (not o.blocked or :blocked))`,
-  group: `exists (
-    select from inbox o
-    where o.app_no = :appNo and o.conversation = i.conversation and o.uid < i.uid
-      and o.scope is not null and o.cleared_seq < h.shown_seq
-      and o.uid <> all (${REMOVED_USERS}))`,
-}
+// 'group' sorts before 'user': after a group's sort key, the user with the same id is still to come.
+const SAME_SECOND = `i.updated_second = :second::bigint and i.with_id >= :withId
+  and (i.with_id > :withId or :afterKind < 'user')`
+const LATER = `i.updated_second < :second::bigint`
 
-interface Form {
-  begin: Begin
-  /** Whether each conversation occurs once, as the view of its smallest uid. */
-  unique?: string
-}
-
-/** A user's next :limit views of 1:1 conversations, by the index. */
-function directNext({ begin, unique = 'false' }: Form): string {
-  const part = (blocked: string, where: string) => `
-    (select ${FIELDS}, i.updated_second from inbox i
-     where :users::boolean and (${blocked} = false or :blocked::boolean)
-       and i.app_no = :appNo and i.uid = ${begin.uid} and i.kind = 'user' and i.visible
-       and i.blocked = ${blocked} and ${where}
-       and i.with_id <> all (${REMOVED_USERS})
-       and not (${unique} and ${NOT_FIRST.user})
-     order by i.updated_second desc, i.with_id limit :limit)`
-  // 'group' sorts before 'user': after a group's sort key, the user with the same id is still to
-  // come.
-  const same = `i.updated_second = ${begin.second} and i.with_id >= ${begin.withId}
-    and (i.with_id > ${begin.withId} or ${begin.kind} < 'user')`
-  const later = `i.updated_second < ${begin.second}`
-  return ['false', 'true']
-    .flatMap((blocked) => [part(blocked, same), part(blocked, later)])
-    .join(' union all ')
-}
+const DIRECT_NEXT = [false, true]
+  .flatMap((blocked) => [directPart(blocked, SAME_SECOND), directPart(blocked, LATER)])
+  .join(' union all ')
 
 /** All views of a user's groups. */
-const groupViews = ({ begin, unique = 'false' }: Form) => `
+const GROUP_VIEWS = `
   select ${FIELDS}, h.updated_second from inbox i
     join conversations h on h.app_no = i.app_no and h.no = i.conversation
-  where :groups::boolean and i.app_no = :appNo and i.uid = ${begin.uid} and i.kind = 'group'
+  where :groups::boolean and i.app_no = :appNo and i.uid = :uid and i.kind = 'group'
     and i.scope is not null and h.shown_seq > i.cleared_seq
-    and i.with_id <> all (${REMOVED_GROUPS})
-    and not (${unique} and ${NOT_FIRST.group})`
+    and i.with_id <> all (${REMOVED_GROUPS})`
 
 /** A user's next :limit views. */
-const viewsNext = (form: Form) => `
+const VIEWS_NEXT = `
   select * from (
-    select * from (${directNext(form)}) direct
+    select * from (${DIRECT_NEXT}) direct
     union all
-    select * from (${groupViews(form)}) joined where ${afterBegin(form.begin, 'joined')}
+    select * from (${GROUP_VIEWS}) joined where ${afterStart('joined')}
   ) views order by ${ORDER} limit :limit`
-
-const OWN: Begin = { uid: ':uid', second: ':second::bigint', withId: ':withId', kind: ':afterKind' }
 
 /** A user's number of views. */
 const TOTAL = `(case when :users::boolean then coalesce((
@@ -246,7 +214,7 @@ const TOTAL = `(case when :users::boolean then coalesce((
     select count(*) from inbox i
     where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
       and (not i.blocked or :blocked) and i.with_id = any (${REMOVED_USERS})) else 0 end
-  + (select count(*) from (${groupViews({ begin: OWN })}) joined))::int`
+  + (select count(*) from (${GROUP_VIEWS}) joined))::int`
 
 export const countViews = query<Kinds & { appNo: number; uid: string }, { total: number }>(
   'conversations.count',
@@ -262,13 +230,10 @@ export const listViews = query<
   ViewRow & { total: number | null }
 >(
   'conversations.list',
-  `${shown(
-    `(select *, row_number() over (order by ${ORDER}) as nth from (${viewsNext({ begin: OWN })}) n) v`,
-    {
-      owner: `case when v.nth = 1 then ${userOf(':uid')} end`,
-      more: `case when v.nth = 1 then ${TOTAL} end as total,`,
-    },
-  )}
+  `${shown(`(select *, row_number() over (order by ${ORDER}) as nth from (${VIEWS_NEXT}) n) v`, {
+    owner: `case when v.nth = 1 then ${userOf(':uid')} end`,
+    more: `case when v.nth = 1 then ${TOTAL} end as total,`,
+  })}
    order by v.nth`,
 )
 
@@ -278,7 +243,7 @@ export const findViewStart = query<
   { updated_second: number; with_id: string; kind: ConversationKind }
 >(
   'conversations.findViewStart',
-  `select updated_second, with_id, kind from (${viewsNext({ begin: OWN })}) v
+  `select updated_second, with_id, kind from (${VIEWS_NEXT}) v
    order by ${ORDER} offset :limit - 1`,
 )
 
@@ -287,7 +252,7 @@ export interface Filters extends Record<string, unknown> {
   searchKey: string | null
   userTags: string[] | null
   groupTags: string[] | null
-  /** Tags of the group, in addition to groupTags. */
+  /** More tags of the group. */
   tags: string[] | null
   conversationTags: string[] | null
   unread: boolean
@@ -296,26 +261,30 @@ export interface Filters extends Record<string, unknown> {
 }
 
 /** All views of a user, unordered. */
-const viewsAll = (form: Form) => `
+const VIEWS = `
   select ${FIELDS}, i.updated_second from inbox i
-  where :users::boolean and i.app_no = :appNo and i.uid = ${form.begin.uid} and i.kind = 'user'
+  where :users::boolean and i.app_no = :appNo and i.uid = :uid and i.kind = 'user'
     and i.visible and (not i.blocked or :blocked::boolean)
     and i.with_id <> all (${REMOVED_USERS})
-    and not (${form.unique ?? 'false'} and ${NOT_FIRST.user})
   union all
-  ${groupViews(form)}`
+  ${GROUP_VIEWS}`
+
+/** Tags of users and of groups are alternatives. Those of groups must match both lists, if there are two. */
+const HAS_TAGS = `(
+  (:userTags::text[] is null and :groupTags::text[] is null and :tags::text[] is null)
+  or coalesce(o.tags && :userTags, false)
+  or (coalesce(:groupTags, :tags) is not null and g.guid is not null
+    and coalesce(g.tags && :groupTags, true) and coalesce(g.tags && :tags, true)))`
 
 /** The views that pass the filters. */
-const viewsPassing = (form: Form) => `
-  select v.* from (${viewsAll(form)}) v
+const VIEWS_PASSING = `
+  select v.* from (${VIEWS}) v
     join conversations h on h.app_no = :appNo and h.no = v.conversation
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
     left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
   where (:searchKey::text is null
       or strpos(coalesce(o.name_key, g.name_key, 'system'), nullif(fold_name(:searchKey), '')) > 0)
-    and ((:userTags::text[] is null and :groupTags::text[] is null)
-      or coalesce(o.tags && :userTags, false) or coalesce(g.tags && :groupTags, false))
-    and (:tags::text[] is null or coalesce(g.tags && :tags, false))
+    and ${HAS_TAGS}
     and (:conversationTags::text[] is null or v.tags && :conversationTags)
     and not (:hideAgentic::boolean and coalesce(o.role = '@agentic', false))
     and not (:onlyAgentic::boolean and coalesce(o.role <> '@agentic', true))
@@ -328,8 +297,8 @@ export const listFilteredViews = query<
   ViewRow
 >(
   'conversations.listFiltered',
-  `with passing as materialized (${viewsPassing({ begin: OWN })}), page as (
-     select * from passing where ${afterBegin(OWN, 'passing')}
+  `with passing as materialized (${VIEWS_PASSING}), page as (
+     select * from passing where ${afterStart('passing')}
      order by ${ORDER} offset :offset limit :limit
    )
    ${shown('page v')} order by v.updated_second desc, v.with_id, v.kind`,
@@ -337,100 +306,17 @@ export const listFilteredViews = query<
 
 export const countFilteredViews = query<Filtered & { uid: string }, { total: number }>(
   'conversations.countFiltered',
-  `select count(*)::int as total from (${viewsPassing({ begin: OWN })}) passing`,
+  `select count(*)::int as total from (${VIEWS_PASSING}) passing`,
 )
 
 /**
- * The next :owners users with an inbox row, from :fromUid on, found by skipping along the index.
+ * The views of any users with the keys :keys, a JSON array of [uid, kind, with_id, second], in that order.
  */
-const OWNERS = `recursive owners as (
-    (select uid, 1 as nth from inbox where app_no = :appNo and uid >= :fromUid order by uid limit 1)
-    union all
-    select (select i.uid from inbox i where i.app_no = :appNo and i.uid > o.uid
-      order by i.uid limit 1), nth + 1
-    from owners o where o.uid is not null and nth < :owners
-  )`
-
-/** Only the first owner's list starts in the middle. */
-const EACH: Begin = {
-  uid: 'owners.uid',
-  second: `case when owners.uid = :fromUid then :second::bigint else ${TOP.second} end`,
-  withId: `case when owners.uid = :fromUid then :withId else '' end`,
-  kind: `case when owners.uid = :fromUid then :afterKind else '' end`,
-}
-const ofEach: Form = { begin: EACH, unique: ':unique::boolean' }
-
-type Walk = { appNo: number; fromUid: string; owners: number; unique: boolean }
-
-/** The views of the next owners, one list after the other. */
-export const listAllViews = query<Shown & Kinds & Start & Walk & { limit: number }, ViewRow>(
-  'conversations.listAll',
-  `with ${OWNERS}, page as (
-     select v.* from owners cross join lateral (${viewsNext(ofEach)}) v
-     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
-     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
-   )
-   ${shown('page v', { owner: userOf('v.uid'), apart: 'false' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
-)
-
-export const listAllFilteredViews = query<
-  Shown & Filtered & Start & Walk & { limit: number },
-  ViewRow
->(
-  'conversations.listAllFiltered',
-  `with ${OWNERS}, page as (
-     select v.* from owners cross join lateral (
-       select * from (${viewsPassing(ofEach)}) passing where ${afterBegin(EACH, 'passing')}
-     ) v
-     where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
-     order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
-   )
-   ${shown('page v', { owner: userOf('v.uid'), apart: 'false' })} order by v.uid, v.updated_second desc, v.with_id, v.kind`,
-)
-
-/** How many views of the next :owners users pass. */
-export const countAllFilteredViews = query<Filtered & Walk, { total: number }>(
-  'conversations.countAllFiltered',
-  `with ${OWNERS}
-   select (select count(*) from owners cross join lateral (${viewsPassing(ofEach)}) v
-       where owners.uid is not null and owners.uid <> all (${REMOVED_USERS}))::int as total`,
-)
-
-/** The owners that a walk reads next. */
-export const listOwners = query<
-  { appNo: number; fromUid: string; owners: number },
-  { last_uid: string | null; walked: number }
->(
-  'conversations.listOwners',
-  `with ${OWNERS} select max(uid) as last_uid, count(uid)::int as walked from owners`,
-)
-
-/** The sort key of the last of the next :limit views, and how many views there are, without their records. */
-const lastOf = (views: string) => `
-  with ${OWNERS}, page as (
-    select v.uid, v.updated_second, v.with_id, v.kind
-    from owners cross join lateral (${views}) v
-    where owners.uid is not null and owners.uid <> all (${REMOVED_USERS})
-    order by v.uid, v.updated_second desc, v.with_id, v.kind limit :limit
-  )
-  select page.*, (select count(*) from page)::int as passed from page
-  order by uid desc, updated_second, with_id desc, kind desc limit 1`
-
-interface LastSortKey {
-  uid: string
-  updated_second: number
-  with_id: string
-  kind: ConversationKind
-  passed: number
-}
-
-export const findAnyStart = query<Kinds & Start & Walk & { limit: number }, LastSortKey>(
-  'conversations.findAnyStart',
-  lastOf(viewsNext(ofEach)),
-)
-
-/** The same for views that pass the filters. */
-export const findAnyFilteredStart = query<Filtered & Walk & { limit: number }, LastSortKey>(
-  'conversations.findAnyFilteredStart',
-  lastOf(viewsPassing(ofEach)),
-)
+export const SHOWN_BY_KEY = `${shown(
+  `(select ${FIELDS}, listed.nth, (listed.key ->> 3)::bigint as sort_second
+    from json_array_elements(:keys::json) with ordinality as listed (key, nth)
+      join inbox i on i.app_no = :appNo and i.uid = listed.key ->> 0
+        and i.kind = listed.key ->> 1 and i.with_id = listed.key ->> 2) v`,
+  { owner: userOf('v.uid'), apart: 'false', more: 'v.sort_second,' },
+)}
+ order by v.nth`

@@ -32,7 +32,10 @@ export function sql(texts: TemplateStringsArray, ...parts: unknown[]): Sql {
   return new Sql(flatTexts, values)
 }
 
-export function joinSql(parts: readonly Sql[], separator: ' and ' | ', ' | ' union all '): Sql {
+export function joinSql(
+  parts: readonly Sql[],
+  separator: ' and ' | ' or ' | ', ' | ' union all ',
+): Sql {
   return parts.reduce(
     (joined, part) =>
       joined === NOTHING ? part : sql`${joined}${new Sql([separator], [])}${part}`,

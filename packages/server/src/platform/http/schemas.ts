@@ -82,7 +82,8 @@ const Pagination = Type.Object(
     total_pages: Type.Integer(),
     total_capped: Type.Optional(
       Type.Literal(true, {
-        description: 'Present if counting stopped at `total`: there are more records.',
+        description:
+          'Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page.',
       }),
     ),
   },

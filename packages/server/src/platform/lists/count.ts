@@ -6,6 +6,8 @@ import { found, type Keyset } from './keyset.ts'
 export interface Count {
   total: number
   capped: boolean
+  /** If capped: there can't be more rows than this. */
+  most?: number
 }
 
 /** How many rows a statement finds, up to the cap. */

@@ -18,17 +18,34 @@ export class PageStarts {
   }
 
   /** `list` identifies the list: everything that determines its content, such as app, caller, filters and page size. */
-  async find(list: unknown, page: number): Promise<PageKey | undefined> {
-    const text = await this.#cache.get(keyOf(list, page)).catch(() => undefined)
-    return text === undefined ? undefined : (JSON.parse(text) as PageKey)
+  find(list: unknown, page: number): Promise<PageKey | undefined> {
+    return this.#get<PageKey>(keyOf(list, page))
   }
 
-  async remember(list: unknown, page: number, after: PageKey): Promise<void> {
-    await this.#cache.set(keyOf(list, page), JSON.stringify(after), SECONDS).catch(() => {})
+  remember(list: unknown, page: number, after: PageKey): Promise<void> {
+    return this.#set(keyOf(list, page), after)
+  }
+
+  /** The number of rows of a list that is too long to be counted, known since its last page was read. */
+  findEnd(list: unknown): Promise<number | undefined> {
+    return this.#get<number>(keyOf(list, 'end'))
+  }
+
+  rememberEnd(list: unknown, rows: number): Promise<void> {
+    return this.#set(keyOf(list, 'end'), rows)
+  }
+
+  async #get<T>(key: string): Promise<T | undefined> {
+    const text = await this.#cache.get(key).catch(() => undefined)
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  async #set(key: string, value: unknown): Promise<void> {
+    await this.#cache.set(key, JSON.stringify(value), SECONDS).catch(() => {})
   }
 }
 
-function keyOf(list: unknown, page: number): string {
+function keyOf(list: unknown, page: number | 'end'): string {
   const digest = createHash('sha256').update(JSON.stringify(list)).digest('base64url')
   return `page:${digest}:${page}`
 }

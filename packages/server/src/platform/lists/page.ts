@@ -51,41 +51,66 @@ export async function keysetPage<R>(
   list: KeysetList<R>,
   request: KeysetRequest,
 ) {
-  const { page, perPage } = request
+  const { perPage } = request
   const remembered = [list.name, list.filters, perPage, request.from]
   let counted: Count | undefined
   const count = async (counting = list.count) => (counted ??= await counting())
-  const { after, skipped, beyond } = await startOf(tools, { ...list, count }, request, remembered)
+  const { after, skipped, beyond, known } = await startOf(
+    tools,
+    { ...list, count },
+    request,
+    remembered,
+  )
+  const page = Math.floor(skipped / perPage) + 1
   const listed = beyond ? { rows: [] } : await list.read(after, perPage + 1)
   const { rows } = listed
   const shown = rows.slice(0, perPage)
   const full = rows.length > perPage
   const last = shown.at(-1)
   const end = full && last !== undefined ? list.keyOf(last) : listed.stoppedAt
-  // A cursor's page has no page number.
   if (end && !request.cursor && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
-  const { total, capped } = await count(listed.count)
+  const { total, capped, most = 0 } = known ?? (await count(listed.count))
   const least = shown.length > 0 ? skipped + shown.length + (full ? 1 : 0) : 0
   const counts = pagination({ page, perPage }, Math.max(total, least), shown.length)
-  const next = end && !request.counted ? sealCursor(tools.secrets, list.name, end) : undefined
+  const ended = !end && !beyond
+  if (capped && ended && !request.cursor && !request.counted)
+    await tools.starts.rememberEnd(remembered, skipped + shown.length)
+  // Before the end of a capped list is known, the number of pages allows for the most rows that it can have: a caller
+  // who reads that many pages misses none.
+  const pages = ended ? 0 : Math.ceil(most / perPage)
+  const next =
+    end && !request.counted
+      ? sealCursor(tools.secrets, list.name, { after: end, skipped: skipped + shown.length })
+      : undefined
   return {
     rows: shown,
     next,
     meta: {
-      pagination: { ...counts.pagination, ...(capped && { total_capped: true as const }) },
+      pagination: {
+        ...counts.pagination,
+        total_pages: Math.max(counts.pagination.total_pages, pages),
+        ...(capped && { total_capped: true as const }),
+      },
       ...(next !== undefined && { cursor: { next } }),
     },
   }
 }
 
+/** Where a page starts, and how many rows come before it. A cursor contains both. */
+interface Cursor {
+  after: PageKey
+  skipped: number
+}
+
 interface Start {
   after: PageKey | undefined
-  /** How many rows come before, if known. */
   skipped: number
   /** The page is beyond the end. */
   beyond: boolean
+  /** The number of rows, if it is remembered. */
+  known?: Count
 }
 
 async function startOf<R>(
@@ -94,26 +119,31 @@ async function startOf<R>(
   { page, perPage, cursor, from, counted = false }: KeysetRequest,
   remembered: unknown,
 ): Promise<Start> {
+  if (cursor) return { ...openCursor(secrets, list.name, cursor), beyond: false }
   const skipped = (page - 1) * perPage
-  if (cursor) return { after: openCursor(secrets, list.name, cursor), skipped, beyond: false }
   if (page === 1) return { after: from, skipped, beyond: false }
   const known = counted ? undefined : await starts.find(remembered, page)
+  if (!known && !counted) {
+    const total = (await starts.findEnd(remembered)) ?? Number.POSITIVE_INFINITY
+    if (skipped >= total)
+      return { after: undefined, skipped, beyond: true, known: { total, capped: true } }
+  }
   if (!known && !from) {
-    const { total, capped } = await list.count()
-    if (!capped && skipped >= total) return { after: undefined, skipped, beyond: true }
+    const { total, capped, most = Number.POSITIVE_INFINITY } = await list.count()
+    if (skipped >= (capped ? most : total)) return { after: undefined, skipped, beyond: true }
   }
   const after = known ?? (await list.startOf(skipped, from))
   return { after, skipped, beyond: after === undefined }
 }
 
-const sealCursor = (secrets: Secrets, name: KeysetList<never>['name'], key: PageKey) =>
-  secrets.seal(JSON.stringify([name, key])).toString('base64url')
+const sealCursor = (secrets: Secrets, name: KeysetList<never>['name'], cursor: Cursor) =>
+  secrets.seal(JSON.stringify([name, cursor])).toString('base64url')
 
 /** Cursors are sealed: a cursor of another app or list is invalid. */
-function openCursor(secrets: Secrets, name: KeysetList<never>['name'], cursor: string): PageKey {
+function openCursor(secrets: Secrets, name: KeysetList<never>['name'], cursor: string): Cursor {
   try {
-    const [list, key] = JSON.parse(secrets.open(Buffer.from(cursor, 'base64url')))
-    if (JSON.stringify(list) === JSON.stringify(name)) return key
+    const [list, start] = JSON.parse(secrets.open(Buffer.from(cursor, 'base64url')))
+    if (JSON.stringify(list) === JSON.stringify(name)) return start
   } catch {
     // Reported below.
   }

@@ -1,0 +1,214 @@
+/** GET /conversations for a whole app, compared with a plain recount: every row once, in order, with the right totals. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import {
+  addConversations,
+  type Filter,
+  readViews,
+  recount,
+} from '../../../test/conversation-sets.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
+import { LONG } from '../../../test/long.ts'
+import { seeded } from '../../../test/seed.ts'
+import { type Draw, drawFrom } from '../../fill/names.ts'
+import { addToTotal } from '../../platform/db/totals.ts'
+
+const server = useServer()
+
+const SETS = LONG ? 20 : 1
+/** Pairs of filters that are tried, of each set. */
+const PAIRS = LONG ? Number.POSITIVE_INFINITY : 8
+
+/** For each parameter a filter that many views pass, and others. */
+const FILTERS: Filter[][] = [
+  [{ searchKey: 'REED' }, { searchKey: 'zephyrine' }, { searchKey: 'an' }, { searchKey: 'e' }],
+  [{ searchKey: 'syst' }, { searchKey: 'arger' }, { searchKey: '0%' }, { searchKey: 'nobody' }],
+  [{ userTags: 'half' }, { userTags: 'rare' }, { userTags: 'eu,rare' }],
+  [{ groupTags: 'half' }, { groupTags: 'rare' }],
+  [{ tags: 'half,eu' }, { tags: 'none' }],
+  [{ conversationTags: 'mine' }],
+  [{ conversationType: 'user' }, { conversationType: 'group' }],
+  [{ unread: true }],
+  [{ hideAgentic: true }],
+  [{ onlyAgentic: true }],
+  [{ includeBlockedUsers: true }],
+  [{ unique: 1 }],
+]
+
+const CONTRADICTION: Filter = { hideAgentic: true, onlyAgentic: true }
+
+function pairsOf(filters: Filter[][]): Filter[] {
+  const firsts = filters.flatMap(([first]) => first ?? [])
+  return firsts.flatMap((one, n) =>
+    firsts
+      .slice(n + 1)
+      .map((other) => ({ ...one, ...other }))
+      .filter((pair) => Object.keys(pair).length === 2)
+      .filter((pair) => JSON.stringify(pair) !== JSON.stringify(CONTRADICTION)),
+  )
+}
+
+interface Listed {
+  uid: string
+  conversationId: string
+}
+
+/** Reads a list to its end, page by page, and returns the pages. */
+type Reading = (read: Read, pages: number) => Promise<Page[]>
+type Read = (query: Record<string, unknown>) => Promise<Page>
+interface Page {
+  data: Listed[]
+  meta: {
+    pagination: Record<string, number> & { total_capped?: true }
+    cursor?: { next?: string }
+  }
+}
+
+const numbers = (pages: number) => Array.from({ length: pages }, (_, n) => n + 1)
+
+async function readEach(read: Read, queries: Record<string, unknown>[]): Promise<Page[]> {
+  const found: Page[] = []
+  for (const query of queries) found.push(await read(query))
+  return found
+}
+
+// The first one comes first, so that no page start is remembered yet.
+const READINGS: Record<string, Reading> = {
+  'from the last page to the first': async (read, pages) => {
+    const queries = numbers(pages).map((page) => ({ page }))
+    return (await readEach(read, queries.reverse())).reverse()
+  },
+  'page by page': (read, pages) => {
+    const queries = numbers(pages).map((page) => ({ page }))
+    return readEach(read, queries)
+  },
+  'by counting': (read, pages) => {
+    const queries = numbers(pages).map((page) => ({ page, useCursoredIndex: 0 }))
+    return readEach(read, queries)
+  },
+  async 'by cursor'(read) {
+    const pages = [await read({})]
+    for (let next = pages[0]?.meta.cursor?.next; next !== undefined; ) {
+      const page = await read({ cursor: next })
+      pages.push(page)
+      next = page.meta.cursor?.next
+    }
+    return pages
+  },
+}
+
+const reader =
+  (app: TestApp, filter: Filter, perPage: number): Read =>
+  async (query) => {
+    const params = new URLSearchParams({ perPage: String(perPage) })
+    for (const [name, value] of Object.entries({ ...filter, ...query }))
+      params.set(name, String(value))
+    const { status, body } = await app.call('GET', `/v3/conversations?${params}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+
+const rowsOf = (pages: Page[]) =>
+  pages.flatMap(({ data }) => data.map(({ uid, conversationId }) => `${uid} ${conversationId}`))
+
+async function compare(app: TestApp, filter: Filter, expected: string[], draw: Draw, how: string) {
+  const what = `${JSON.stringify(filter)} ${how}`
+  const perPage = Math.min(1_000, Math.ceil(expected.length / (2 + draw(3))) + draw(3) || 1)
+  const pages = Math.max(1, Math.ceil(expected.length / perPage))
+  const read = reader(app, filter, perPage)
+  const found = (await READINGS[how]?.(read, pages)) ?? []
+  assert.deepEqual(rowsOf(found), expected, what)
+  for (const [n, { data, meta }] of found.entries()) {
+    const pagination = {
+      total: expected.length,
+      count: data.length,
+      per_page: perPage,
+      current_page: n + 1,
+      total_pages: Math.ceil(expected.length / perPage),
+    }
+    assert.deepEqual(meta.pagination, pagination, `${what}, page ${n + 1}`)
+    assert.equal(data.length, n + 1 < pages ? perPage : expected.length - n * perPage, what)
+  }
+  assert.deepEqual((await read({ page: pages + 1 })).data, [], what)
+}
+
+suite("the app's list contains what a recount finds", () => {
+  for (let set = 0; set < SETS; set++) {
+    const seed = seeded.seed * 1_000 + set
+    test(`in a random set of conversations (${seed})`, async () => {
+      const app = await server.newApp()
+      await addConversations(app, seed)
+      const views = await readViews(app)
+      assert.ok(views.length > 2_500 && views.length < 3_500, `${views.length} views`)
+      for (const [what, blocked, kind] of [
+        ['views.user', true, 'user'],
+        ['views.user.unblocked', false, 'user'],
+        ['views.group', true, 'group'],
+      ] as const) {
+        const counted = views.filter((view) => view.kind === kind && (blocked || !view.blocked))
+        await addToTotal(app.cell.db, app.no, what, counted.length)
+      }
+      const draw = drawFrom(seed)
+      const pairs = pairsOf(FILTERS)
+        .map((pair) => ({ pair, place: draw(1_000_000) }))
+        .sort((a, b) => a.place - b.place)
+        .slice(0, PAIRS)
+        .map(({ pair }) => pair)
+      const cases: Filter[] = [{}, ...FILTERS.flat(), ...pairs]
+      const readings = Object.keys(READINGS)
+      for (const [n, filter] of cases.entries()) {
+        const expected = recount(views, filter)
+        const chosen = LONG ? readings : [readings[(n + set) % readings.length] ?? '']
+        for (const how of chosen) await compare(app, filter, expected, draw, how)
+      }
+    })
+  }
+})
+
+/** More 1:1 conversations than totals are counted to, between all of these users. */
+async function addManyConversations(app: TestApp, users: number): Promise<void> {
+  const run = (text: string) =>
+    app.cell.db.query({ name: '', label: 'test.fill', text, values: [app.no, users] })
+  await run(`insert into users (app_no, uid, name, role)
+    select $1, 'u' || n, 'User ' || n, 'default' from generate_series(1, $2::int) n`)
+  await run(`insert into conversations
+      (app_no, kind, one, other, last_seq, shown_seq, created_second, updated_second, counted)
+    select $1, 'user', least(a, b), greatest(a, b), 1, 1, 1700000000, 1700000000, 1
+    from (select 'u' || x as a, 'u' || y as b from generate_series(1, $2::int) x,
+      generate_series(1, $2) y where x < y) pairs`)
+  await run(`insert into inbox (app_no, uid, kind, with_id, conversation, visible, created_second,
+      updated_second)
+    select $1, side.uid, 'user', side.with_id, h.no, true, h.created_second, h.updated_second
+    from conversations h, lateral (values (h.one, h.other), (h.other, h.one)) side (uid, with_id)
+    where h.app_no = $1 and $2 > 0`)
+  const views = users * (users - 1)
+  for (const what of ['views.user', 'views.user.unblocked'])
+    await addToTotal(app.cell.db, app.no, what, views)
+}
+
+suite('the total of a list that is too long to be counted', () => {
+  test('is capped, but reading as many pages as the first page announces returns every row once', async () => {
+    const app = await server.newApp()
+    const users = 105
+    await addManyConversations(app, users)
+    const perPage = 1_000
+    const read = reader(app, { unread: true }, perPage)
+    const first = await read({})
+    const { total, total_capped: capped, total_pages: announced = 0 } = first.meta.pagination
+    assert.deepEqual([total, capped], [10_000, true])
+    const rows = users * (users - 1)
+    const last = Math.ceil(rows / perPage)
+    assert.ok(announced >= last, `${announced} pages`)
+    const pages = await readEach(
+      read,
+      numbers(Math.max(announced, last + 1)).map((page) => ({ page })),
+    )
+    const found = rowsOf(pages)
+    assert.deepEqual([found.length, new Set(found).size], [rows, rows])
+    // Once the end is known, there are no more pages than rows.
+    for (const page of pages.slice(last - 1))
+      assert.deepEqual([page.meta.pagination.total, page.meta.pagination.total_pages], [rows, last])
+    const [jump] = await readEach(read, [{ page: last, useCursoredIndex: 0 }])
+    assert.deepEqual(jump?.data, pages[last - 1]?.data)
+  })
+})
