@@ -52,6 +52,11 @@ const LONGEST = [
   'server/src/platform/cache/limiter',
 ].map((name) => `packages/${name}.test.ts`)
 
+/** Tests of the server's areas may run in one process: each test has an app of its own. */
+const AREAS = /^packages\/server\/src\/(areas|core)\//
+/** How many processes run them. */
+const GROUPS = 6
+
 /** More than cores: many tests wait most of their time. */
 const AT_ONCE = values.long ? 3 : 4
 
@@ -79,7 +84,7 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   const others = files.filter((file) => !timed.includes(file))
   const passed = values.times
     ? await passesOneByOne(engines, [...others, ...timed])
-    : [await passes(others, AT_ONCE), await passes(timed, 1)]
+    : [await passes(whole ? grouped(others, dir) : others, AT_ONCE), await passes(timed, 1)]
   // Coverage means nothing unless all tests ran and passed.
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   return passed.every(Boolean) ? 0 : 1
@@ -106,6 +111,30 @@ function rank(file: string): number {
 
 function isTimed(file: string): boolean {
   return readFileSync(file, 'utf8').includes('timed-test.ts')
+}
+
+/**
+ * Replaces the tests of areas that need only a plain server by a few files that import them. To start a process and a
+ * server costs more than many of these tests.
+ */
+function grouped(part: string[], dir: string): string[] {
+  const members = part.filter(
+    (file) => AREAS.test(file) && rank(file) === LONGEST.length && isPlain(file),
+  )
+  const groups = Array.from({ length: GROUPS }, (_, n) => {
+    const path = join(dir, `areas-${n + 1}.test.ts`)
+    const own = members.filter((_file, nth) => nth % GROUPS === n)
+    writeFileSync(path, own.map((file) => `import '${resolve(file)}'\n`).join(''))
+    return path
+  })
+  const others = part.filter((file) => !members.includes(file))
+  const longest = others.filter((file) => rank(file) < LONGEST.length)
+  return [...longest, ...groups, ...others.slice(longest.length)]
+}
+
+/** Whether every server of the test file is one without options. */
+function isPlain(file: string): boolean {
+  return !/useServer\([^)]/.test(readFileSync(file, 'utf8'))
 }
 
 /** Runs the files in their order: the command line would sort them. */

@@ -23,6 +23,8 @@ import { until } from './until.ts'
 
 /** Cells of a test server, by id; the part before the dash is the region. */
 const ONE_CELL = ['us-1']
+/** A busy machine can take minutes for an answer. */
+const PATIENCE_MS = 600_000
 
 export interface TestServer {
   readonly deps: Deps
@@ -95,44 +97,67 @@ export interface ServerOptions {
   console?: string
 }
 
-/** Starts a server with databases of its own for the test file. Each test makes its own apps in it. */
-export function useServer({
-  roles = ['api'],
-  cells = ONE_CELL,
-  env: extra = {},
-  console = '',
-}: ServerOptions = {}): TestServer {
-  let service: Service
-  let env: Record<string, string>
-  const urls: string[] = []
+/** A server, the environment that it was started with, and its databases. */
+interface Started {
+  service: Service
+  env: Record<string, string>
+  urls: string[]
+}
+
+async function startServer(options: ServerOptions): Promise<Started> {
+  const { roles = ['api'], cells = ONE_CELL, env: extra = {}, console = '' } = options
+  const directoryUrl = await cloneDatabase('directory')
+  const urls = [directoryUrl]
+  const env = testEnv(directoryUrl, cells, extra)
+  for (const cellId of cells) {
+    const url = await cloneDatabase('cell')
+    urls.push(url)
+    await insertCell(directoryUrl, cellId, url)
+  }
+  return { service: await serve(readConfig(env), roles, { console }), env, urls }
+}
+
+async function endServer({ service, urls }: Started): Promise<void> {
+  await service.drain()
+  for (const url of urls) await dropDatabase(url)
+}
+
+/** The server without options of this process, and how many test files use it now. */
+let plain: { started: Promise<Started>; users: number } | undefined
+
+/**
+ * Starts a server with databases of its own. Each test makes its own apps in it. Test files that run in one process
+ * and need no options share one.
+ */
+export function useServer(options?: ServerOptions): TestServer {
+  let started: Started
 
   before(async () => {
-    const directoryUrl = await cloneDatabase('directory')
-    urls.push(directoryUrl)
-    env = testEnv(directoryUrl, cells, extra)
-    for (const cellId of cells) {
-      const url = await cloneDatabase('cell')
-      urls.push(url)
-      await insertCell(directoryUrl, cellId, url)
+    if (options) {
+      started = await startServer(options)
+      return
     }
-    service = await serve(readConfig(env), roles, { console })
+    plain ??= { started: startServer({}), users: 0 }
+    plain.users++
+    started = await plain.started
   })
   after(async () => {
-    await service?.drain()
-    for (const url of urls) await dropDatabase(url)
+    if (plain && !options && --plain.users > 0) return
+    if (!options) plain = undefined
+    if (started) await endServer(started)
   })
 
   return {
     get deps() {
-      return service.deps
+      return started.service.deps
     },
     get service() {
-      return service
+      return started.service
     },
     get env() {
-      return env
+      return started.env
     },
-    newApp: (region = 'us') => newApp(service, region),
+    newApp: (region = 'us') => newApp(started.service, region),
   }
 }
 
@@ -164,7 +189,8 @@ export async function newApp(
   const { cell } = found
   const clientWith = (key: string) => {
     const baseUrl = `http://127.0.0.1:${apiPort}`
-    return new Loquat({ appId, apiKey: key, baseUrl, fetch: checkedFetch, maxRetries: 0 })
+    const waiting = { maxRetries: 0, timeoutMs: PATIENCE_MS }
+    return new Loquat({ appId, apiKey: key, baseUrl, fetch: checkedFetch, ...waiting })
   }
   const app: TestApp = {
     ...found,
