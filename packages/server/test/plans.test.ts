@@ -73,7 +73,7 @@ async function fillAndConnect() {
   message = Number(head.shown_id)
   keys = (
     await select(`select json_agg(json_build_array(uid, kind, with_id, updated_second))::text as keys
-      from (select * from inbox where app_no = ${app.no} order by uid limit ${LIMIT}) some`)
+      from (select * from inbox where app_no = ${app.no} order by uid limit ${LIMIT}) page`)
   ).keys
   await leaveTraces()
 }
