@@ -517,7 +517,7 @@ export const errors = {
     status: 401,
     retry: false,
     message: 'Your credentials are wrong or have expired. Sign in again.',
-    when: 'Management: the email address, password or code is wrong; the session has ended; or the key and secret are unknown.',
+    when: 'Management: the email address, password or code is wrong; the session has ended; the key and secret are unknown; or the account is disabled.',
   },
   AUTH_ERR_TOTP_REQUIRED: {
     status: 401,

@@ -137,6 +137,7 @@ CREATE TABLE public.operators (
     totp_pending_sealed bytea,
     totp_step bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    disabled_at timestamp with time zone,
     CONSTRAINT operators_email_check CHECK ((email = lower(email)))
 );
 

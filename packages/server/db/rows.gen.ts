@@ -90,6 +90,7 @@ export interface DirectoryRows {
     totp_pending_sealed: Buffer | null
     totp_step: number
     created_at: Date
+    disabled_at: Date | null
   }
   recovery_codes: {
     operator_no: number

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
+import manifest from '../package.json' with { type: 'json' }
 import { commands } from '../src/cli/program.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import { freePort } from '../src/engines/process.ts'
@@ -12,7 +13,7 @@ import { ensureDatabase } from '../src/platform/db/migrate.ts'
 import { command } from './command.ts'
 import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
 import { databaseUrl } from './engines.ts'
-import { LOQUAT, loquat, type Outcome, startServing } from './loquat.ts'
+import { LOQUAT, loquat, type Outcome, type Serving, startServing } from './loquat.ts'
 
 /** No engines run in this folder. */
 const NOWHERE = { LOQUAT_ENGINES_DIR: '/nonexistent/engines' }
@@ -72,6 +73,11 @@ suite('help', { concurrency: 3 }, () => {
     for (const { name } of commands)
       assert.match(stdout, new RegExp(`^ +${name.split(' ')[0]}`, 'm'))
     assert.match(stdout, /First time here\? +loquat dev/)
+  })
+
+  test('--version prints the version of the package', async () => {
+    const { code, stdout } = await command(['--version'], NOWHERE)
+    assert.deepEqual([code, stdout], [0, `${manifest.version}\n`])
   })
 
   test('a mistyped command or flag gets a suggestion', async () => {
@@ -144,22 +150,63 @@ suite('apps create', { concurrency: 3 }, () => {
   })
 })
 
-suite('operators create', () => {
-  test('creates an account that can sign in and own apps', async () => {
+suite('operators', () => {
+  let serving: Serving
+  before(async () => {
+    serving = await startServing('api', env)
+  })
+  after(() => serving.end())
+
+  const manage = (method: string, path: string, init: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${serving.apiPort}/manage${path}`, {
+      method,
+      ...init,
+      ...(init.body && { headers: { ...init.headers, 'content-type': 'application/json' } }),
+    })
+  const statusOf = async (headers: Record<string, string>) =>
+    (await manage('GET', '/operator', { headers })).status
+
+  const signIn = async (email: string, password: string) => {
+    const body = JSON.stringify({ email, password })
+    const answer = await manage('POST', '/sessions', { body })
+    return { status: answer.status, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  }
+
+  /** Creates an operator and signs in. */
+  const newOperator = async (email: string, name = 'Rui') => {
+    const created = await command(
+      ['operators', 'create', '--email', email, '--name', name, '--json'],
+      env,
+    )
+    const { password } = JSON.parse(created.stdout || assert.fail(created.stderr))
+    return { email, password, cookie: (await signIn(email, password)).cookie }
+  }
+
+  const newKey = async (cookie: string, password: string) => {
+    const body = JSON.stringify({ name: 'Script', password })
+    const answer = await manage('POST', '/keys', { headers: { cookie }, body })
+    const { data } = (await answer.json()) as { data: { key: string; secret: string } }
+    return { key: data.key, secret: data.secret }
+  }
+
+  const auditOf = async (email: string) => {
+    const { rows } = await queryAt(
+      directoryUrl,
+      `select action, via, before, after from audit where target->>'email' = $1 order by id`,
+      [email],
+    )
+    return rows.map(({ action, via, before, after }) => [action, via, before, after])
+  }
+
+  test('create makes an account that can sign in and own apps', async () => {
     const args = ['operators', 'create', '--email', 'Rui@Example.org', '--name', 'Rui', '--json']
     const { code, stdout, stderr } = await loquat(args, env)
     assert.deepEqual([code, stderr], [0, ''])
     const { email, password } = JSON.parse(stdout)
     assert.equal(email, 'rui@example.org')
     const { appId } = await createApp('--owner', 'rui@example.org')
-    const serving = await startServing('api', env)
-    const manage = async (method: string, path: string, init: object) =>
-      fetch(`http://127.0.0.1:${serving.apiPort}/manage${path}`, { method, ...init })
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ email, password })
-    const signedIn = await manage('POST', '/sessions', { headers, body })
-    assert.equal(signedIn.status, 200)
-    const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const { status, cookie } = await signIn(email, password)
+    assert.equal(status, 200)
     const apps = (await (await manage('GET', '/apps', { headers: { cookie } })).json()) as {
       data: { id: string; role: string }[]
     }
@@ -167,11 +214,10 @@ suite('operators create', () => {
       apps.data.map(({ id, role }) => [id, role]),
       [[appId, 'owner']],
     )
-    await serving.end()
     assert.ok(!dump(directoryUrl).includes(password))
   })
 
-  test('rejects an invalid or taken email address', async () => {
+  test('create rejects an invalid or taken email address', async () => {
     const create = (email: string) =>
       command(['operators', 'create', '--email', email, '--name', 'Rui'], env)
     assertRefused(await create('rui'), /--email must be an email address/)
@@ -180,6 +226,141 @@ suite('operators create', () => {
       await command(['apps', 'create', '--name', 'x', '--owner', 'no@example.org'], env),
       /no operator "no@example.org"/,
     )
+  })
+
+  test('list shows every account as a table or as JSON', async () => {
+    await newOperator('lia@example.org', 'Lia \u001b[2J\u202e')
+    const { stdout } = await command(['operators', 'list'], env)
+    assert.match(stdout, /^EMAIL +NAME +STATE +2FA +APPS +SESSIONS +KEYS +CREATED$/m)
+    assert.match(stdout, /^lia@example\.org +Lia �\[2J� +active +off +0 +1 +0 +\d{4}-\d\d-\d\d$/m)
+    const listed: { email: string }[] = JSON.parse(
+      (await command(['operators', 'list', '--json'], env)).stdout,
+    )
+    const { createdAt, ...lia } = listed.find(({ email }) => email === 'lia@example.org') as {
+      email: string
+      createdAt: number
+    }
+    assert.deepEqual(lia, {
+      ...{ email: 'lia@example.org', name: 'Lia \u001b[2J\u202e', state: 'active' },
+      ...{ totp: false, apps: 0, sessions: 1, keys: 0 },
+    })
+    assert.ok(Number.isInteger(createdAt))
+  })
+
+  test('disable ends sessions, keys and sign-ins at once, until enable', async () => {
+    const { email, password, cookie } = await newOperator('nia@example.org')
+    const key = await newKey(cookie, password)
+    assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [200, 200])
+
+    const disabled = await command(['operators', 'disable', 'Nia@example.org'], env)
+    assert.match(disabled.stdout, /^Disabled nia@example\.org and ended 1 session\. To undo: /)
+    assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 401])
+    assert.equal((await signIn(email, password)).status, 401)
+    assertRefused(await command(['operators', 'disable', email], env), /already disabled/)
+
+    const enabled = await command(['operators', 'enable', email], env)
+    assert.equal(enabled.stdout, 'Enabled nia@example.org.\n', enabled.stderr)
+    assertRefused(await command(['operators', 'enable', email], env), /is not disabled/)
+    // Old sessions stay ended.
+    assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 200])
+    assert.equal((await signIn(email, password)).status, 200)
+    assert.deepEqual(await auditOf(email), [
+      ['disableOperator', 'command', { disabled: false }, { disabled: true }],
+      ['enableOperator', 'command', { disabled: true }, { disabled: false }],
+    ])
+  })
+
+  test('reset-password prints a new password once and ends sessions, and keys on request', async () => {
+    const { email, password, cookie } = await newOperator('pia@example.org')
+    const key = await newKey(cookie, password)
+    // Too many attempts: nobody gets in, not even with the right password.
+    const attempts = await Promise.all(Array.from({ length: 11 }, () => signIn(email, 'wrong')))
+    assert.ok(attempts.some(({ status }) => status === 429))
+
+    const reset = await command(['operators', 'reset-password', email], env)
+    const [, next = ''] =
+      /^Operator {2}pia@example\.org\nPassword {2}(\S{20})\n$/.exec(reset.stdout) ?? []
+    assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 200])
+    assert.equal((await signIn(email, next)).status, 200)
+    assert.equal((await signIn(email, password)).status, 401)
+    assert.ok(!dump(directoryUrl).includes(next))
+
+    const again = await command(['operators', 'reset-password', email, '--end-keys', '--json'], env)
+    assert.deepEqual(Object.keys(JSON.parse(again.stdout)), ['email', 'password'])
+    assert.equal(await statusOf(key), 401)
+    assert.deepEqual(await auditOf(email), [
+      ['resetPassword', 'command', null, { endKeys: false }],
+      ['resetPassword', 'command', null, { endKeys: true }],
+    ])
+  })
+
+  test('reset-totp turns two-factor authentication off and ends sessions', async () => {
+    const { email, password, cookie } = await newOperator('tia@example.org')
+    const reset = () => command(['operators', 'reset-totp', email], env)
+    assertRefused(await reset(), /doesn't use two-factor authentication\. Nothing was changed/)
+    assert.equal(await statusOf({ cookie }), 200)
+    await queryAt(
+      directoryUrl,
+      `with turned_on as (
+         update operators set totp_sealed = 'sealed' where email = $1 returning operator_no
+       )
+       insert into recovery_codes select operator_no, 'hash' from turned_on`,
+      [email],
+    )
+    assert.equal((await signIn(email, password)).status, 401)
+
+    assert.match((await reset()).stdout, /^Turned off two-factor .* and ended 1 session\.\n$/)
+    assert.equal(await statusOf({ cookie }), 401)
+    assert.equal((await signIn(email, password)).status, 200)
+    const { rows } = await queryAt(
+      directoryUrl,
+      'select from recovery_codes join operators using (operator_no) where email = $1',
+      [email],
+    )
+    assert.equal(rows.length, 0)
+    assert.deepEqual(await auditOf(email), [
+      ['resetTotp', 'command', { totp: true }, { totp: false }],
+    ])
+  })
+
+  test('commands about one account name an unknown email address', async () => {
+    for (const word of ['disable', 'enable', 'reset-password', 'reset-totp']) {
+      const outcome = await command(['operators', word, 'no@example.org'], env)
+      assertRefused(outcome, /no operator "no@example\.org"\. Run: loquat operators list/)
+      assertRefused(await command(['operators', word], env), /missing required argument 'email'/)
+    }
+  })
+})
+
+suite('apps list and cells list', () => {
+  test('show apps and cells as tables or as JSON, without passwords', async () => {
+    const { appId } = await createApp()
+    const apps = await command(['apps', 'list'], env)
+    assert.match(apps.stdout, /^APP +NAME +REGION +CELL +STATE +OWNER +CREATED$/m)
+    assert.match(apps.stdout, new RegExp(`^${appId} +Book club +us +us-1 +active +- +\\d{4}-`, 'm'))
+    const listed: { appId: string }[] = JSON.parse(
+      (await command(['apps', 'list', '--json'], env)).stdout,
+    )
+    const { createdAt, ...app } = listed.find((one) => one.appId === appId) as {
+      appId: string
+      createdAt: number
+    }
+    assert.deepEqual(app, {
+      ...{ appId, name: 'Book club', region: 'us', state: 'active', owner: null, cell: 'us-1' },
+    })
+    assert.ok(Number.isInteger(createdAt))
+
+    const { host, pathname, password } = new URL(cellUrl)
+    const cells = await command(['cells', 'list'], env)
+    assert.match(cells.stdout, /^CELL +REGION +ADDRESS +APPS +NEW APPS +CREATED\n/)
+    assert.match(cells.stdout, new RegExp(`^us-1 +us +${host}${pathname} +\\d+ +yes +\\d{4}-`, 'm'))
+    const json = await command(['cells', 'list', '--json'], env)
+    const [cell] = JSON.parse(json.stdout)
+    assert.deepEqual(
+      [cell.id, cell.address, cell.acceptsApps],
+      ['us-1', `${host}${pathname}`, true],
+    )
+    for (const { stdout } of [cells, json]) assert.ok(!stdout.includes(password))
   })
 })
 

@@ -46,7 +46,9 @@ create table operators (
   totp_pending_sealed bytea,
   -- The last half minute whose code was used: each code works once.
   totp_step bigint not null default 0,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Set by `loquat operators disable`: neither sessions nor keys work, and nobody can sign in.
+  disabled_at timestamptz
 );
 
 -- Each works once, instead of a code. Keyed hashes.

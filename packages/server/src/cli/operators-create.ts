@@ -24,12 +24,15 @@ export const operatorsCreate: Command = {
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new UserError('--email must be an email address.')
     if (name.length === 0 || name.length > 100)
       throw new UserError('--name must have 1 to 100 characters.')
-    const password = randomBytes(15).toString('base64url')
+    const password = newPassword()
     await withDeps(context, (deps) => createOperator(deps, { email, name, password }))
     if (flags.json) return context.print(JSON.stringify({ email, password }))
     context.print(`Operator  ${email}\nPassword  ${password}`)
   },
 }
+
+/** A password to print once: 120 random bits. */
+export const newPassword = () => randomBytes(15).toString('base64url')
 
 /** Creates an account without an invitation. That is safe, because running the command requires access to the database. */
 export async function createOperator(

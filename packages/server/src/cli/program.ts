@@ -1,12 +1,20 @@
 import { Option, Command as Program } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { appsCreate } from './apps-create.ts'
+import { appsList } from './apps-list.ts'
 import { appsSet } from './apps-set.ts'
 import { cellsAdd } from './cells-add.ts'
+import { cellsList } from './cells-list.ts'
 import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
 import { fill } from './fill.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorsCreate } from './operators-create.ts'
+import { operatorsDisable } from './operators-disable.ts'
+import { operatorsEnable } from './operators-enable.ts'
+import { operatorsList } from './operators-list.ts'
+import { operatorsResetPassword } from './operators-reset-password.ts'
+import { operatorsResetTotp } from './operators-reset-totp.ts'
 import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
@@ -15,9 +23,16 @@ export const commands: Command[] = [
   serveCommand,
   migrateCommand,
   cellsAdd,
+  cellsList,
   appsCreate,
+  appsList,
   appsSet,
   operatorsCreate,
+  operatorsList,
+  operatorsDisable,
+  operatorsEnable,
+  operatorsResetPassword,
+  operatorsResetTotp,
   fill,
   verifyCommand,
 ]
@@ -33,6 +48,7 @@ export function buildProgram(context: Context): Program {
       writeErr: (text) => context.note(line(text)),
     })
     .description('Loquat, a chat platform: REST API, real-time delivery, console.')
+    .version(manifest.version, '-v, --version', 'print the version')
     .showHelpAfterError('Run with --help for usage.')
     .addHelpText('after', '\nFirst time here?  loquat dev\nEnvironment variables: docs/config.md')
   const groups = new Map<string, Program>()
@@ -46,8 +62,10 @@ export function buildProgram(context: Context): Program {
 }
 
 function addGroup(program: Program, name: string): Program {
-  const names = commands.filter((command) => command.name.startsWith(`${name} `))
-  return program.command(name).description(names.map((command) => command.summary).join(' '))
+  const words = commands
+    .filter((command) => command.name.startsWith(`${name} `))
+    .map((command) => command.name.slice(name.length + 1))
+  return program.command(name).description(`Manage ${name}: ${words.join(', ')}.`)
 }
 
 function addCommand(parent: Program, word: string, command: Command, context: Context) {

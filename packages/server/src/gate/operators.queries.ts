@@ -4,7 +4,7 @@ import type { Role } from './operator.ts'
 
 type OperatorRow = Pick<DirectoryRows['operators'], 'operator_no' | 'email' | 'name'>
 
-/** The operator of a session that hasn't ended or expired. */
+/** The operator of a session that hasn't ended or expired. None while the account is disabled. */
 export const findSessionOperator = directoryQuery<
   { tokenHash: Buffer },
   OperatorRow & { session_id: string; stale: boolean }
@@ -12,7 +12,8 @@ export const findSessionOperator = directoryQuery<
   'gate.findSessionOperator',
   `select operator_no, email, name, session_id, seen_at < now() - interval '1 minute' as stale
    from operator_sessions join operators using (operator_no)
-   where token_hash = :tokenHash and expires_at > now() and seen_at > now() - interval '12 hours'`,
+   where token_hash = :tokenHash and expires_at > now() and seen_at > now() - interval '12 hours'
+     and disabled_at is null`,
 )
 
 export const touchSession = directoryQuery<{ tokenHash: Buffer }>(
@@ -20,13 +21,15 @@ export const touchSession = directoryQuery<{ tokenHash: Buffer }>(
   'update operator_sessions set seen_at = now() where token_hash = :tokenHash',
 )
 
+/** None while the account is disabled. */
 export const findKeyOperator = directoryQuery<
   { key: string },
   OperatorRow & Pick<DirectoryRows['operator_keys'], 'secret_hash'>
 >(
   'gate.findKeyOperator',
   `select operator_no, email, o.name, secret_hash
-   from operator_keys join operators o using (operator_no) where key = :key`,
+   from operator_keys join operators o using (operator_no)
+   where key = :key and disabled_at is null`,
 )
 
 /** An app that the operator manages; none while it is being created or purged. */

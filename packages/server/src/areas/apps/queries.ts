@@ -25,6 +25,21 @@ export const insertPlacement = directoryQuery<
    returning app_no`,
 )
 
+export type ListedAppRow = Pick<
+  DirectoryRows['apps'],
+  'app_id' | 'name' | 'cell_id' | 'state' | 'created_at'
+> & { region: string; owner: string | null }
+
+/** All apps, oldest first, each with its owner's email address. */
+export const listAllApps = directoryQuery<Record<string, never>, ListedAppRow>(
+  'apps.listAll',
+  `select app_id, a.name, region, cell_id, state, email as owner, a.created_at
+   from apps a join cells using (cell_id)
+   left join collaborators c on c.app_no = a.app_no and role = 'owner'
+   left join operators using (operator_no)
+   order by a.app_no`,
+)
+
 /** The oldest app in service with this name. */
 export const findAppByName = directoryQuery<
   { name: string },

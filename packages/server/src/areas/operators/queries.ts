@@ -4,7 +4,7 @@ import { directoryQuery } from '../../platform/db/query.ts'
 export type OperatorRow = DirectoryRows['operators']
 
 const COLUMNS = `operator_no, email, name, password_hash, totp_sealed, totp_pending_sealed, totp_step,
-     created_at`
+     created_at, disabled_at`
 
 export const findOperatorByEmail = directoryQuery<{ email: string }, OperatorRow>(
   'operators.findByEmail',
@@ -38,6 +38,34 @@ export const updateOperatorRow = directoryQuery<
    returning ${COLUMNS}`,
 )
 
+export type ListedOperatorRow = Pick<
+  OperatorRow,
+  'email' | 'name' | 'created_at' | 'disabled_at'
+> & { totp: boolean; apps: number; sessions: number; keys: number }
+
+/** All accounts, each with the number of its apps, open sessions and keys. */
+export const listOperators = directoryQuery<Record<string, never>, ListedOperatorRow>(
+  'operators.list',
+  `select email, name, created_at, disabled_at, totp_sealed is not null as totp,
+     (select count(*) from collaborators c join apps using (app_no)
+      where c.operator_no = o.operator_no and state in ('active', 'archived')) as apps,
+     (select count(*) from operator_sessions s where s.operator_no = o.operator_no
+      and expires_at > now() and seen_at > now() - interval '12 hours') as sessions,
+     (select count(*) from operator_keys k where k.operator_no = o.operator_no) as keys
+   from operators o order by email`,
+)
+
+/** No row if nothing changes. */
+export const updateDisabled = directoryQuery<
+  { operatorNo: number; disabled: boolean },
+  { operator_no: number }
+>(
+  'operators.updateDisabled',
+  `update operators set disabled_at = case when :disabled then now() end
+   where operator_no = :operatorNo and (disabled_at is not null) <> :disabled
+   returning operator_no`,
+)
+
 /** Counts an attempt within 15 minutes of the first one. Also removes expired counts. */
 export const takeAttempt = directoryQuery<{ subject: string }, { count: number }>(
   'operators.takeAttempt',
@@ -58,6 +86,12 @@ export const takeAttempt = directoryQuery<{ subject: string }, { count: number }
 export const removeAttempts = directoryQuery<{ subjects: string[] }>(
   'operators.removeAttempts',
   'delete from attempts where subject = any(:subjects::text[])',
+)
+
+/** Lets an operator with a new password sign in at once, from every address. */
+export const removeAllAttempts = directoryQuery<{ email: string }>(
+  'operators.removeAllAttempts',
+  `delete from attempts where subject = :email or starts_with(subject, :email || ' ')`,
 )
 
 /** A successful attempt doesn't count against its network address. */

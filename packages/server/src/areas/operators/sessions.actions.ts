@@ -56,6 +56,7 @@ export async function createSession(
   if (!row) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
   const operator: Caller = { no: row.operator_no, email, name: row.name, via: 'session', ...origin }
   if (!right) throw await refused(deps, operator, 'password')
+  if (row.disabled_at) throw await refused(deps, operator, 'disabled')
   if (row.totp_sealed && !given.code && !given.recoveryCode) throw fail('AUTH_ERR_TOTP_REQUIRED')
   if (row.totp_sealed && !(await isSecondFactor(deps, row, given))) {
     throw await refused(deps, operator, 'code')

@@ -8,6 +8,18 @@ export const listCells = directoryQuery<Record<string, never>, CellRow>(
   `select cell_id, region, url_sealed from cells order by cell_id`,
 )
 
+export type ListedCellRow = CellRow &
+  Pick<DirectoryRows['cells'], 'accepts_apps' | 'created_at'> & { apps: number }
+
+/** All cells, each with the number of its apps. */
+export const listCellsWithApps = directoryQuery<Record<string, never>, ListedCellRow>(
+  'directory.listCellsWithApps',
+  `select cell_id, region, url_sealed, accepts_apps, c.created_at,
+     count(app_no) filter (where state in ('active', 'archived')) as apps
+   from cells c left join apps using (cell_id)
+   group by cell_id order by cell_id`,
+)
+
 export const upsertCell = directoryQuery<{ cellId: string; region: string; urlSealed: Buffer }>(
   'directory.upsertCell',
   `insert into cells (cell_id, region, url_sealed)

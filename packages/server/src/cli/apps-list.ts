@@ -1,0 +1,32 @@
+import { listAllApps } from '../areas/apps/queries.ts'
+import type { Command } from './command.ts'
+import { withDeps } from './deps.ts'
+import { day, table, unixSeconds } from './table.ts'
+
+export const appsList: Command = {
+  name: 'apps list',
+  summary: 'List all apps.',
+  flags: [{ flag: '--json', description: 'print one JSON array' }],
+  details:
+    'Shows all apps of the installation, oldest first, with region, cell, state and owner. An archived app was deleted and can still be restored. To get the API keys of an app, call GET /apikeys or open the app in the console.',
+  examples: ['loquat apps list', 'loquat apps list --json'],
+  async run(context, { json }) {
+    const rows = await withDeps(context, ({ directory }) => listAllApps.many(directory.db, {}))
+    if (json) {
+      const apps = rows.map(({ app_id, cell_id, created_at, ...app }) => ({
+        ...{ appId: app_id, ...app, cell: cell_id, createdAt: unixSeconds(created_at) },
+      }))
+      return context.print(JSON.stringify(apps))
+    }
+    if (rows.length === 0) context.note('No apps yet. Create one: loquat apps create --name "…"')
+    context.print(
+      table(
+        ['APP', 'NAME', 'REGION', 'CELL', 'STATE', 'OWNER', 'CREATED'],
+        rows.map((app) => [
+          ...[app.app_id, app.name, app.region, app.cell_id, app.state],
+          ...[app.owner ?? '-', day(app.created_at)],
+        ]),
+      ),
+    )
+  },
+}
