@@ -20,12 +20,12 @@ const outside = process.env.PATH?.split(':').filter((part) => !part.includes('no
 const started: ChildProcess[] = []
 
 /** Starts a command in the clone and waits until it prints something. */
-function start(command: string, env: Record<string, string>, printed: RegExp) {
+function start(command: string, printed: RegExp) {
   console.error(`> ${command}`)
   const child = spawn(command, {
     shell: true,
     cwd: clone,
-    env: { ...environment(), ...env },
+    env: environment(),
     stdio: ['ignore', 'pipe', 'inherit'],
     // In its own process group, because it starts other processes.
     detached: true,
@@ -79,17 +79,11 @@ try {
   })
   lap('npm ci')
   // The ports that they choose by default, unless these are taken.
-  const [port, application, web] = [
-    await freePort(3000),
-    await freePort(4000),
-    await freePort(5173),
-  ]
-  await start(`npx loquat dev --port ${port}`, {}, /Ctrl-C/)
+  const [port, web] = [await freePort(3000), await freePort(5173)]
+  await start(`npx loquat dev --port ${port}`, /Ctrl-C/)
   lap('npx loquat dev')
-  const env = { LOQUAT_URL: `http://localhost:${port}`, PORT: String(application) }
   const [address = ''] = await start(
     `npm run example -- --port ${web} --strictPort`,
-    env,
     /http:\/\/127\.0\.0\.1:\d+/,
   )
   lap('npm run example')

@@ -1,3 +1,4 @@
+import { env } from 'node:process'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -17,5 +18,5 @@ export default defineConfig(({ command }) => ({
   base: command === 'serve' ? '/manage/console/' : './',
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   // During development, `loquat dev` answers all other requests.
-  server: { proxy: { '^/manage/(?!console/)': 'http://localhost:3000' } },
+  server: { proxy: { '^/manage/(?!console/)': env.LOQUAT_URL ?? 'http://localhost:3000' } },
 }))

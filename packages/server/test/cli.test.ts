@@ -257,6 +257,10 @@ suite('operators', () => {
     assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 401])
     assert.equal((await signIn(email, password)).status, 401)
     assertRefused(await command(['operators', 'disable', email], env), /already disabled/)
+    assertRefused(
+      await command(['apps', 'create', '--name', 'x', '--owner', email], env),
+      /nia@example\.org is disabled/,
+    )
 
     const enabled = await command(['operators', 'enable', email], env)
     assert.equal(enabled.stdout, 'Enabled nia@example.org.\n', enabled.stderr)

@@ -23,7 +23,7 @@ export const dev: Command = {
   summary: 'Start everything on this machine, with a demo app. Try this first.',
   flags: [{ flag: '--port <number>', description: 'the port of the REST API', default: '3000' }],
   details:
-    'Starts its own PostgreSQL, NATS and Redis on the loopback interface, migrates the databases, and runs all roles in one process. Prints the URL and API key of a demo app, and how to sign in to the console. The data stays in .engines/ between starts. Ctrl-C stops everything that this command started. With LOQUAT_DIRECTORY_URL, the command uses engines that run elsewhere, unless another installation uses them.',
+    'Starts its own PostgreSQL, NATS and Redis on the loopback interface, migrates the databases, and runs all roles in one process. The first start creates a demo app with people, groups and messages. Prints its URL and API key, a curl line that sends a message, and how to sign in to the console. The operator of the console owns the demo app and the apps that you create with loquat apps create. The data stays in .engines/ between starts. Ctrl-C stops everything that this command started. With LOQUAT_DIRECTORY_URL, the command uses engines that run elsewhere, unless another installation uses them.',
   examples: ['loquat dev', 'loquat dev --port 4000'],
   async run(context, flags) {
     const port = Number(flags.port)
@@ -46,14 +46,16 @@ export const dev: Command = {
 
 async function withOwnEngines(context: Context, port: number, work: () => Promise<void>) {
   const dir = enginesDir(context.env)
-  const ours = runningEngines(dir) === undefined
+  const running = runningEngines(dir)
+  const ours = running === undefined
   if (ours) context.note('Starting PostgreSQL, NATS and Redis …')
   try {
     await startEngines({ dir, searchPath: context.env.PATH ?? '' })
     setPublicUrl(dir, `http://localhost:${port}`)
     await work()
   } finally {
-    setPublicUrl(dir, undefined)
+    // If the engines were running, another `loquat dev` may serve them too.
+    setPublicUrl(dir, running?.LOQUAT_PUBLIC_URL)
     if (ours) await stopEngines(dir)
   }
 }
@@ -81,9 +83,10 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
     await built
     return serve(config, roles)
   })
-  const app = await demoApp(service.deps)
-  const operator = await demoOperator(service.deps, app.appId)
-  context.print(welcome(app, operator, port, service.internalPort))
+  const operator = await demoOperator(service.deps)
+  const app = await demoApp(service.deps, operator)
+  const external = context.env.LOQUAT_DIRECTORY_URL !== undefined
+  context.print(welcome(app, operator, { port, internal: service.internalPort, external }))
   await stopped
   context.note('Stopping …')
   await service.drain()
@@ -148,25 +151,41 @@ async function prepareDatabases(config: Config) {
   await migrateAll(config, () => {})
 }
 
+interface Addresses {
+  port: number
+  internal: number
+  /** Whether the engines are configured in the environment, so that other commands don't recognize them. */
+  external: boolean
+}
+
+/** Calls `localhost` with the header `appId`, because `*.localhost` doesn't resolve on every machine. */
 const welcome = (
   { appId, baseUrl: address, apiKey }: DemoApp,
   { email, password }: DemoOperator,
-  port: number,
-  internal: number,
+  { port, internal, external }: Addresses,
 ) => `
 Loquat is ready.
 
-  Base URL       ${address}
-  API key        ${apiKey}
-  Demo app       ${appId}, region us
-  Devices        ${address.replace(/^http/, 'ws').replace('.api-', '.realtime-')}/realtime
-
   Console        http://localhost:${port}/manage/console/
                  sign in as ${email} with password ${password}
+  Reference      http://localhost:${port}/v3/docs
 
-  Try it         curl -H 'apikey: ${apiKey}' ${address}/apikeys
-  More apps      npx loquat apps create --name "My app"
+  Demo app       ${appId}, region us
+  Base URL       ${address}
+  API key        ${apiKey}
+  Devices        ${address.replace(/^http/, 'ws').replace('.api-', '.realtime-')}/realtime
   Metrics        http://127.0.0.1:${internal}/metrics
+
+Send a message from Ben to Amira:
+
+  curl http://localhost:${port}/v3/messages -H 'appId: ${appId}' -H 'apikey: ${apiKey}' -H 'onBehalfOf: ben' -H 'content-type: application/json' -d '{"receiver":"amira","receiverType":"user","data":{"text":"Hello from the terminal"}}'
+
+For the examples in the README:
+
+  URL=http://localhost:${port} APP=${appId} KEY=${apiKey}
+
+See two people chat: npm run example
+Create an app: npx loquat apps create --name "My app"${external ? ` --owner ${email}` : ''}
 
 If *.localhost doesn't resolve on your machine, call http://localhost:${port}/v3 with the header "appId: ${appId}", and connect devices to ws://localhost:${port}/v3/realtime?appId=${appId}.
 Press Ctrl-C to stop. The data stays for the next start.

@@ -1,6 +1,9 @@
+import type { Config } from '../config.ts'
+import { isEnginesUrl } from '../engines/engines.ts'
+import { enginesDir } from '../engines/folder.ts'
 import { UserError } from '../platform/errors.ts'
 import { type Role, roles, serve } from '../serve.ts'
-import type { Command } from './command.ts'
+import type { Command, Context } from './command.ts'
 import { explained } from './explain.ts'
 
 export const serveCommand: Command = {
@@ -11,6 +14,10 @@ export const serveCommand: Command = {
       flag: '--roles <list>',
       description: 'the roles of this process: api, gateway, worker',
       default: roles.join(','),
+    },
+    {
+      flag: '--development-engines',
+      description: 'use the engines of loquat dev, which are not meant for production',
     },
   ],
   details:
@@ -25,8 +32,24 @@ export const serveCommand: Command = {
       )
     }
     const config = context.config()
+    if (!flags.developmentEngines) checkEngines(context, config)
     const service = await explained(config, () => serve(config, wanted as Role[]))
     await context.stopped()
     await service.drain()
   },
+}
+
+/**
+ * Fails on the engines of loquat dev. Without a configuration every command finds them, and a service that lacks its
+ * configuration would serve their data as if nothing were wrong.
+ */
+function checkEngines({ env }: Context, { engines }: Config) {
+  const dir = enginesDir(env)
+  if (!isEnginesUrl(dir, engines.directoryUrl)) return
+  const why = env.LOQUAT_DIRECTORY_URL
+    ? 'LOQUAT_DIRECTORY_URL points to'
+    : 'LOQUAT_DIRECTORY_URL is not set, so this command found'
+  throw new UserError(
+    `${why} the development engines in ${dir}. Nothing was started.\nTo serve your own installation, set LOQUAT_DIRECTORY_URL, LOQUAT_NATS_URL, LOQUAT_REDIS_URL and LOQUAT_SECRET (docs/config.md).\nTo try Loquat on this machine, run loquat dev. To serve the development engines anyway, add --development-engines.`,
+  )
 }

@@ -64,6 +64,17 @@ export function runningEngines(dir: string): EnginesEnv | undefined {
   return state && ENGINES.every((name) => isAlive(state.engines[name])) ? toEnv(state) : undefined
 }
 
+/** Whether a URL points to the PostgreSQL server that runs in this folder. */
+export function isEnginesUrl(dir: string, url: string): boolean {
+  const postgres = readState(dir)?.engines.postgres
+  const { hostname, port } = new URL(url)
+  return (
+    isAlive(postgres) &&
+    ['127.0.0.1', 'localhost'].includes(hostname) &&
+    port === new URL(postgres?.url ?? '').port
+  )
+}
+
 /** Stops the engines of this folder and keeps their data. Returns whether any were running. */
 export async function stopEngines(dir: string): Promise<boolean> {
   const engines = ENGINES.map((name) => readState(dir)?.engines[name]).filter(isAlive)

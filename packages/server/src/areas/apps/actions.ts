@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Region } from '@loquat/protocol'
+import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../gate/audit.ts'
+import type { Cell } from '../../platform/cells/directory.ts'
 import { UserError } from '../../platform/errors.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { addApiKey } from '../apikeys/actions.ts'
@@ -47,6 +49,7 @@ export class NotServed extends UserError {}
 export interface PlacedApp {
   appNo: number
   appId: string
+  cell: Cell
   rest: ApiKey
   auth: ApiKey
 }
@@ -74,22 +77,30 @@ export async function placeApp(deps: Deps, { name, region }: NewApp): Promise<Pl
     await announce(tx, { appNo, type: 'app.created', key: 'app', payload: { appId, name, region } })
     return { rest, auth }
   })
-  return { appNo, appId, ...keys }
+  return { appNo, appId, cell, ...keys }
+}
+
+export interface ProvisionOptions {
+  owner?: { no: number; email: string } | undefined
+  /** Adds the app's first data before it is in service, so that nobody sees half of it. */
+  prepare?: (app: ServedApp) => Promise<void>
 }
 
 /** Creates an app by a command, with or without an owner. */
 export async function provisionApp(
   deps: Deps,
   { name, region }: NewApp,
-  ownerNo?: number,
+  { owner, prepare }: ProvisionOptions = {},
 ): Promise<CreatedApp> {
   const { config, directory } = deps
-  const { appNo, appId, rest, auth } = await placeApp(deps, { name, region })
+  const { appNo, appId, cell, rest, auth } = await placeApp(deps, { name, region })
+  const app = { no: appNo, id: appId }
+  await prepare?.({ ...app, region, cell })
   await directory.db.tx(async (tx) => {
     await activatePlacement.run(tx, { appNo })
-    if (ownerNo !== undefined) await insertOwner.run(tx, { appNo, operatorNo: ownerNo })
-    const app = { no: appNo, id: appId }
-    await recordAudit(tx, 'command', { action: 'createApp', app, after: { name, region } })
+    if (owner) await insertOwner.run(tx, { appNo, operatorNo: owner.no })
+    const after = { name, region, ...(owner && { owner: owner.email }) }
+    await recordAudit(tx, 'command', { action: 'createApp', app, after })
   })
   return {
     appId,
