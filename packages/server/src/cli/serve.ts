@@ -33,8 +33,10 @@ export const serveCommand: Command = {
     }
     const config = context.config()
     if (!flags.developmentEngines) checkEngines(context, config)
+    // Catch a signal from here on, so that an early one drains too.
+    const stopped = context.stopped()
     const service = await explained(config, () => serve(config, wanted as Role[]))
-    await context.stopped()
+    await stopped
     await service.drain()
   },
 }
