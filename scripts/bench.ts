@@ -7,6 +7,7 @@ import { against } from '../packages/server/bench/against.ts'
 import { appConversations } from '../packages/server/bench/app-conversations.ts'
 import { auth } from '../packages/server/bench/auth.ts'
 import { conversations } from '../packages/server/bench/conversations.ts'
+import { expectEnd } from '../packages/server/bench/ending.ts'
 import { events } from '../packages/server/bench/events.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
 import { gateway } from '../packages/server/bench/gateway.ts'
@@ -69,6 +70,7 @@ if (!bench || !(rounds >= 1)) {
   if (values.json) console.log(JSON.stringify({ bench: name, figures }))
   else console.table(figures)
   if (figures.some(({ holds }) => holds === false)) process.exitCode = 1
+  expectEnd()
 } else {
   const commit = values.against
   const comparison = await against({ bench: name, commit, rounds }, report)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -103,5 +104,29 @@ suite('bench --against', () => {
   test('figures that only one side has are named', () => {
     const { figures, unmatched } = compare([[{ what: 'a', value: 1 }]], [[{ what: 'b', value: 1 }]])
     assert.deepEqual([figures, unmatched], [[], { ours: ['a'], theirs: ['b'] }])
+  })
+})
+
+suite('the end of a bench', () => {
+  const run = (calls: string) =>
+    spawnSync(
+      process.execPath,
+      [
+        ...['--input-type=module', '-e'],
+        `import { expectEnd } from ${JSON.stringify(new URL('../bench/ending.ts', import.meta.url).href)}
+         ${calls}`,
+      ],
+      { encoding: 'utf8' },
+    )
+
+  test('a bench that closes everything ends by itself', () => {
+    const { status, stderr } = run('expectEnd()')
+    assert.deepEqual([status, stderr], [0, ''])
+  })
+
+  test('a bench that leaves something open fails and names it', () => {
+    const { status, stderr } = run('expectEnd(50); setInterval(() => {}, 1_000)')
+    assert.equal(status, 1)
+    assert.match(stderr, /something keeps its process alive: Timeout\./)
   })
 })
