@@ -16,7 +16,8 @@ import {
   walk,
 } from '../../platform/lists/keyset.ts'
 import type { Listed, Paging } from '../../platform/lists/page.ts'
-import { startBySeek } from '../../platform/lists/strategies.ts'
+import type { PageKey } from '../../platform/lists/page-starts.ts'
+import { walkOn } from '../../platform/lists/strategies.ts'
 import { conditions } from './filters.ts'
 import type { GroupListQuery } from './schema.ts'
 
@@ -28,6 +29,7 @@ export type ListedGroup = Row & Keyed
  * by index.
  */
 const WALK = 2_000
+const LONG_WALK = 20_000
 const COUNT_CAP = 10_000
 const ALL = 2_147_483_647
 
@@ -91,9 +93,7 @@ export function toFilter(
 export const groupsOf = (db: Executor, filter: GroupFilter): Paging<ListedGroup> => ({
   keyOf,
   read: (after, limit) => listGroups(db, filter, { after, limit }),
-  // Without conditions: an index-only scan.
-  startOf: (count, from) =>
-    (filter.where.length > 0 ? startBySeek : findStart)(db, filter, count, from),
+  startOf: (count, from) => startOf(db, filter, count, from),
   count: () => countGroups(db, filter),
 })
 
@@ -108,6 +108,16 @@ async function listGroups(
   const { rows, walked } = await walk<Row>(db, filter, range, width)
   const complete = rows.length === range.limit || walked < width
   return complete ? { rows } : seek<Row>(db, filter, range)
+}
+
+/** The sort key of group number `count`. A few groups that pass are sorted, many are walked to. */
+async function startOf(db: Executor, filter: GroupFilter, count: number, from?: PageKey) {
+  // Without conditions: an index-only scan.
+  if (filter.where.length === 0) return findStart(db, filter, count, from)
+  const range = { after: from, offset: count - 1, limit: 1 }
+  const { rows, passed } = await seek<Row>(db, filter, range, COUNT_CAP)
+  const [row] = passed <= COUNT_CAP ? rows : await walkOn<Row>(db, filter, range, LONG_WALK)
+  return row && keyOf(row)
 }
 
 /**

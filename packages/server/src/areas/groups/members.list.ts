@@ -2,16 +2,16 @@ import { SCOPES, type Scope } from '@loquat/protocol'
 import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { Sql, sql } from '../../platform/db/sql.ts'
-import { type Count, countFound } from '../../platform/lists/count.ts'
-import { findStart, type Keyed, type Keyset, keyOf, listNext } from '../../platform/lists/keyset.ts'
+import type { Count } from '../../platform/lists/count.ts'
+import { type Keyed, type Keyset, keyOf } from '../../platform/lists/keyset.ts'
 import type { Paging } from '../../platform/lists/page.ts'
-import { bySeek, byWalk } from '../../platform/lists/strategies.ts'
+import { byOrder, bySeek, byWalk } from '../../platform/lists/strategies.ts'
 import { onlineTo } from '../users/queries.ts'
 import type { MemberListQuery } from './members.schema.ts'
 
 const COUNT_CAP = 10_000
 
-/** Members read per request: presence is only known member by member. */
+/** Members read per statement: presence is only known member by member. */
 const WALK = 10_000
 
 export type MemberRow = UserRow & { scope: Scope; joined_at: Date }
@@ -31,6 +31,10 @@ const withUsers = (appNo: number) => ({
   join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
 })
 
+/** A deleted user is hidden from everyone, even before the sweep. */
+const isThere = (appNo: number, uid: Sql): Sql => sql`${uid} <> all (array(
+  select uid from users where app_no = ${appNo} and removed_at is not null))`
+
 /** By joining time, then uid: each scope is its own range of one index. */
 const keysetOf = ({ appNo, guid, scopes }: MemberFilter): Keyset => ({
   ...{ name: 'members', key: sql`i.joined_at`, keyType: 'timestamptz', id: sql`i.uid` },
@@ -39,7 +43,8 @@ const keysetOf = ({ appNo, guid, scopes }: MemberFilter): Keyset => ({
     (scope) => sql`from inbox i
       where i.app_no = ${appNo} and i.scope = ${scope} and i.conversation = (
         select no from conversations
-        where app_no = ${appNo} and kind = 'group' and one = ${guid} and other = '')`,
+        where app_no = ${appNo} and kind = 'group' and one = ${guid} and other = '')
+        and ${isThere(appNo, sql`i.uid`)}`,
   ),
   where: [],
   ...withUsers(appNo),
@@ -56,25 +61,13 @@ export function membersOf(
   if (status) {
     const online = onlineTo(appNo, viewer)
     const is = sql`(select ${online} = ${status !== 'offline'} from users
-      where users.app_no = ${appNo} and users.uid = sort_id and users.removed_at is null limit 1)`
-    const steps = { width: WALK, most: WALK, cap: COUNT_CAP }
-    return byWalk<MemberRow>(db, { ...list, where: [is] }, steps)
+      where users.app_no = ${appNo} and users.uid = sort_id limit 1)`
+    return byWalk<MemberRow>(db, { ...list, where: [is] }, { width: WALK, cap: COUNT_CAP })
   }
-  // A deleted user is hidden from everyone, even before the sweep.
-  const condition = sql`exists (select from users u
-    where u.app_no = i.app_no and u.uid = i.uid and u.removed_at is null)`
-  return {
-    keyOf,
-    read: async (after, limit) => ({
-      rows: await listNext<MemberRow>(db, list, { after, limit, condition }),
-    }),
-    startOf: (count) => findStart(db, list, count),
-    // Over all scopes, the group's row has the count.
-    count: async () =>
-      scopes.length === SCOPES.length
-        ? { total: membersCount, capped: false }
-        : countFound(db, list, COUNT_CAP),
-  }
+  const paging = byOrder<MemberRow>(db, list, COUNT_CAP)
+  // Over all scopes, the group's row has the count.
+  const whole = scopes.length === SCOPES.length
+  return whole ? { ...paging, count: async () => ({ total: membersCount, capped: false }) } : paging
 }
 
 const NONE: Count = { total: 0, capped: false }
@@ -94,28 +87,25 @@ export interface BanFilter {
 }
 
 /** The latest ban first. */
-export const bansOf = (
+export function bansOf(
   db: Executor,
   { appNo, guid, searchKey }: BanFilter,
-): Paging<BanRow & Keyed> =>
-  bySeek<BanRow>(
-    db,
-    {
-      ...{ name: 'bans', key: sql`b.banned_at`, keyType: 'timestamptz', id: sql`b.uid` },
-      descending: true,
-      ranges: [
-        sql`from bans b join users u on u.app_no = b.app_no and u.uid = b.uid
-          where b.app_no = ${appNo} and b.guid = ${guid} and u.removed_at is null`,
-      ],
-      where: searchKey
-        ? [
-            sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
-              or starts_with(u.uid, lower(${searchKey})))`,
-          ]
-        : [],
-      ...withUsers(appNo),
-      kept: sql`b.scope, b.joined_at, b.banned_at`,
-      columns: sql`${new Sql([USER_COLUMNS], [])}, scope, joined_at, banned_at`,
-    },
-    COUNT_CAP,
-  )
+): Paging<BanRow & Keyed> {
+  const banned = sql`b.app_no = ${appNo} and b.guid = ${guid} and ${isThere(appNo, sql`b.uid`)}`
+  const list: Keyset = {
+    ...{ name: 'bans', key: sql`b.banned_at`, keyType: 'timestamptz', id: sql`b.uid` },
+    descending: true,
+    ranges: [sql`from bans b where ${banned}`],
+    where: [],
+    ...withUsers(appNo),
+    kept: sql`b.scope, b.joined_at, b.banned_at`,
+    columns: sql`${new Sql([USER_COLUMNS], [])}, scope, joined_at, banned_at`,
+  }
+  if (!searchKey) return byOrder<BanRow>(db, list, COUNT_CAP)
+  const ranges = [
+    sql`from bans b join users u on u.app_no = b.app_no and u.uid = b.uid where ${banned}`,
+  ]
+  const matches = sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
+    or starts_with(u.uid, lower(${searchKey})))`
+  return bySeek<BanRow>(db, { ...list, ranges, where: [matches] }, COUNT_CAP)
+}

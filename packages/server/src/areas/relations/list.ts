@@ -1,10 +1,11 @@
 import { type Relation, USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { joinSql, runSql, Sql, sql } from '../../platform/db/sql.ts'
-import type { Count } from '../../platform/lists/count.ts'
-import { found, type Keyed, type Keyset } from '../../platform/lists/keyset.ts'
+import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
+import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
 import type { Paging } from '../../platform/lists/page.ts'
 import { bySeek } from '../../platform/lists/strategies.ts'
+
+const COUNT_CAP = 10_000
 
 export type RelatedRow = UserRow & Relation & Keyed
 
@@ -13,9 +14,8 @@ export interface RelatedFilter {
   appNo: number
   /** The user whose friends or blocks they are. */
   uid: string
-  /** Each returns uids, one more than `most`, which shows whether there are others. */
+  /** Each returns uids. */
   parts: readonly Sql[]
-  most: number
   searchKey: string | undefined
   order: 'name' | 'changed'
   descending: boolean
@@ -29,27 +29,23 @@ const KEYS: Record<RelatedFilter['order'], Pick<Keyset, 'key' | 'keyType'>> = {
   },
 }
 
-export const friendsOf = (appNo: number, uid: string, most: number): Sql[] => [
-  sql`(select friend_uid as id from friends where app_no = ${appNo} and uid = ${uid}
-    order by friend_uid limit ${most + 1})`,
+export const friendsOf = (appNo: number, uid: string): Sql[] => [
+  sql`select friend_uid as id from friends where app_no = ${appNo} and uid = ${uid}`,
 ]
 
 export function blocksOf(
   appNo: number,
   uid: string,
-  most: number,
   direction: 'blockedByMe' | 'hasBlockedMe' | 'both',
 ): Sql[] {
-  const mine = sql`(select blocked_uid as id from blocks where app_no = ${appNo} and uid = ${uid}
-    order by blocked_uid limit ${most + 1})`
-  const theirs = sql`(select uid as id from blocks where app_no = ${appNo} and blocked_uid = ${uid}
-    order by uid limit ${most + 1})`
+  const mine = sql`select blocked_uid as id from blocks where app_no = ${appNo} and uid = ${uid}`
+  const theirs = sql`select uid as id from blocks where app_no = ${appNo} and blocked_uid = ${uid}`
   return { blockedByMe: [mine], hasBlockedMe: [theirs], both: [mine, theirs] }[direction]
 }
 
 /**
- * There are so few related users that sorting needs no index: all are looked up, at most `most` of each kind, and sorted.
- * Only the records of the page are read completely, as the viewer sees them.
+ * There are so few related users that sorting needs no index: all are looked up and sorted, some 4 µs each. Only the
+ * records of the page are read completely, as the viewer sees them.
  */
 function keysetOf(filter: RelatedFilter): Keyset {
   const { appNo, uid, parts, order, descending, searchKey } = filter
@@ -79,25 +75,5 @@ function keysetOf(filter: RelatedFilter): Keyset {
   }
 }
 
-export function relatedTo(db: Executor, filter: RelatedFilter): Paging<RelatedRow> {
-  const list = keysetOf(filter)
-  const paging = bySeek<UserRow & Relation>(db, list, filter.most)
-  return { ...paging, count: () => countRelated(db, filter, list) }
-}
-
-/** Capped if there are more of a kind than are looked up. */
-async function countRelated(
-  db: Executor,
-  { parts, most }: RelatedFilter,
-  list: Keyset,
-): Promise<Count> {
-  const sizes = parts.map((part) => sql`(select count(*) from ${part} part)`)
-  const [row] = await runSql<{ total: number; largest: number }>(
-    db,
-    'relations.count',
-    sql`select count(*) as total, greatest(${joinSql(sizes, ', ')}) as largest
-      from (${found(list)}) found`,
-  )
-  const { total = 0, largest = 0 } = row ?? {}
-  return { total, capped: largest > most }
-}
+export const relatedTo = (db: Executor, filter: RelatedFilter): Paging<RelatedRow> =>
+  bySeek<UserRow & Relation>(db, keysetOf(filter), COUNT_CAP)

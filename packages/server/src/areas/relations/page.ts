@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import type { Actor } from '../../core/actor.ts'
-import { limitOf } from '../../core/settings.ts'
 import { asSeenBy } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
@@ -8,10 +7,7 @@ import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
 import { blocksOf, friendsOf, type RelatedFilter, type RelatedRow, relatedTo } from './list.ts'
 import type { BlockListQuery, FriendListQuery } from './schema.ts'
 
-/** The number of blocks isn't limited; no list reads more of them than this. */
-const MOST_BLOCKS = 10_000
-
-type Related = Pick<RelatedFilter, 'parts' | 'most'> & { name: string }
+type Related = Pick<RelatedFilter, 'parts'> & { name: string }
 
 interface Lists {
   deps: Deps
@@ -22,31 +18,29 @@ interface Lists {
 }
 
 export function pageOfFriends(lists: Lists, query: Static<typeof FriendListQuery>) {
-  const { app, settings } = lists.actor
-  const most = limitOf(settings, 'limits.friendsPerUser')
-  return pageOf(lists, { name: 'friends', most, parts: friendsOf(app.no, lists.uid, most) }, query)
+  const { actor, uid } = lists
+  return pageOf(lists, { name: 'friends', parts: friendsOf(actor.app.no, uid) }, query)
 }
 
 export function pageOfBlocks(
   lists: Lists,
   { direction = 'blockedByMe', ...query }: Static<typeof BlockListQuery>,
 ) {
-  const most = MOST_BLOCKS
-  const parts = blocksOf(lists.actor.app.no, lists.uid, most, direction)
-  return pageOf(lists, { name: `blocks ${direction}`, most, parts }, query)
+  const parts = blocksOf(lists.actor.app.no, lists.uid, direction)
+  return pageOf(lists, { name: `blocks ${direction}`, parts }, query)
 }
 
 /** By name, or with `affix` by the time of the last change, starting at a user within a second. */
 async function pageOf(
   { deps: { secrets }, starts, actor, uid }: Lists,
-  { name, parts, most }: Related,
+  { name, parts }: Related,
   query: Static<typeof FriendListQuery>,
 ) {
   const { page, perPage, cursor, searchKey, affix } = query
   const { no: appNo, cell } = actor.app
   const order = affix === undefined ? 'name' : 'changed'
   const descending = affix === 'prepend'
-  const filter: RelatedFilter = { appNo, uid, parts, most, searchKey, order, descending }
+  const filter: RelatedFilter = { appNo, uid, parts, searchKey, order, descending }
   const list = {
     ...relatedTo(cell.db, filter),
     name: [name, appNo, uid, order],

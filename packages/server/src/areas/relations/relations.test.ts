@@ -301,7 +301,7 @@ suite('unblockUsers', () => {
 })
 
 suite('listBlockedUsers', () => {
-  test('marks a total as capped when there are more users than it counts', async () => {
+  test('counts to 10,000 and lists the users beyond', async () => {
     const app = await server.newApp()
     await app.users('me')
     const text = `
@@ -312,12 +312,15 @@ suite('listBlockedUsers', () => {
     await app.cell.db.query({ name: '', text, values: [app.no, 10_000] })
     // With the statistics of a small app, each user would be searched for in the whole app.
     await app.cell.db.query({ name: '', text: 'analyze users, blocks', values: [] })
-    const read = async () =>
-      (await app.client.blockedUsers.list('me', { perPage: 10, direction: 'both' })).meta
-    const { total, total_capped } = (await read()).pagination
+    const read = (page: number) =>
+      app.client.blockedUsers.list('me', { perPage: 1000, page, direction: 'both' })
+    const { total, total_capped } = (await read(1)).meta.pagination
     assert.deepEqual([total, total_capped], [10_000, undefined])
-    await app.client.users.create({ uid: 'one-more', name: 'One' })
-    await block(app, 'me', 'one-more')
-    assert.equal((await read()).pagination.total_capped, true)
+    await app.client.users.create({ uid: 'last', name: 'Z' })
+    await block(app, 'me', 'last')
+    assert.equal((await read(1)).meta.pagination.total_capped, true)
+    assert.equal((await read(10)).meta.pagination.total_pages, 11)
+    const { data, meta } = await read(11)
+    assert.deepEqual([data.map(({ uid }) => uid), meta.pagination.total], [['last'], 10_001])
   })
 })

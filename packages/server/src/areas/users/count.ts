@@ -5,7 +5,6 @@ import { getTotal } from '../../platform/db/totals.ts'
 import { type Count, countCapped, countFound } from '../../platform/lists/count.ts'
 import { found, inOrder, walk } from '../../platform/lists/keyset.ts'
 import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
-import { countWalked } from '../../platform/lists/strategies.ts'
 import type { UserFilter } from './filter.ts'
 
 /** How many matching users are read through a filter's indexes, and how far totals are counted. */
@@ -30,8 +29,7 @@ const READ = 3
 
 /** Exact without filters; with filters, exact up to the cap. */
 export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
-  if (filter.byStatus && !filter.few) return countWalked(db, filter, CAP)
-  if (filter.where.length === 0) return { total: await countAll(db, filter), capped: false }
+  if (filter.where.length === 0) return countWhole(db, filter)
   if (await manyStart(db, filter)) return { total: CAP, capped: true }
   const sample = known ?? (filter.few ? undefined : await walk(db, filter, { limit: 0 }, WALK))
   if (sample && !known && sample.walked < WALK) return { total: sample.passed, capped: false }
@@ -41,6 +39,13 @@ export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Pr
     if (count.capped) return count
   }
   return planned(db, filterIndexes, (tx) => countFound(tx, filter, CAP))
+}
+
+/** The app's users are counted all the time, those online when asked. */
+async function countWhole(db: Executor, filter: UserFilter): Promise<Count> {
+  if (!filter.present) return { total: await countAll(db, filter), capped: false }
+  const first = inOrder(filter, undefined, CAP + 1)
+  return countCapped(db, filter, sql`select from ${first} first_users`, CAP)
 }
 
 async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {

@@ -29,11 +29,10 @@ export interface UserFilter extends Keyset {
   searchAlone: boolean
   /** The filter names the users, so nothing is walked. */
   few: boolean
-  /**
-   * Whether the filter includes a status. No filter index has that column, so a request reads a limited number of
-   * users, and the next page continues after them.
-   */
-  byStatus: boolean
+  /** Whether all of them are online: they are then listed in the order of `presence`. */
+  present: boolean
+  /** Whether an index finds users who can pass. No index has the status. */
+  indexed: boolean
 }
 
 type Filters = Omit<UserListQuery, 'page' | 'perPage'>
@@ -52,6 +51,7 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
   // A deactivated user has no devices.
   const present = online === true && !query.onlyDeactivated
   const others = conditions(appNo, query)
+  const indexed = search !== undefined || others.length > 0
   if (online !== undefined && (viewer !== undefined || !present))
     others.push({ is: sql`${onlineTo(appNo, viewer)} = ${online}`, column: 'online' })
   const where = [...(search ? [search.matches] : []), ...others.map((condition) => condition.is)]
@@ -60,18 +60,21 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
     : query.withDeactivated && !present
       ? both
       : ['active']
-  const source = present ? PRESENT : sql`users`
-  const among = (conditions: readonly Sql[]) =>
+  const from = (table: Sql) => (conditions: readonly Sql[]) =>
     states.map(
-      (state) => sql`from ${source}
+      (state) => sql`from ${table}
         where ${joinSql([sql`app_no = ${appNo}`, STATE[state], ...conditions], ' and ')}`,
     )
+  const among = from(present ? PRESENT : sql`users`)
   return {
     ...{ name: 'users', key: sql`name_key`, keyType: 'text', id: sql`uid` },
     descending: query.sortOrder === 'desc',
     ranges: among([]),
-    // Candidates found by index: every user that passes `where` passes this too.
-    sources: among(search ? [sql`(${search.starting} or ${search.inside})`] : []),
+    // Candidates found by index: every user that passes `where` passes this too. `presence` has no index for filters.
+    sources: from(sql`users`)([
+      ...(present ? [sql`online`] : []),
+      ...(search ? [sql`(${search.starting} or ${search.inside})`] : []),
+    ]),
     where,
     // Without other columns of the table, the order index alone suffices.
     looked: columnsOf(others.flatMap(({ column }) => column ?? [])),
@@ -81,7 +84,7 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
     ...{ appNo, states, among, search },
     searchAlone: search !== undefined && others.length === 0,
     few: query.uids !== undefined,
-    byStatus: online !== undefined,
+    ...{ present, indexed },
   }
 }
 
@@ -108,6 +111,7 @@ export const friendsAmong = (filter: UserFilter, uid: string): UserFilter => ({
   ],
   searchAlone: false,
   few: true,
+  indexed: true,
 })
 
 const columnsOf = (more: string[]): Sql =>

@@ -21,24 +21,21 @@ import {
 import type { Listed, Paging } from '../../platform/lists/page.ts'
 import type { PageKey } from '../../platform/lists/page-starts.ts'
 import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
-import { byWalk, walkSome } from '../../platform/lists/strategies.ts'
+import { walkOn } from '../../platform/lists/strategies.ts'
 import { CAP, countUsers, manyStart, WALK } from './count.ts'
 import type { Search, UserFilter } from './filter.ts'
 
-/** The walk width if more than CAP users pass, but too few near the start of the page. */
+/** The walk width if too few users pass near the start of the page. */
 const LONG_WALK = 50_000
 
 export type ListedUser = UserRow & Keyed
 
-export const usersOf = (db: Db, filter: UserFilter): Paging<ListedUser> =>
-  filter.byStatus && !filter.few && filter.where.length > 0
-    ? byWalk<UserRow>(db, filter, { width: WALK, most: LONG_WALK, cap: CAP })
-    : {
-        keyOf,
-        read: (after, limit) => listUsers(db, filter, { after, limit }),
-        startOf: (count) => startOf(db, filter, count),
-        count: () => countUsers(db, filter),
-      }
+export const usersOf = (db: Db, filter: UserFilter): Paging<ListedUser> => ({
+  keyOf,
+  read: (after, limit) => listUsers(db, filter, { after, limit }),
+  startOf: (count) => startOf(db, filter, count),
+  count: () => countUsers(db, filter),
+})
 
 /** The first users of the range; reading them can show how many there are. */
 async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<Listed<ListedUser>> {
@@ -47,8 +44,9 @@ async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<List
     const { rows, ...sample } = await walk<UserRow>(db, filter, range, WALK)
     const ended = sample.walked < WALK
     if (ended && !range.after) return { rows, count: known(sample.passed) }
-    if (ended || rows.length === range.limit)
-      return { rows, count: () => countUsers(db, filter, sample) }
+    const count = () => countUsers(db, filter, sample)
+    if (ended || rows.length === range.limit) return { rows, count }
+    if (!filter.indexed) return { rows: await walkUsers(db, filter, range), count }
   }
   if (!(await manyStart(db, filter))) {
     const { rows, passed } = await seekUsers(db, filter, range)
@@ -58,18 +56,15 @@ async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<List
     const { rows, passed } = await seekInside(db, filter, filter.search, range)
     if (passed <= CAP) return { rows, count: atCap }
   }
-  return { rows: await walkOn(db, filter, range), count: atCap }
+  return { rows: await walkUsers(db, filter, range), count: atCap }
 }
 
 const known = (total: number) => async (): Promise<Count> => ({ total, capped: false })
 const atCap = async (): Promise<Count> => ({ total: CAP, capped: true })
 
 /** Walks until the rows are found or no users are left. */
-async function walkOn(db: Db, filter: UserFilter, range: Range): Promise<ListedUser[]> {
-  const steps = { width: LONG_WALK, most: Number.POSITIVE_INFINITY }
-  const walked = await planned(db, orderIndex, (tx) => walkSome<UserRow>(tx, filter, range, steps))
-  return walked.rows
-}
+const walkUsers = (db: Db, filter: UserFilter, range: Range): Promise<ListedUser[]> =>
+  planned(db, orderIndex, (tx) => walkOn<UserRow>(tx, filter, range, LONG_WALK))
 
 /**
  * Finds matching users through the filter's indexes and sorts them: for filters that few users
@@ -111,7 +106,7 @@ function seekInside(
 async function startOf(db: Db, filter: UserFilter, count: number): Promise<PageKey | undefined> {
   if (filter.where.length === 0) return findStart(db, filter, count)
   const range = { offset: count - 1, limit: 1 }
-  const { rows, passed } = await seekUsers(db, filter, range)
-  const [row] = passed <= CAP ? rows : await walkOn(db, filter, range)
+  const sought = filter.indexed ? await seekUsers(db, filter, range) : undefined
+  const [row] = sought && sought.passed <= CAP ? sought.rows : await walkUsers(db, filter, range)
   return row && keyOf(row)
 }

@@ -96,11 +96,11 @@ export function inOrder(
   list: Keyset,
   after: PageKey | undefined,
   width: number,
-  { looked, condition = sql`true` }: { looked?: Sql | undefined; condition?: Sql } = {},
+  { looked }: { looked?: Sql | undefined } = {},
 ): Sql {
   const parts = list.ranges.map(
     (range) => sql`(select ${keysOf(list)}${looked ? sql`, ${looked}` : sql``} ${range}
-      and ${isAfter(list, after)} and ${condition} order by ${orderBy(list)} limit ${width})`,
+      and ${isAfter(list, after)} order by ${orderBy(list)} limit ${width})`,
   )
   if (parts[0] && parts.length === 1) return parts[0]
   return sql`(select * from (${joinSql(parts, ' union all ')}) ranges
@@ -129,18 +129,16 @@ export const summarized = (list: Keyset, summary: Sql): Sql =>
 const withRows = <R extends Keyed>(rows: (R | { sort_id: null })[]): R[] =>
   rows.filter((row): row is R => row.sort_id !== null)
 
-/** The next rows of a list without conditions; `condition` excludes rows without a record. */
+/** The next rows of a list without conditions. */
 export const listNext = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
-  { after, limit, condition }: Range & { condition?: Sql },
+  { after, limit }: Range,
 ): Promise<(R & Keyed)[]> =>
   runSql<R & Keyed>(
     db,
     `${list.name}.list`,
-    sql`with page as materialized (
-        ${inOrder(list, after, limit, { looked: list.whole, ...(condition && { condition }) })}
-      )
+    sql`with page as materialized (${inOrder(list, after, limit, { looked: list.whole })})
       ${recordsOf(list.whole ? { ...list, join: list.row ?? sql`` } : list)} order by ${byKey(list)}`,
   )
 

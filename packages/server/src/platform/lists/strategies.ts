@@ -2,57 +2,82 @@
 import type { QueryResultRow } from 'pg'
 import type { Executor } from '../db/query.ts'
 import { type Count, countFound } from './count.ts'
-import { type Keyed, type Keyset, keyOf, type Range, seek, walk } from './keyset.ts'
-import type { Listed, Paging } from './page.ts'
+import {
+  findStart,
+  type Keyed,
+  type Keyset,
+  keyOf,
+  listNext,
+  type Range,
+  seek,
+  walk,
+} from './keyset.ts'
+import type { Paging } from './page.ts'
 
-/** How many rows one statement reads, and one request. */
-export interface Steps {
-  width: number
-  most: number
-}
+/** For lists without conditions: a page is a piece of the index. */
+export const byOrder = <R extends QueryResultRow>(
+  db: Executor,
+  list: Keyset,
+  cap: number,
+): Paging<R & Keyed> => ({
+  keyOf,
+  read: async (after, limit) => ({ rows: await listNext<R>(db, list, { after, limit }) }),
+  startOf: (count, from) => findStart(db, list, count, from),
+  count: () => countFound(db, list, cap),
+})
 
-/** Walks until the rows are found, the end is reached, or the limit of rows was read. */
-export async function walkSome<R extends QueryResultRow>(
+/** The rows that the first statement of a walk reads, unless more are wanted. */
+const FIRST = 1_000
+
+/** Walks until the rows are found or none are left. Each statement reads more rows, up to `most`. */
+export async function walkOn<R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
   range: Range,
-  { width, most }: Steps,
-): Promise<Listed<R & Keyed>> {
+  most: number,
+): Promise<(R & Keyed)[]> {
   const rows: (R & Keyed)[] = []
   let { after, offset = 0, limit } = range
-  for (let seen = 0; seen < most; seen += width) {
+  for (let width = Math.max(FIRST, offset + limit); ; width *= 4) {
+    width = Math.min(width, most)
     const part = await walk<R>(db, list, { after, offset, limit }, width)
     rows.push(...part.rows)
     limit -= part.rows.length
-    if (limit === 0 || part.walked < width) return { rows }
+    if (limit === 0 || part.walked < width) return rows
     offset = Math.max(0, offset - part.passed)
     after = part.last
   }
-  return { rows, stoppedAt: after }
 }
 
-/** How many of the first rows pass, if no index can tell. */
-export async function countWalked(db: Executor, list: Keyset, cap: number): Promise<Count> {
-  const { passed, walked } = await walk(db, list, { limit: 0 }, cap + 1)
-  return { total: Math.min(passed, cap), capped: walked > cap }
+/** How many rows pass, up to the cap, if no index can tell. */
+export async function countWalked(
+  db: Executor,
+  list: Keyset,
+  { width, cap }: { width: number; cap: number },
+): Promise<Count> {
+  let total = 0
+  for (let after: Range['after']; ; ) {
+    const { passed, walked, last } = await walk(db, list, { after, limit: 0 }, width)
+    total += passed
+    if (total > cap) return { total: cap, capped: true }
+    if (walked < width) return { total, capped: false }
+    after = last
+  }
 }
 
-/**
- * For conditions without an index: a page ends when the request has read enough, and the next page
- * continues there.
- */
+/** For conditions without an index. */
 export const byWalk = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
-  { cap, ...steps }: Steps & { cap: number },
+  { width, cap }: { width: number; cap: number },
 ): Paging<R & Keyed> => ({
   keyOf,
-  read: (after, limit) => walkSome<R>(db, list, { after, limit }, steps),
-  async startOf(count) {
-    const { rows, stoppedAt } = await walkSome<R>(db, list, { offset: count - 1, limit: 1 }, steps)
-    return rows[0] ? keyOf(rows[0]) : stoppedAt
+  read: async (after, limit) => ({ rows: await walkOn<R>(db, list, { after, limit }, width) }),
+  async startOf(count, from) {
+    const [row] = await walkOn<R>(db, list, { after: from, offset: count - 1, limit: 1 }, width)
+    return row && keyOf(row)
   },
-  count: () => countWalked(db, list, cap),
+  count: () => countWalked(db, list, { width, cap }),
 })
 
 /** For lists that are short enough to be sorted. */
@@ -63,17 +88,9 @@ export const bySeek = <R extends QueryResultRow>(
 ): Paging<R & Keyed> => ({
   keyOf,
   read: (after, limit) => seek<R>(db, list, { after, limit }),
-  startOf: (count, from) => startBySeek(db, list, count, from),
+  async startOf(count, from) {
+    const { rows } = await seek<R>(db, list, { after: from, offset: count - 1, limit: 1 })
+    return rows[0] && keyOf(rows[0])
+  },
   count: () => countFound(db, list, cap),
 })
-
-/** The sort key of row number `count` among the rows that pass. */
-export async function startBySeek(
-  db: Executor,
-  list: Keyset,
-  count: number,
-  from?: Range['after'],
-) {
-  const { rows } = await seek(db, list, { after: from, offset: count - 1, limit: 1 })
-  return rows[0] && keyOf(rows[0])
-}
