@@ -2875,6 +2875,8 @@ CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, convers
 
 CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (tags <> '{}'::text[]);
 
+CREATE INDEX messages_type ON public.messages USING btree (app_no, type, id) WHERE (type <> 'text'::text);
+
 CREATE INDEX presence_order ON public.presence USING btree (app_no, name_key, uid);
 
 CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);

@@ -136,7 +136,7 @@ const capturedWalk = (query: Partial<MessageFilters>, ofUser: boolean) =>
       ? streamsOfConversations(app.no, conversationsOf(app.no, uid, asked), asked)
       : streamsOfApp(app.no, '', asked)
     const conditions = conditionsOf(app.no, reader, asked)
-    const range = { after: 0, before: Number.MAX_SAFE_INTEGER, down: true, limit: LIMIT }
+    const range = { after: 0, before: Number.MAX_SAFE_INTEGER, down: true, limit: LIMIT, until: 0 }
     return walk(db, app.no, { ...streams, count: ofUser ? 20 : 1 }, conditions, range)
   })
 

@@ -386,6 +386,7 @@ create index messages_reacting on messages (app_no, id) where reacted;
 create index messages_tagged on messages (app_no, id) where tags <> '{}';
 create index messages_changed on messages (app_no, id) where updated_at > sent_at;
 create index messages_category on messages (app_no, category, id) where category <> 'message';
+create index messages_type on messages (app_no, type, id) where type <> 'text';
 
 -- Deleted messages whose reactions and saves are still to be swept.
 create table gone_messages (

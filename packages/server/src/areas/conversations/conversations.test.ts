@@ -302,15 +302,11 @@ suite('markGroupConversationRead', () => {
       app.cell.db,
       `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
        select app_no, 'bx' || n, kind, with_id, conversation, scope, joined_at
-       from inbox, generate_series(1, 2500) n where app_no = $1 and uid = 'b' and with_id = 'g'`,
+       from inbox, generate_series(1, 5500) n where app_no = $1 and uid = 'b' and with_id = 'g'`,
       [app.no],
     )
-    const near = await receipts(first)
-    assert.deepEqual(near.shown, both.slice(0, 1))
-    assert.deepEqual(await receipts(first, `id=${near.next}`), {
-      shown: both.slice(1),
-      next: undefined,
-    })
+    assert.deepEqual(await receipts(first), { shown: both, next: undefined })
+    assert.deepEqual(await receipts(first, 'limit=1'), { shown: both.slice(0, 1), next: 'b' })
     const { readAt, receipts: listed } = await app.client.messages.get(first)
     assert.deepEqual([readAt, listed], [undefined, { data: [] }])
   })

@@ -41,6 +41,7 @@ const oneOf = <T>(one: T | undefined, several: readonly T[] | undefined): T[] =>
 export const sendersOf = ({ sender, senders }: MessageFilters) => oneOf(sender, senders)
 export const categoriesOf = ({ category, categories }: MessageFilters) =>
   oneOf(category, categories)
+export const typesOf = ({ type, types }: MessageFilters) => oneOf(type, types)
 
 /** One of these values, if any are given. */
 const among = (column: Sql, wanted: readonly string[]): Sql[] =>
@@ -49,7 +50,7 @@ const among = (column: Sql, wanted: readonly string[]): Sql[] =>
 function kindConditions(query: MessageFilters): Sql[] {
   return [
     ...among(sql`m.category`, categoriesOf(query)),
-    ...among(sql`m.type`, oneOf(query.type, query.types)),
+    ...among(sql`m.type`, typesOf(query)),
     ...among(sql`m.sender`, sendersOf(query)),
   ]
 }

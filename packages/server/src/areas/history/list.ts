@@ -16,7 +16,16 @@ import {
   streamsOfApp,
   streamsOfConversations,
 } from './streams.ts'
-import { WALK, walk } from './walk.ts'
+import { walk } from './walk.ts'
+
+/** Searches walk over so many messages without the text index. */
+export const SHORT = 15_000
+
+/**
+ * How long a request looks for messages. A page is shorter than asked for only if a filter without an index finds too
+ * few among the millions of messages that can be read in this time. The next page continues there.
+ */
+const PATIENCE_MS = 10_000
 
 /** A page of the app's messages, or of the acting user's conversations. */
 export async function listMessages(actor: Actor, query: MessageListQuery) {
@@ -41,7 +50,7 @@ const ofApp = (appNo: number, reader: string, query: MessageFilters): Listed => 
  */
 async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFilters) {
   const { conversations, messages } = await countConversations.one(cell.db, { appNo: no, uid })
-  const many = messages > WALK && !query.unread
+  const many = messages > SHORT && !query.unread
   if (many && sendersOf(query).length > 0) return ofApp(no, uid, query)
   return {
     ...streamsOfConversations(no, conversationsOf(no, uid, query), query),
@@ -75,7 +84,7 @@ export function ofConversations(
 ): Listed {
   const nos = named.map(({ no }) => no)
   const length = Math.max(...named.map(({ last_seq }) => last_seq))
-  const many = length > WALK && !query.unread && !query.undelivered
+  const many = length > SHORT && !query.unread && !query.undelivered
   const among = [
     sql`m.conversation = any(${nos}::bigint[])`,
     ...(reader === undefined ? [] : [isReadableBy(appNo, reader)]),
@@ -137,7 +146,7 @@ export async function unreadCounts(
 export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
   const { no: appNo, cell } = actor.app
   const conditions = conditionsOf(appNo, actor.uid ?? '', query)
-  const range = idRange(query)
+  const range = { ...idRange(query), until: performance.now() + PATIENCE_MS }
   const { rows, walkedTo } =
     query.searchKey && streams.among
       ? await search({ db: cell.db, appNo, streams, conditions }, query.searchKey, range)

@@ -133,8 +133,8 @@ export interface ReceiptRow {
 }
 
 /**
- * Sorted by uid. The first mark at or after the message gives the time. Each request examines a
- * bounded number of members: in a large group nobody may have read it.
+ * Sorted by uid. The first mark at or after the message gives the time. Examines the next :walk
+ * members.
  */
 export const listReceipts = query<
   {

@@ -1,10 +1,10 @@
 import type { Actor } from '../../core/actor.ts'
 import { toReceipt } from '../../core/message-record.ts'
 import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
-import { listReceipts } from './queries.ts'
+import { listReceipts, type ReceiptRow } from './queries.ts'
 
-/** Members examined for receipts per request. */
-const WALK = 2_000
+/** Members examined per statement: in a large group nobody may have read the message. */
+const WALK = 5_000
 
 /** Who received and read a message, sorted by uid. */
 export async function receiptsOf(
@@ -15,12 +15,20 @@ export async function receiptsOf(
 ) {
   const { no: appNo, cell } = actor.app
   const { conversation, seq, sender } = row
-  const message = { appNo, conversation, seq, sender }
-  const walk = Math.max(WALK, limit)
-  const rows = await listReceipts.many(cell.db, { ...message, after, walk, limit: limit + 1 })
-  const found = rows.flatMap(({ uid, ...row }) => (uid === null ? [] : [{ ...row, uid }]))
+  const message = { appNo, conversation, seq, sender, walk: Math.max(WALK, limit) }
+  const found: (ReceiptRow & { uid: string })[] = []
+  for (let from: string | null = after; from !== null && found.length <= limit; ) {
+    const wanted = limit + 1 - found.length
+    const rows: ReceiptRow[] = await listReceipts.many(cell.db, {
+      ...message,
+      after: from,
+      limit: wanted,
+    })
+    found.push(...rows.flatMap(({ uid, ...row }) => (uid === null ? [] : [{ ...row, uid }])))
+    from = rows[0]?.looked_to ?? null
+  }
   const shown = found.slice(0, limit)
-  const next = found.length > limit ? shown.at(-1)?.uid : rows[0]?.looked_to
+  const next = found.length > limit ? shown.at(-1)?.uid : undefined
   return {
     data: shown.map(toReceipt),
     meta: {

@@ -5,7 +5,7 @@ import { type TestApp, useServer } from '../../../test/kit.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
 import { Indexer } from './indexing.ts'
-import { WALK } from './walk.ts'
+import { SHORT } from './list.ts'
 
 const server = useServer()
 
@@ -191,7 +191,7 @@ suite('listMessages with searchKey outside the text', () => {
 })
 
 suite('a search in a large conversation', () => {
-  const words = Array.from({ length: WALK + 6_000 }, (_, n) => `hay ${n % 977}`)
+  const words = Array.from({ length: SHORT + 6_000 }, (_, n) => `hay ${n % 977}`)
   let app: TestApp
   let needles: string[]
 

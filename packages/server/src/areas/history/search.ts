@@ -14,12 +14,11 @@ import {
   type Segment,
 } from './search.queries.ts'
 import { type Listed, ONE } from './streams.ts'
-import { type Range, type Walked, walk, walkOnce } from './walk.ts'
+import { type Range, type Walked, type Wanted, walk, walkOnce } from './walk.ts'
 
 /** Segments whose lists are read together: few at first, because a page may need no more. */
-const STRETCHES = [4, 32, 128, 256, 256]
-/** Candidates that are checked against the message in one request, some at a time. */
-const MOST_LOOKED_AT = 6_000
+const STRETCHES = [4, 32, 128, 256]
+/** Candidates that are checked against the message in one statement. */
 const LOOKED_AT = 300
 
 interface Search {
@@ -32,40 +31,45 @@ interface Search {
 
 /**
  * The next messages that pass and contain `key`: by the text index as far as it goes, after that by
- * walking. Stops early as a walk does.
+ * walking. It takes as long as a walk may.
  */
-export async function search(asked: Search, key: string, range: Range): Promise<Walked> {
+export async function search(asked: Search, key: string, range: Wanted): Promise<Walked> {
   const { db, appNo, streams, conditions } = asked
   const { upto } = await findIndexed.one(db, { appNo })
-  const newer = (rest: Range) =>
+  const newer = (rest: Wanted) =>
     walk(db, appNo, streams, conditions, { ...rest, after: Math.max(rest.after, upto) })
   if (upto <= range.after) return newer(range)
   const { folded } = await foldText.one(db, { text: key })
   // Every gram starts with an empty string, and no text passes.
   if (folded === '') return { rows: [], walkedTo: undefined }
-  const indexed = (rest: Range) => searchIndexed(asked, keyGrams(folded), rest)
+  const indexed = (rest: Wanted) => searchIndexed(asked, keyGrams(folded), rest)
   const older = { ...range, before: Math.min(range.before, upto + 1) }
   return range.down
     ? inTurn(range, newer, () => older, indexed)
     : inTurn(older, indexed, () => range, newer)
 }
 
-type Part = (range: Range) => Promise<Walked>
+type Part = (range: Wanted) => Promise<Walked>
 
 /** Continues with the second part once the first has been searched completely. */
-async function inTurn(range: Range, first: Part, rest: () => Range, second: Part): Promise<Walked> {
+async function inTurn(
+  range: Wanted,
+  first: Part,
+  rest: () => Wanted,
+  second: Part,
+): Promise<Walked> {
   const found = await first(range)
   if (found.walkedTo !== undefined || found.rows.length >= range.limit) return found
   const more = await second({ ...rest(), limit: range.limit - found.rows.length })
   return { rows: [...found.rows, ...more.rows], walkedTo: more.walkedTo }
 }
 
-async function searchIndexed(asked: Search, grams: KeyGrams, range: Range): Promise<Walked> {
+async function searchIndexed(asked: Search, grams: KeyGrams, range: Wanted): Promise<Walked> {
   const { db, appNo } = asked
   const rows: MessageRow[] = []
   let { after, before } = range
-  let looks = MOST_LOOKED_AT
-  for (const limit of STRETCHES) {
+  for (let step = 0; ; step++) {
+    const limit = STRETCHES[Math.min(step, STRETCHES.length - 1)] ?? 0
     const list = range.down ? listSegmentsDown : listSegmentsUp
     const segments = await list.many(db, { appNo, after, before, limit })
     const candidates = await candidatesIn(db, appNo, segments, grams)
@@ -74,16 +78,15 @@ async function searchIndexed(asked: Search, grams: KeyGrams, range: Range): Prom
     for (let n = 0; n < ids.length; n += LOOKED_AT) {
       const some = ids.slice(n, n + LOOKED_AT)
       rows.push(...(await lookAt(asked, some, { ...range, limit: range.limit - rows.length })))
-      looks -= some.length
       if (rows.length >= range.limit) return { rows, walkedTo: undefined }
-      if (looks <= 0) return { rows, walkedTo: some.at(-1) }
+      if (performance.now() > range.until) return { rows, walkedTo: some.at(-1) }
     }
     const end = segments.at(-1)
     if (!end || segments.length < limit) return { rows, walkedTo: undefined }
     if (range.down) before = end.after_id + 1
     else after = end.upto_id
+    if (performance.now() > range.until) return { rows, walkedTo: range.down ? before : after }
   }
-  return { rows, walkedTo: range.down ? before : after }
 }
 
 /** Messages in these segments that may contain the search key, ascending. */

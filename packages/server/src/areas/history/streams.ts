@@ -3,7 +3,7 @@
  * rare property has a stream of its own, so that no list walks over all other messages.
  */
 import { joinSql, type Sql, sql } from '../../platform/db/sql.ts'
-import { categoriesOf, isReadableBy, sendersOf, sentIn } from './filter.ts'
+import { categoriesOf, isReadableBy, sendersOf, sentIn, typesOf } from './filter.ts'
 import type { MessageFilters } from './schema.ts'
 
 export interface Streams {
@@ -37,6 +37,8 @@ export function streamsOfApp(appNo: number, reader: string, query: MessageFilter
   if (query.mentionedUids) return { ...ofMentioned(query.mentionedUids), where }
   const rare = rareMark(query)
   if (rare) return { list: ONE, messages: sql`messages m where ${rare}`, where }
+  const types = typesOf(query)
+  if (types.length > 0 && !types.includes('text')) return { ...ofTypes(types), where }
   const categories = categoriesOf(query)
   if (categories.length > 0 && !categories.includes('message')) {
     return { ...ofCategories(categories), where }
@@ -77,6 +79,11 @@ export const ofSenders = (senders: string[]) => ({
 const ofCategories = (categories: string[]) => ({
   list: numbered(categories),
   messages: sql`messages m where m.category = s.value and m.category <> 'message'`,
+})
+
+const ofTypes = (types: string[]) => ({
+  list: numbered(types),
+  messages: sql`messages m where m.type = s.value and m.type <> 'text'`,
 })
 
 const ofMentioned = (uids: string[]) => ({

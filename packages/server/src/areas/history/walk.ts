@@ -12,6 +12,11 @@ export interface Range {
   limit: number
 }
 
+/** A range, and until when to look for messages, by `performance.now()`. */
+export interface Wanted extends Range {
+  until: number
+}
+
 export interface Walked {
   /** In the direction of the list. */
   rows: MessageRow[]
@@ -19,45 +24,44 @@ export interface Walked {
   walkedTo: number | undefined
 }
 
-/** Messages read by each successive statement, over all streams. */
+/** Messages read by the first statements, over all streams; later ones read as many as the last of these. */
 const WIDTHS = [200, 1_800, 13_000]
-/** The most messages that one walk reads. */
-export const WALK = 15_000
 /** The least number of messages by which a stream advances. */
 const LEAST = 10
 
 const columns = new Sql([MESSAGE_COLUMNS], [])
 
-/**
- * The next messages of the streams that pass. A filter that few messages pass must not make a page
- * walk over everything: after some thousand messages the walk stops, and the next page continues
- * there.
- */
+/** The next messages of the streams that pass: walks until there are enough, or no messages are left. */
 export async function walk(
   db: Executor,
   appNo: number,
   streams: Listed,
   conditions: Conditions,
-  range: Range,
+  range: Wanted,
 ): Promise<Walked> {
   const rows: MessageRow[] = []
   let { after, before } = range
-  let walkedTo: number | undefined
-  for (const width of WIDTHS) {
+  // Streams differ in length: once the short ones have ended, the others advance faster.
+  let pace = 1
+  for (let step = 0; ; step++) {
+    const total = WIDTHS[Math.min(step, WIDTHS.length - 1)] ?? 0
     const limit = range.limit - rows.length
-    const most = Math.max(LEAST, Math.ceil(Math.max(width, limit) / streams.count))
-    const step = { after, before, down: range.down, limit, width: most }
-    const found = await walkOnce(db, appNo, streams, conditions, step)
+    const width = pace * Math.max(LEAST, Math.ceil(Math.max(total, limit) / streams.count))
+    const found = await walkOnce(db, appNo, streams, conditions, {
+      ...{ after, before, down: range.down, limit, width },
+    })
     rows.push(...found.rows)
-    walkedTo = found.walkedTo
-    if (rows.length >= range.limit || walkedTo === undefined) return { rows, walkedTo }
+    const { walkedTo } = found
+    const enough = rows.length >= range.limit || performance.now() > range.until
+    if (enough || walkedTo === undefined) return { rows, walkedTo }
     if (range.down) before = walkedTo
     else after = walkedTo
+    if (found.walked < total / 2) pace *= 2
+    else if (found.walked > total * 2 && pace > 1) pace /= 2
   }
-  return { rows, walkedTo }
 }
 
-type WalkedRow = { walked_to: number | null } & (MessageRow | { id: null })
+type WalkedRow = { walked_to: number | null; walked: number } & (MessageRow | { id: null })
 
 /**
  * Reads the next `width` messages of each stream. Of the streams that have more, the one that got
@@ -69,7 +73,7 @@ export async function walkOnce(
   streams: Streams,
   { message, conversation }: Conditions,
   { after, before, down, limit, width }: Range & { width: number },
-): Promise<Walked> {
+): Promise<Walked & { walked: number }> {
   const order = down ? sql`desc` : sql`asc`
   const [last, nearest] = down ? [sql`min(id)`, sql`max(id)`] : [sql`max(id)`, sql`min(id)`]
   // The conversation is looked up only for messages that pass everything else.
@@ -96,7 +100,8 @@ export async function walkOnce(
         where w.passes and (r.id is null or w.id ${down ? sql`>=` : sql`<=`} r.id)
         order by w.id ${order} limit ${limit}
       )
-      select r.id as walked_to, shown.* from reached r left join (
+      select r.id as walked_to, (select count(*) from walked) as walked, shown.*
+      from reached r left join (
         select ${columns} from messages m
           join conversations h on h.app_no = m.app_no and h.no = m.conversation
         where m.app_no = ${appNo} and m.id = any(array(select id from page))
@@ -104,5 +109,6 @@ export async function walkOnce(
       order by shown.id ${order}`,
   )
   const rows = found.filter((row): row is WalkedRow & MessageRow => row.id !== null)
-  return { rows, walkedTo: found[0]?.walked_to ?? undefined }
+  const [{ walked_to = null, walked = 0 } = {}] = found
+  return { rows, walkedTo: walked_to ?? undefined, walked }
 }
