@@ -16,6 +16,7 @@ import {
   listRepliesDown,
   listRepliesUp,
   removeFollower,
+  type ThreadRow,
   threadsOfApp,
   threadsOfParticipant,
   threadsOfUser,
@@ -30,6 +31,9 @@ export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
   return pageOf(actor, replies, query, (db, range) => list.many(db, { ...range, parent }))
 }
 
+/** Threads read at once if some were left out: a removed group may have many that aren't swept yet. */
+const MANY = 1_001
+
 /** Threads that the actor can see, or all threads of the app; newest first. */
 export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const { no: appNo, cell } = actor.app
@@ -41,14 +45,21 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const lists = participatedByMe ? threadsOfParticipant : threadsOfUser
   const newer = query.affix === 'append'
   const list = (uid === null ? threadsOfApp : lists)[newer ? 'newer' : 'older']
-  const rows = await list.many(cell.db, {
-    ...{ appNo, uid, ...startOf(query), limit: limit + 1 },
-    ...{ countReplies: withUnreadReplyCount ?? false, countMentions: withMentionCount ?? false },
-  })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  if (newer) page.reverse()
-  const there = page.filter((row) => row.there)
+  const counts = {
+    countReplies: withUnreadReplyCount ?? false,
+    countMentions: withMentionCount ?? false,
+  }
+  const found: ThreadRow[] = []
+  for (let start = startOf(query), width = limit + 1; found.length <= limit; width = MANY) {
+    const rows = await list.many(cell.db, { appNo, uid, ...start, limit: width, ...counts })
+    found.push(...rows.filter((row) => row.there))
+    const end = rows.at(-1)
+    if (rows.length < width || !end) break
+    start = { second: end.updated_second, id: end.id }
+  }
+  const there = found.slice(0, limit)
+  const last = there.at(-1)
+  if (newer) there.reverse()
   const records = await toMessages(cell.db, appNo, there, { viewer: actor.uid })
   const data = records.map((record, nth): Thread => {
     const { unread_replies = null, unread_mentions = null } = there[nth] ?? {}
@@ -59,7 +70,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
     }
   })
   const affix = newer ? 'append' : 'prepend'
-  const next = rows.length > limit && last
+  const next = found.length > limit && last
   return {
     data,
     meta: {
