@@ -1,6 +1,6 @@
 /**
- * What a list of users costs in an app of 1,000,000 compared with one of 10,000 in the same cell: buffers of
- * the statements that the service runs for a request, and the time of the request.
+ * What lists of users and groups cost in an app of 1,000,000 users and 100,000 groups compared with one of 10,000 in
+ * the same cell: buffers of the statements that the service runs for a request, and the time of the request.
  */
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
@@ -8,6 +8,7 @@ import { buildApi } from '../src/api.ts'
 import { closeDeps, type Deps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { fillApp } from '../src/fill/fill.ts'
+import { groups } from '../src/fill/groups.ts'
 import { RARE } from '../src/fill/names.ts'
 import { users } from '../src/fill/users.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
@@ -15,8 +16,8 @@ import { atMost, type Figure, median, type Report, reported, within } from './fi
 import { newBenchApp, openInstallation } from './installation.ts'
 import { type Cost, Meter } from './meter.ts'
 
-const LARGE = 1_000_000
-const SMALL = 10_000
+const LARGE = { users: 1_000_000, groups: 100_000 }
+const SMALL = { users: 10_000, groups: 10_000 }
 const BUFFERS_BAR = 1.5
 const MS_BAR = 100
 const ROUNDS = 9
@@ -29,7 +30,7 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
     const small = await filledApp(deps, api, SMALL, report)
     // The state of the database a few minutes after a fill.
     await vacuum(deps)
-    const meter = new Meter(deps.directory.cell('us-1'), /^(users|totals)\./)
+    const meter = new Meter(deps.directory.cell('us-1'), /^(users|groups|totals)\./)
     return [
       ...(await buffers(meter, large, small)),
       ...(await firstPages(meter, large, small, report)),
@@ -51,33 +52,48 @@ async function vacuum(deps: Deps): Promise<void> {
   await client.end()
 }
 
-/** Requests a list of the app, and returns how many milliseconds it took. */
-type Ask = (query: string) => Promise<number>
+/** Requests a list of the app, by default of its users, and returns how many milliseconds it took. */
+type Ask = (query: string, path?: string) => Promise<number>
 
 async function filledApp(
   deps: Deps,
   api: FastifyInstance,
-  wanted: number,
+  wanted: typeof LARGE,
   report: Report,
 ): Promise<Ask> {
   const app = await newBenchApp(deps)
   const started = performance.now()
   const { signal } = new AbortController()
-  await fillApp(app, { kind: users, wanted, onProgress: () => {}, signal })
-  report(`${wanted} users filled in ${((performance.now() - started) / 1000).toFixed(1)} s`)
-  return async (query) => {
+  const options = { onProgress: () => {}, signal }
+  await fillApp(app, { kind: users, wanted: wanted.users, ...options })
+  await fillApp(app, { kind: groups, wanted: wanted.groups, members: 2, ...options })
+  await app.cell.db.query({ name: '', text: CONNECT, values: [app.no] })
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  report(`${wanted.users} users and ${wanted.groups} groups filled in ${seconds} s`)
+  return async (query, path = '/v3/users') => {
     const headers = { appid: app.id, apikey: app.apiKey }
     const asked = performance.now()
-    const { statusCode, body } = await api.inject({ url: `/v3/users?${query}`, headers })
+    const { statusCode, body } = await api.inject({ url: `${path}?${query}`, headers })
     if (statusCode !== 200) throw new Error(`${query}: ${body}`)
     return performance.now() - asked
   }
 }
 
+/** One user in a hundred is online. */
+const CONNECT = `
+  with chosen as (
+    update users set online = true where app_no = $1 and hashtext(uid) % 100 = 0
+    returning uid, name_key)
+  insert into presence (app_no, uid, name_key, gateways)
+  select $1, uid, name_key, array[gen_random_uuid()] from chosen`
+
 async function buffers(meter: Meter, large: Ask, small: Ask): Promise<Figure[]> {
-  const cost = async (ask: Ask, query: string) => (await meter.measure(() => ask(query))).buffers
-  const compare = async (what: string, query: string) =>
-    atMost(`buffers: ${what}`, await cost(large, query), await cost(small, query), BUFFERS_BAR)
+  const cost = async (ask: Ask, query: string, path?: string) =>
+    (await meter.measure(() => ask(query, path))).buffers
+  const compare = async (what: string, query: string, path?: string) => {
+    const [ours, bare] = [await cost(large, query, path), await cost(small, query, path)]
+    return atMost(`buffers: ${what}`, ours, bare, BUFFERS_BAR)
+  }
   const first = await compare('page 1', 'page=1')
   for (const ask of [large, small]) {
     for (let page = 1; page < 90; page++) await ask(`page=${page}`)
@@ -86,6 +102,7 @@ async function buffers(meter: Meter, large: Ask, small: Ask): Promise<Figure[]> 
     first,
     await compare('page 90 in sequence', 'page=90'),
     await compare('a search that 50 users match', `searchKey=${RARE}`),
+    await compare('page 1 of the groups', 'page=1', '/v3/groups'),
   ]
 }
 
@@ -100,6 +117,12 @@ const SEARCHES: { query: string; what: string; bar: boolean }[] = [
   { query: 'tags=vip', what: 'a tag that 3 % have', bar: false },
   { query: 'role=default', what: 'the role that all have', bar: false },
   { query: `searchKey=${RARE}&role=default`, what: 'a rare word and that role', bar: false },
+  { query: 'status=online', what: '1 % are', bar: false },
+  { query: 'status=offline', what: '99 % are', bar: false },
+  { query: 'status=online&searchKey=maria', what: '0.1 % pass', bar: false },
+  { query: 'tags=vip&page=100', what: 'a jump in a filtered list', bar: false },
+  { query: 'searchKey=maria&page=100', what: 'a jump in a filtered list', bar: false },
+  { query: 'status=offline&page=100', what: 'a jump in a filtered list', bar: false },
 ]
 
 async function firstPages(meter: Meter, large: Ask, small: Ask, report: Report): Promise<Figure[]> {
