@@ -173,9 +173,11 @@ const notBanned = (viewer: string | undefined): Sql =>
 /** Exact for the app's whole list, otherwise up to the cap. */
 async function countGroups(db: Executor, filter: GroupFilter): Promise<Count> {
   const { appNo, viewer, types, where } = filter
-  const all = viewer === undefined && where.length === 0 && types.length === GROUP_TYPES.length
-  if (all) return { total: await getTotal(db, appNo, 'groups'), capped: false }
-  return countFound(db, filter, COUNT_CAP)
+  const whole = viewer === undefined && where.length === 0 && types.length === GROUP_TYPES.length
+  const all = () => getTotal(db, appNo, 'groups')
+  if (whole) return { total: await all(), capped: false }
+  const count = await countFound(db, filter, COUNT_CAP)
+  return count.capped ? { ...count, most: await all() } : count
 }
 
 const membership = ({ appNo, viewer }: Selection): Sql =>

@@ -62,12 +62,18 @@ export function membersOf(
     const online = onlineTo(appNo, viewer)
     const is = sql`(select ${online} = ${status !== 'offline'} from users
       where users.app_no = ${appNo} and users.uid = sort_id limit 1)`
-    return byWalk<MemberRow>(db, { ...list, where: [is] }, { width: WALK, cap: COUNT_CAP })
+    const paging = byWalk<MemberRow>(db, { ...list, where: [is] }, { width: WALK, cap: COUNT_CAP })
+    const count = async () => {
+      const counted = await paging.count()
+      return counted.capped ? { ...counted, most: membersCount } : counted
+    }
+    return { ...paging, count }
   }
-  const paging = byOrder<MemberRow>(db, list, COUNT_CAP)
+  const paging = byOrder<MemberRow>(db, list)
   // Over all scopes, the group's row has the count.
   const whole = scopes.length === SCOPES.length
-  return whole ? { ...paging, count: async () => ({ total: membersCount, capped: false }) } : paging
+  const total = membersCount
+  return whole ? { ...paging, count: async () => ({ total, capped: false }) } : paging
 }
 
 const NONE: Count = { total: 0, capped: false }
@@ -101,11 +107,11 @@ export function bansOf(
     kept: sql`b.scope, b.joined_at, b.banned_at`,
     columns: sql`${new Sql([USER_COLUMNS], [])}, scope, joined_at, banned_at`,
   }
-  if (!searchKey) return byOrder<BanRow>(db, list, COUNT_CAP)
+  if (!searchKey) return byOrder<BanRow>(db, list)
   const ranges = [
     sql`from bans b join users u on u.app_no = b.app_no and u.uid = b.uid where ${banned}`,
   ]
   const matches = sql`(strpos(u.name_key, nullif(fold_name(${searchKey}), '')) > 0
     or starts_with(u.uid, lower(${searchKey})))`
-  return bySeek<BanRow>(db, { ...list, ranges, where: [matches] }, COUNT_CAP)
+  return bySeek<BanRow>(db, { ...list, ranges, where: [matches] })
 }

@@ -5,8 +5,6 @@ import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
 import type { Paging } from '../../platform/lists/page.ts'
 import { bySeek } from '../../platform/lists/strategies.ts'
 
-const COUNT_CAP = 10_000
-
 export type RelatedRow = UserRow & Relation & Keyed
 
 /** Which users a list contains, and in which order. */
@@ -76,4 +74,4 @@ function keysetOf(filter: RelatedFilter): Keyset {
 }
 
 export const relatedTo = (db: Executor, filter: RelatedFilter): Paging<RelatedRow> =>
-  bySeek<UserRow & Relation>(db, keysetOf(filter), COUNT_CAP)
+  bySeek<UserRow & Relation>(db, keysetOf(filter))

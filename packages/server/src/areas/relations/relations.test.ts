@@ -301,7 +301,7 @@ suite('unblockUsers', () => {
 })
 
 suite('listBlockedUsers', () => {
-  test('counts to 10,000 and lists the users beyond', async () => {
+  test('lists and counts more than 10,000 users', async () => {
     const app = await server.newApp()
     await app.users('me')
     const text = `
@@ -312,15 +312,15 @@ suite('listBlockedUsers', () => {
     await app.cell.db.query({ name: '', text, values: [app.no, 10_000] })
     // With the statistics of a small app, each user would be searched for in the whole app.
     await app.cell.db.query({ name: '', text: 'analyze users, blocks', values: [] })
-    const read = (page: number) =>
-      app.client.blockedUsers.list('me', { perPage: 1000, page, direction: 'both' })
-    const { total, total_capped } = (await read(1)).meta.pagination
-    assert.deepEqual([total, total_capped], [10_000, undefined])
     await app.client.users.create({ uid: 'last', name: 'Z' })
     await block(app, 'me', 'last')
-    assert.equal((await read(1)).meta.pagination.total_capped, true)
-    assert.equal((await read(10)).meta.pagination.total_pages, 11)
-    const { data, meta } = await read(11)
-    assert.deepEqual([data.map(({ uid }) => uid), meta.pagination.total], [['last'], 10_001])
+    const page = { perPage: 1000, page: 11, direction: 'both' as const }
+    const { data, meta } = await app.client.blockedUsers.list('me', page)
+    assert.deepEqual(
+      data.map(({ uid }) => uid),
+      ['last'],
+    )
+    const counts = { count: 1, per_page: 1000, current_page: 11 }
+    assert.deepEqual(meta, { pagination: { ...counts, total: 10_001, total_pages: 11 } })
   })
 })

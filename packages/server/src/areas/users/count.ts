@@ -30,6 +30,18 @@ const READ = 3
 /** Exact without filters; with filters, exact up to the cap. */
 export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
   if (filter.where.length === 0) return countWhole(db, filter)
+  const count = await countFiltered(db, filter, known)
+  return count.capped ? capped(db, filter) : count
+}
+
+/** The count of a list with more than CAP users. */
+export const capped = async (db: Executor, filter: UserFilter): Promise<Count> => ({
+  total: CAP,
+  capped: true,
+  most: await countAll(db, filter),
+})
+
+async function countFiltered(db: Db, filter: UserFilter, known?: Sample): Promise<Count> {
   if (await manyStart(db, filter)) return { total: CAP, capped: true }
   const sample = known ?? (filter.few ? undefined : await walk(db, filter, { limit: 0 }, WALK))
   if (sample && !known && sample.walked < WALK) return { total: sample.passed, capped: false }
@@ -45,7 +57,8 @@ export async function countUsers(db: Db, filter: UserFilter, known?: Sample): Pr
 async function countWhole(db: Executor, filter: UserFilter): Promise<Count> {
   if (!filter.present) return { total: await countAll(db, filter), capped: false }
   const first = inOrder(filter, undefined, CAP + 1)
-  return countCapped(db, filter, sql`select from ${first} first_users`, CAP)
+  const count = await countCapped(db, filter, sql`select from ${first} first_users`, CAP)
+  return count.capped ? capped(db, filter) : count
 }
 
 async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {

@@ -22,7 +22,7 @@ import type { Listed, Paging } from '../../platform/lists/page.ts'
 import type { PageKey } from '../../platform/lists/page-starts.ts'
 import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
 import { walkOn } from '../../platform/lists/strategies.ts'
-import { CAP, countUsers, manyStart, WALK } from './count.ts'
+import { CAP, capped, countUsers, manyStart, WALK } from './count.ts'
 import type { Search, UserFilter } from './filter.ts'
 
 /** The walk width if too few users pass near the start of the page. */
@@ -54,13 +54,12 @@ async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<List
   }
   if (filter.search) {
     const { rows, passed } = await seekInside(db, filter, filter.search, range)
-    if (passed <= CAP) return { rows, count: atCap }
+    if (passed <= CAP) return { rows, count: () => capped(db, filter) }
   }
-  return { rows: await walkUsers(db, filter, range), count: atCap }
+  return { rows: await walkUsers(db, filter, range), count: () => capped(db, filter) }
 }
 
 const known = (total: number) => async (): Promise<Count> => ({ total, capped: false })
-const atCap = async (): Promise<Count> => ({ total: CAP, capped: true })
 
 /** Walks until the rows are found or no users are left. */
 const walkUsers = (db: Db, filter: UserFilter, range: Range): Promise<ListedUser[]> =>

@@ -26,6 +26,8 @@ export async function countCapped(
   return { total: Math.min(total, cap), capped: total > cap }
 }
 
-/** How many rows pass, up to the cap. */
-export const countFound = (db: Executor, list: Keyset, cap: number): Promise<Count> =>
+const NO_CAP = Number.MAX_SAFE_INTEGER - 1
+
+/** How many rows pass, up to the cap if there is one. */
+export const countFound = (db: Executor, list: Keyset, cap = NO_CAP): Promise<Count> =>
   countCapped(db, list, sql`select from (${found(list)}) found`, cap)

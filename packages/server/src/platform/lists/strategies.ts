@@ -14,16 +14,15 @@ import {
 } from './keyset.ts'
 import type { Paging } from './page.ts'
 
-/** For lists without conditions: a page is a piece of the index. */
+/** For lists without conditions: a page is a piece of the index, and counting reads nothing else. */
 export const byOrder = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
-  cap: number,
 ): Paging<R & Keyed> => ({
   keyOf,
   read: async (after, limit) => ({ rows: await listNext<R>(db, list, { after, limit }) }),
   startOf: (count, from) => findStart(db, list, count, from),
-  count: () => countFound(db, list, cap),
+  count: () => countFound(db, list),
 })
 
 /** The rows that the first statement of a walk reads, unless more are wanted. */
@@ -84,7 +83,6 @@ export const byWalk = <R extends QueryResultRow>(
 export const bySeek = <R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
-  cap: number,
 ): Paging<R & Keyed> => ({
   keyOf,
   read: (after, limit) => seek<R>(db, list, { after, limit }),
@@ -92,5 +90,5 @@ export const bySeek = <R extends QueryResultRow>(
     const { rows } = await seek<R>(db, list, { after: from, offset: count - 1, limit: 1 })
     return rows[0] && keyOf(rows[0])
   },
-  count: () => countFound(db, list, cap),
+  count: () => countFound(db, list),
 })
