@@ -30,7 +30,7 @@ export function List({ client, selection, onOpen, onStart }: ListProps) {
                 {typing[one.conversationId] ? <em>typing…</em> : lastOf(one)}
               </span>
             </span>
-            {one.unreadMessageCount !== '0' && one.conversationId !== open && (
+            {one.unreadMessageCount > 0 && one.conversationId !== open && (
               <span className="badge">{one.unreadMessageCount}</span>
             )}
           </button>

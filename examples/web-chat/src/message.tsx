@@ -1,12 +1,6 @@
-import type { ChatMessage, LoquatClient } from '@loquat/sdk/client'
+import type { ActionMessage, ChatMessage, LoquatClient } from '@loquat/sdk/client'
 
 const REACTIONS = ['👍', '❤️', '😂']
-
-interface Reaction {
-  reaction: string
-  count: number
-  reactedByMe?: boolean
-}
 
 interface MessageProps {
   client: LoquatClient
@@ -16,17 +10,17 @@ interface MessageProps {
 }
 
 export function MessageView({ client, message, onThread, onResend }: MessageProps) {
-  const { sender, data, deletedAt, pending, replyCount = 0 } = message
   if (message.category === 'action') return <p className="action">{actionOf(message)}</p>
+  const { sender, data, deletedAt, pending, replyCount = 0 } = message
+  const { reactions = [], entities } = data
   const own = sender === client.uid
-  const reactions = (data.reactions ?? []) as Reaction[]
   const react = (reaction: string) => {
     const mine = reactions.some((one) => one.reaction === reaction && one.reactedByMe)
     client.react(message.id, reaction, !mine).catch(() => undefined)
   }
   return (
     <article className={own ? 'message own' : 'message'}>
-      {!own && <span className="sender">{senderOf(message)}</span>}
+      {!own && <span className="sender">{entities.sender.entity.name ?? sender}</span>}
       <div className="bubble">{deletedAt ? <em>Message deleted</em> : String(data.text ?? '')}</div>
       <footer>
         <time>{timeOf(message)}</time>
@@ -79,11 +73,6 @@ export function MessageView({ client, message, onThread, onResend }: MessageProp
   )
 }
 
-function senderOf({ sender, data }: ChatMessage): string {
-  const entities = (data.entities ?? {}) as Record<string, { entity?: { name?: string } }>
-  return entities.sender?.entity?.name ?? sender
-}
-
 const timeOf = ({ sentAt }: ChatMessage) =>
   new Date(sentAt * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 
@@ -92,7 +81,8 @@ function markOf({ pending, readAt, deliveredAt }: ChatMessage): string {
   return readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
 }
 
-function actionOf({ data, sender }: ChatMessage): string {
-  const { by, on } = (data.entities ?? {}) as Record<string, { entity?: { name?: string } }>
-  return `${by?.entity?.name ?? sender} ${String(data.action)} ${on?.entity?.name ?? ''}`
+function actionOf({ data, sender }: ActionMessage): string {
+  const { by, on } = data.entities
+  const name = on.entityType === 'user' ? on.entity.name : ''
+  return `${by.entity.name ?? sender} ${data.action} ${name}`
 }

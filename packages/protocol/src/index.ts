@@ -9,6 +9,17 @@ export {
   userTopic,
 } from './audience.ts'
 export { type CloseName, closeCodes, mayReconnect } from './close-codes.ts'
+export {
+  type Content,
+  CustomType,
+  customContent,
+  type InteractiveType,
+  interactiveContent,
+  MEDIA_TYPES,
+  mediaContent,
+  NewAttachment,
+  textContent,
+} from './content.ts'
 export { type ErrorCode, errors, impossibleErrors } from './errors.ts'
 export { type EventPayload, type EventType, events, triggerDataOf, triggers } from './events.ts'
 export {
@@ -20,6 +31,7 @@ export {
   type ServerFrameType,
   serverFrames,
 } from './frames.ts'
+export { documentedRecords } from './messages.ts'
 export {
   ByName,
   GROUP_TYPES,

@@ -1,3 +1,7 @@
+/**
+ * The records of answers and events. `x-component` is the name of a schema in OpenAPI and of its type in the SDK: wherever
+ * the schema occurs, they refer to that name.
+ */
 import { type Static, type TSchema, type TSchemaOptions, Type } from 'typebox'
 
 const AnyName = Type.String({ pattern: '^[\\s\\S]*$' })
@@ -39,14 +43,17 @@ export const UserRecord = Type.Object(
       Seconds('Time of the first block between the two users, in Unix seconds.'),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'User' },
 )
 export type UserRecord = Static<typeof UserRecord>
 
 const { status: _status, lastActiveAt: _lastActiveAt, ...snapshot } = UserRecord.properties
 
 /** A user as events carry it: without presence, since an event has one form for all who receive it. */
-export const UserSnapshot = Type.Object(snapshot, { additionalProperties: false })
+export const UserSnapshot = Type.Object(snapshot, {
+  additionalProperties: false,
+  'x-component': 'UserSnapshot',
+})
 export type UserSnapshot = Static<typeof UserSnapshot>
 
 /** A role, as answers and events show it. */
@@ -68,7 +75,7 @@ export const RoleRecord = Type.Object(
     createdAt: Seconds('Time of creation, in Unix seconds.'),
     updatedAt: Type.Optional(Seconds('Time of the last change, in Unix seconds.')),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Role' },
 )
 export type RoleRecord = Static<typeof RoleRecord>
 
@@ -101,7 +108,7 @@ export const GroupRecord = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Group' },
 )
 export type GroupRecord = Static<typeof GroupRecord>
 
@@ -112,7 +119,7 @@ export const ReceiptRecord = Type.Object(
     deliveredAt: Type.Optional(Seconds('Time of delivery, in Unix seconds.')),
     readAt: Type.Optional(Seconds('Time of reading, in Unix seconds.')),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Receipt' },
 )
 
 const message = Type.Object(
@@ -156,7 +163,10 @@ const message = Type.Object(
   { additionalProperties: false },
 )
 
-/** A message, as answers and events show it. */
+/**
+ * A message, as answers and events show it. Answers are serialized with this schema, which accepts any `data`: choosing
+ * the kind of each message would slow down every list. messages.ts describes the kinds.
+ */
 export const MessageRecord = Type.Object(
   {
     ...message.properties,
@@ -178,7 +188,7 @@ export const MessageRecord = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Message' },
 )
 export type MessageRecord = Static<typeof MessageRecord>
 
@@ -192,7 +202,7 @@ export const ReactionRecord = Type.Object(
     reactedAt: Seconds('Time when it was added, in Unix seconds.'),
     reactedBy: UserRecord,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Reaction' },
 )
 export type ReactionRecord = Static<typeof ReactionRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>
@@ -213,6 +223,6 @@ export const WebhookRecord = Type.Object(
     createdAt: Seconds('Time of creation, in Unix seconds.'),
     updatedAt: Seconds('Time of the last change, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Webhook' },
 )
 export type WebhookRecord = Static<typeof WebhookRecord>

@@ -1,53 +1,73 @@
-import { type Schema, shapeOf, typeOf } from './types.ts'
+import { comment, nameOf, type Schema, typeOf } from './types.ts'
 
-/** Collects the named types of a generated file. */
+/** Collects the named types of a generated file: the components of the document, and types of single operations. */
 export class Declarations {
-  readonly #records = new Map<string, { name: string; schema: Schema }>()
+  readonly #components: Record<string, Schema>
+  readonly #inputs = new Set<string>()
   readonly #others: string[] = []
   readonly #taken = new Set(['Operations', 'Page', 'CallOptions', 'Transport'])
 
-  /** Uses this name for the shape in all responses. If a shape gets two names, the first one wins. */
-  record(name: string, schema: Schema): void {
-    const shape = shapeOf(schema)
-    if (this.#records.has(shape)) return
-    this.#take(name)
-    this.#records.set(shape, { name, schema })
+  constructor(components: Record<string, Schema>) {
+    this.#components = components
+    for (const name of Object.keys(components)) this.#take(name)
   }
 
-  /** Declares the type of an argument. */
-  input(name: string, schema: Schema): string {
-    return this.#declare(name, typeOf(schema, { input: true }))
+  /** The component that a schema refers to, or the schema itself. */
+  resolve(schema: Schema): Schema {
+    const name = nameOf(schema)
+    return name === undefined ? schema : (this.#components[name] ?? {})
+  }
+
+  /** Prints the type of an argument. */
+  argument(schema: Schema): string {
+    this.#markInput(schema)
+    return typeOf(schema, { input: true })
   }
 
   /** Prints the type of a response. */
   answer(schema: Schema): string {
-    return typeOf(schema, { input: false, nameOf: this.#nameOf })
+    return typeOf(schema, { input: false })
   }
 
   /** Prints the type of a response. Declares it under the name if it has several lines. */
   namedAnswer(name: string, schema: Schema): string {
     const type = this.answer(schema)
-    return type.includes('\n') ? this.#declare(name, type) : type
+    return type.includes('\n') ? this.declare(name, type) : type
   }
 
-  get texts(): string[] {
-    const records = [...this.#records.values()].map(({ name, schema }) =>
-      declaration(name, shapeOf(schema, { input: false, nameOf: this.#nameOf })),
-    )
-    return [...records, ...this.#others]
-  }
-
-  readonly #nameOf = (shape: string) => this.#records.get(shape)?.name
-
-  #declare(name: string, type: string): string {
+  declare(name: string, type: string): string {
     this.#take(name)
     this.#others.push(declaration(name, type))
     return name
   }
 
+  /** The declarations, without components in `known`, which another file declares. */
+  texts(known: string[] = []): string[] {
+    const components = Object.entries(this.#components)
+      .filter(([name]) => !known.includes(name))
+      .map(([name, schema]) => {
+        const type = typeOf(schema, { input: this.#inputs.has(name) })
+        return `${comment(schema.description)}${declaration(name, type)}`
+      })
+    return [...components, ...this.#others]
+  }
+
+  /** Marks all components of an argument. */
+  #markInput(schema: unknown): void {
+    if (typeof schema !== 'object' || schema === null) return
+    const name = nameOf(schema as Schema)
+    if (name === undefined) for (const inner of Object.values(schema)) this.#markInput(inner)
+    else if (!this.#inputs.has(name)) {
+      this.#inputs.add(name)
+      this.#markInput(this.#components[name])
+    }
+  }
+
   #take(name: string): void {
     if (this.#taken.has(name))
-      throw new Error(`Two types of the SDK would be named ${name}. Rename one of the operations.`)
+      throw new Error(
+        `Two types of the SDK would be named ${name}. Rename one of the operations or components.`,
+      )
     this.#taken.add(name)
   }
 }

@@ -3,6 +3,7 @@ import { methodOf, namespaceOf } from './names.ts'
 import type { Schema } from './types.ts'
 
 export interface Document {
+  components: { schemas: Record<string, Schema> }
   paths: Record<string, Record<string, DocumentOperation>>
 }
 

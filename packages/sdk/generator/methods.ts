@@ -2,7 +2,7 @@
 import type { Declarations } from './declarations.ts'
 import type { Operation } from './document.ts'
 import { capitalized } from './names.ts'
-import { comment, type Schema, typeOf } from './types.ts'
+import { comment, nameOf, type Schema, typeOf } from './types.ts'
 
 export interface Method {
   operationId: string
@@ -54,8 +54,8 @@ function print({ summary, deprecation }: Operation, parts: Parts): string {
 /** Reads the response of a list: pages of items and, if the list supports `count`, a number. */
 function answersOf(answer: Schema, declarations: Declarations): { items?: Schema; count?: Schema } {
   const kinds = (answer.anyOf ?? [answer]).map(({ properties = {} }) => properties)
-  const page = kinds.find(({ meta }) => meta && declarations.answer(meta) === 'PageMeta')
-  const count = kinds.find(({ data }) => data?.properties?.count)
+  const page = kinds.find(({ meta }) => meta && nameOf(meta) === 'PageMeta')
+  const count = kinds.find(({ data }) => data && declarations.resolve(data).properties?.count)
   if (!page?.data?.items || kinds.some((kind) => kind !== page && kind !== count)) return {}
   return { items: page.data.items, ...(count?.data && { count: count.data }) }
 }
@@ -65,20 +65,39 @@ function followedMethods(operation: Operation, declarations: Declarations): Part
   const { operationId, answer, query } = operation
   const [page, counts] = answer.anyOf ?? []
   const counted = counts?.properties?.data
-  if (!page || !counted?.items?.properties?.count) {
-    return [single(operation, declarations), ...iterator(operation, declarations)]
+  if (!page || !counted?.items || !declarations.resolve(counted.items).properties?.count) {
+    return [...singles(operation, declarations), ...iterator(operation, declarations)]
   }
   const { count: _count, ...properties } = query?.properties ?? {}
   const list = { ...operation, answer: page, query: { ...query, properties } }
   const type = declarations.namedAnswer(`${capitalized(operationId)}Count`, counted)
   return [
-    single(list, declarations),
+    ...singles(list, declarations),
     ...iterator(list, declarations),
     counting(list, `${capitalized(operationId)}Query`, type),
   ]
 }
 
-function single(operation: Operation, declarations: Declarations): Parts {
+/** The method of an operation. One that returns something else with a field of the body gets a method for that field. */
+function singles(operation: Operation, declarations: Declarations): Parts[] {
+  const { operationId, name, body, answer } = operation
+  const kinds = answer.properties?.data?.anyOf ?? []
+  const special = kinds.find((kind) => declarations.resolve(kind)['x-with'])
+  const field = special && declarations.resolve(special)['x-with']
+  if (!body || !special || !field) return [single(operation, declarations)]
+  const anyBody = declarations.argument(body)
+  const returning = (data: Schema) => ({ ...operation, answer: { properties: { data } } })
+  const bodyWith = (suffix: string, type: string) =>
+    declarations.declare(`${capitalized(operationId)}${suffix}Body`, `${anyBody} & { ${type} }`)
+  const [plain = {}] = kinds.filter((kind) => kind !== special)
+  const one = single(returning(plain), declarations, bodyWith('', `${field}?: undefined`))
+  const value = `NonNullable<${anyBody}['${field}']>`
+  const several = bodyWith('ToMany', `${field}: ${value}`)
+  const many = single(returning(special), declarations, several)
+  return [one, { ...many, name: `${name}ToMany`, note: ' (to several receivers)' }]
+}
+
+function single(operation: Operation, declarations: Declarations, bodyType?: string): Parts {
   const { operationId, name, body, answer } = operation
   const { data, ...others } = answer.properties ?? {}
   const alone = data !== undefined && Object.keys(others).length === 0
@@ -86,17 +105,29 @@ function single(operation: Operation, declarations: Declarations): Parts {
   const query = queryType(operation, [], declarations)
   const parameters = [
     ...idParameters(operation),
-    ...(body ? [bodyParameter(operation, body, declarations)] : []),
+    ...(bodyType ? [`body: ${bodyType}`] : []),
+    ...(body && !bodyType ? [bodyParameter(operation, body, declarations)] : []),
     ...(query ? [queryParameter(operation, query)] : []),
   ]
-  const call = callOf(operation, [...(body ? ['body'] : []), ...(query ? ['query'] : [])])
+  const given = [
+    ...(body ? ['body'] : []),
+    ...(query ? ['query'] : []),
+    ...countsIn(data, declarations),
+  ]
   const send = alone ? 'data' : 'answer'
   return {
     name,
     parameters,
     returns: `Promise<${type}>`,
-    body: `this.#transport.${send}(${call}, options)`,
+    body: `this.#transport.${send}(${callOf(operation, given)}, options)`,
   }
+}
+
+/** The counts of the records in `data` that JSON shows as strings. */
+function countsIn(data: Schema | undefined, declarations: Declarations): string[] {
+  const { properties = {} } = declarations.resolve(data?.items ?? data ?? {})
+  const counts = Object.keys(properties).filter((name) => properties[name]?.['x-count'])
+  return counts.length > 0 ? [`counts: ${JSON.stringify(counts)}`] : []
 }
 
 /** An iterator over a list whose pages say how to get the next one. A list that always has a next page gets none. */
@@ -141,18 +172,19 @@ function listMethods(
   assertList(operation)
   const item = declarations.namedAnswer(`${capitalized(operationId)}Item`, items)
   const query = queryType(operation, count ? ['count'] : [], declarations)
-  const lists = [list(operation, query, item), all(operation, query, item)]
+  const given = ['query', ...countsIn(items, declarations)]
+  const lists = [list(operation, query, item, given), all(operation, query, item)]
   if (!count) return lists
   const type = declarations.namedAnswer(`${capitalized(operationId)}Count`, count)
   return [...lists, counting(operation, query, type)]
 }
 
-const list = (operation: Operation, query: string, item: string): Parts => ({
+const list = (operation: Operation, query: string, item: string, given: string[]): Parts => ({
   name: operation.name,
   note: ' (one page)',
   parameters: [...idParameters(operation), queryParameter(operation, query)],
   returns: `Promise<Page<${item}>>`,
-  body: `this.#transport.answer(${callOf(operation, ['query'])}, options)`,
+  body: `this.#transport.answer(${callOf(operation, given)}, options)`,
 })
 
 function all(operation: Operation, query: string, item: string): Parts {
@@ -188,7 +220,7 @@ const idParameters = ({ ids }: Operation) =>
 function bodyParameter({ operationId }: Operation, body: Schema, declarations: Declarations) {
   const types = [body.type ?? []].flat()
   const given = types.includes('null') ? { ...body, type: types.filter(isNotNull) } : body
-  const type = declarations.input(`${capitalized(operationId)}Body`, given)
+  const type = declarations.declare(`${capitalized(operationId)}Body`, declarations.argument(given))
   return `body${given === body ? '' : '?'}: ${type}`
 }
 
@@ -206,7 +238,7 @@ function queryType(
   if (!query) return ''
   const fields = Object.entries(query.properties ?? {}).filter(([name]) => !without.includes(name))
   const schema = { ...query, properties: Object.fromEntries(fields) }
-  return declarations.input(`${capitalized(operationId)}Query`, schema)
+  return declarations.declare(`${capitalized(operationId)}Query`, declarations.argument(schema))
 }
 
 function callOf({ method, url }: Operation, given: string[]): string {

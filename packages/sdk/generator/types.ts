@@ -1,36 +1,42 @@
 /** Prints JSON schemas as TypeScript types. */
 
 export interface Schema {
+  $ref?: string
   type?: string | string[]
   description?: string
   enum?: unknown[]
   const?: unknown
   anyOf?: Schema[]
+  oneOf?: Schema[]
   allOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[] | undefined
   additionalProperties?: boolean | Schema
-  patternProperties?: Record<string, object>
+  /** A number that JSON shows as a string. The SDK converts it. */
+  'x-count'?: true
+  /** The field of a request with which the operation returns this schema. */
+  'x-with'?: string
 }
 
 /** How to print types. */
 export interface Printing {
   /** Whether the type is an argument. Its optional fields may be undefined, which JSON leaves out. */
   input: boolean
-  /** The name of a shape, if it has one. */
-  nameOf?: (shape: string) => string | undefined
 }
 
-export const typeOf = (schema: Schema, printing: Printing): string =>
-  printing.nameOf?.(shapeOf(schema)) ?? shapeOf(schema, printing)
+/** The name of the component that a schema refers to. */
+export const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1)
 
-/** Prints the type itself in full. Types inside it may be printed by name. */
-export function shapeOf(schema: Schema, printing: Printing = { input: false }): string {
-  const { type, anyOf, allOf } = schema
+/** Prints a type. Components are printed by their name. */
+export function typeOf(schema: Schema, printing: Printing): string {
+  const { type, allOf } = schema
+  const name = nameOf(schema)
+  if (name) return name
   if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)))
-  if (anyOf) return union(anyOf.map((part) => typeOf(part, printing)))
+  const kinds = schema.anyOf ?? schema.oneOf
+  if (kinds) return union(kinds.map((part) => typeOf(part, printing)))
   if (allOf) return allOf.map((part) => `(${typeOf(part, printing)})`).join(' & ')
   if (Array.isArray(type))
     return union(type.map((one) => simple({ ...schema, type: one }, printing)))
@@ -42,6 +48,7 @@ const union = (parts: string[]) => [...new Set(parts)].join(' | ')
 function simple(schema: Schema, printing: Printing): string {
   switch (schema.type) {
     case 'string':
+      return schema['x-count'] ? 'number' : 'string'
     case 'boolean':
     case 'null':
       return schema.type
@@ -60,7 +67,7 @@ function simple(schema: Schema, printing: Printing): string {
 }
 
 function objectType({ properties, ...schema }: Schema, printing: Printing): string {
-  const [others = schema.additionalProperties] = Object.values(schema.patternProperties ?? {})
+  const { additionalProperties: others } = schema
   if (!properties)
     return `Record<string, ${typeof others === 'object' ? typeOf(others, printing) : 'unknown'}>`
   const fields = Object.entries(properties).map(([name, field]) => {
@@ -69,6 +76,7 @@ function objectType({ properties, ...schema }: Schema, printing: Printing): stri
     const value = required || !printing.input ? type : `${type} | undefined`
     return `${comment(field.description)}${JSON.stringify(name)}${required ? '' : '?'}: ${value}`
   })
+  if (others === true) fields.push('[field: string]: unknown')
   return `{\n${fields.join('\n')}\n}`
 }
 

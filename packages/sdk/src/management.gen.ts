@@ -6,59 +6,9 @@ import type { CallOptions, Transport } from './transport.ts'
 /** One page of a list. */
 export type Page<T> = { data: T[]; meta: PageMeta }
 
-export type PageMeta = {
-  pagination: {
-    total: number
-    count: number
-    per_page: number
-    current_page: number
-    total_pages: number
-    /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
-    total_capped?: true
-  }
-  cursor?: {
-    /** Pass this as `cursor` to get the next page. */
-    next?: string
-    /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
-    updatedAt?: number
-    /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
-    id?: string
-    affix?: 'append' | 'prepend'
-  }
-}
-
 export type Acknowledged = {
   success: true
   message: string
-}
-
-export type Operator = {
-  /** Number of the account. */
-  id: string
-  email: string
-  name: string
-  /** Whether signing in requires a one-time code. */
-  totp: boolean
-  /** Time when the account was created, in Unix seconds. */
-  createdAt: number
-}
-
-export type Session = {
-  operator: Operator
-  session: {
-    id: string
-    /** Whether this is the session of the request. */
-    current: boolean
-    /** Network address at sign-in. */
-    address: string
-    userAgent: string
-    /** Time of the sign-in, in Unix seconds. */
-    createdAt: number
-    /** Time of the last use, in Unix seconds, accurate to the minute. */
-    seenAt: number
-    /** Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier. */
-    expiresAt: number
-  }
 }
 
 export type App = {
@@ -91,6 +41,117 @@ export type App = {
   createdAt: number
   /** Time when an archived app is deleted for good, in Unix seconds. */
   scheduledToDeleteAt?: number
+}
+
+export type AuditEntry = {
+  id: string
+  /** Time of the entry, in Unix seconds. */
+  at: number
+  /** How the operation was started. `command` and `service` have no account. */
+  via: 'session' | 'key' | 'command' | 'service'
+  operator?: {
+    id: string
+    email: string
+  }
+  appId?: string
+  /** Name of the operation (its operationId). */
+  action: string
+  /** The resources concerned: values by parameter name. */
+  target: Record<string, unknown>
+  /** Values before the change, if known. */
+  before?: unknown
+  /** Values that were set or requested, without secrets. */
+  after?: unknown
+  /** For operations on an app's data: the status of the response. */
+  status?: number
+  /** Network address of the caller. */
+  address?: string
+  userAgent?: string
+}
+
+export type Collaborator = {
+  /** Number of the operator's account; missing while the invitation is open. */
+  id?: string
+  name?: string
+  email: string
+  role: 'owner' | 'admin' | 'moderator' | 'developer'
+  state: 'active' | 'invited'
+  /** Time when they were added or invited, in Unix seconds. */
+  createdAt: number
+}
+
+export type Cursor = {
+  /** Pass this as `cursor` to get the next page. */
+  next?: string
+  /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
+  updatedAt?: number
+  /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
+  id?: string
+  affix?: 'append' | 'prepend'
+}
+
+export type Operator = {
+  /** Number of the account. */
+  id: string
+  email: string
+  name: string
+  /** Whether signing in requires a one-time code. */
+  totp: boolean
+  /** Time when the account was created, in Unix seconds. */
+  createdAt: number
+}
+
+export type OperatorKey = {
+  /** Send it in the header `key`. */
+  key: string
+  name: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+}
+
+export type OperatorKeyWithSecret = {
+  /** Send it in the header `key`. */
+  key: string
+  name: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Send it in the header `secret`. It is shown only once. */
+  secret: string
+}
+
+export type PageMeta = {
+  pagination: Pagination
+  cursor?: Cursor
+}
+
+export type Pagination = {
+  total: number
+  count: number
+  per_page: number
+  current_page: number
+  total_pages: number
+  /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
+  total_capped?: true
+}
+
+export type Session = {
+  id: string
+  /** Whether this is the session of the request. */
+  current: boolean
+  /** Network address at sign-in. */
+  address: string
+  userAgent: string
+  /** Time of the sign-in, in Unix seconds. */
+  createdAt: number
+  /** Time of the last use, in Unix seconds, accurate to the minute. */
+  seenAt: number
+  /** Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier. */
+  expiresAt: number
+}
+
+export type SignedIn = {
+  operator: Operator
+  session: Session
 }
 
 export type CreateOperatorBody = {
@@ -134,21 +195,6 @@ export type CreateSessionBody = {
   code?: string | undefined
   /** Recovery code, instead of a one-time code. */
   recoveryCode?: string | undefined
-}
-
-export type ListSessionsItem = {
-  id: string
-  /** Whether this is the session of the request. */
-  current: boolean
-  /** Network address at sign-in. */
-  address: string
-  userAgent: string
-  /** Time of the sign-in, in Unix seconds. */
-  createdAt: number
-  /** Time of the last use, in Unix seconds, accurate to the minute. */
-  seenAt: number
-  /** Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier. */
-  expiresAt: number
 }
 
 export type ListSessionsQuery = {
@@ -195,16 +241,6 @@ export type RenewTotpCodesBody = {
   password: string
 }
 
-export type CreateKeyAnswer = {
-  /** Send it in the header `key`. */
-  key: string
-  name: string
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Send it in the header `secret`. It is shown only once. */
-  secret: string
-}
-
 export type CreateKeyBody = {
   /** What the key is for. */
   name: string
@@ -212,29 +248,11 @@ export type CreateKeyBody = {
   password: string
 }
 
-export type ListKeysItem = {
-  /** Send it in the header `key`. */
-  key: string
-  name: string
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-}
-
 export type ListKeysQuery = {
   /** Maximum number of records per page. */
   perPage?: number | undefined
   /** Page number, starting at 1. */
   page?: number | undefined
-}
-
-export type RotateKeyAnswer = {
-  /** Send it in the header `key`. */
-  key: string
-  name: string
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Send it in the header `secret`. It is shown only once. */
-  secret: string
 }
 
 export type RotateKeyBody = {
@@ -317,17 +335,6 @@ export type DeleteAppAnswer = {
   success: true
   /** Time when the app is deleted for good, in Unix seconds. */
   scheduledToDeleteAt: number
-}
-
-export type ListCollaboratorsItem = {
-  /** Number of the operator's account; missing while the invitation is open. */
-  id?: string
-  name?: string
-  email: string
-  role: 'owner' | 'admin' | 'moderator' | 'developer'
-  state: 'active' | 'invited'
-  /** Time when they were added or invited, in Unix seconds. */
-  createdAt: number
 }
 
 export type ListCollaboratorsQuery = {
@@ -446,31 +453,7 @@ export type ResetSettingsBody = {
 }
 
 export type ListAuditEntriesAnswer = {
-  data: {
-    id: string
-    /** Time of the entry, in Unix seconds. */
-    at: number
-    /** How the operation was started. `command` and `service` have no account. */
-    via: 'session' | 'key' | 'command' | 'service'
-    operator?: {
-      id: string
-      email: string
-    }
-    appId?: string
-    /** Name of the operation (its operationId). */
-    action: string
-    /** The resources concerned: values by parameter name. */
-    target: Record<string, unknown>
-    /** Values before the change, if known. */
-    before?: unknown
-    /** Values that were set or requested, without secrets. */
-    after?: unknown
-    /** For operations on an app's data: the status of the response. */
-    status?: number
-    /** Network address of the caller. */
-    address?: string
-    userAgent?: string
-  }[]
+  data: AuditEntry[]
   meta: {
     /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: number
@@ -490,58 +473,8 @@ export type ListAuditEntriesQuery = {
   to?: number | undefined
 }
 
-export type ListAuditEntriesItem = {
-  id: string
-  /** Time of the entry, in Unix seconds. */
-  at: number
-  /** How the operation was started. `command` and `service` have no account. */
-  via: 'session' | 'key' | 'command' | 'service'
-  operator?: {
-    id: string
-    email: string
-  }
-  appId?: string
-  /** Name of the operation (its operationId). */
-  action: string
-  /** The resources concerned: values by parameter name. */
-  target: Record<string, unknown>
-  /** Values before the change, if known. */
-  before?: unknown
-  /** Values that were set or requested, without secrets. */
-  after?: unknown
-  /** For operations on an app's data: the status of the response. */
-  status?: number
-  /** Network address of the caller. */
-  address?: string
-  userAgent?: string
-}
-
 export type ListAppAuditEntriesAnswer = {
-  data: {
-    id: string
-    /** Time of the entry, in Unix seconds. */
-    at: number
-    /** How the operation was started. `command` and `service` have no account. */
-    via: 'session' | 'key' | 'command' | 'service'
-    operator?: {
-      id: string
-      email: string
-    }
-    appId?: string
-    /** Name of the operation (its operationId). */
-    action: string
-    /** The resources concerned: values by parameter name. */
-    target: Record<string, unknown>
-    /** Values before the change, if known. */
-    before?: unknown
-    /** Values that were set or requested, without secrets. */
-    after?: unknown
-    /** For operations on an app's data: the status of the response. */
-    status?: number
-    /** Network address of the caller. */
-    address?: string
-    userAgent?: string
-  }[]
+  data: AuditEntry[]
   meta: {
     /** Pass this as `before` to get the next page. Missing on the last page. */
     next?: number
@@ -561,32 +494,6 @@ export type ListAppAuditEntriesQuery = {
   to?: number | undefined
   /** Only entries of this account. */
   operator?: number | undefined
-}
-
-export type ListAppAuditEntriesItem = {
-  id: string
-  /** Time of the entry, in Unix seconds. */
-  at: number
-  /** How the operation was started. `command` and `service` have no account. */
-  via: 'session' | 'key' | 'command' | 'service'
-  operator?: {
-    id: string
-    email: string
-  }
-  appId?: string
-  /** Name of the operation (its operationId). */
-  action: string
-  /** The resources concerned: values by parameter name. */
-  target: Record<string, unknown>
-  /** Values before the change, if known. */
-  before?: unknown
-  /** Values that were set or requested, without secrets. */
-  after?: unknown
-  /** For operations on an app's data: the status of the response. */
-  status?: number
-  /** Network address of the caller. */
-  address?: string
-  userAgent?: string
 }
 
 /** `client.operators` */
@@ -636,12 +543,12 @@ export class SessionsMethods {
   }
 
   /** Sign in. */
-  async create(body: CreateSessionBody, options?: CallOptions): Promise<Session> {
+  async create(body: CreateSessionBody, options?: CallOptions): Promise<SignedIn> {
     return this.#transport.data({ method: 'POST', path: '/sessions', body }, options)
   }
 
   /** List your sessions (one page). */
-  async list(query?: ListSessionsQuery, options?: CallOptions): Promise<Page<ListSessionsItem>> {
+  async list(query?: ListSessionsQuery, options?: CallOptions): Promise<Page<Session>> {
     return this.#transport.answer({ method: 'GET', path: '/sessions', query }, options)
   }
 
@@ -649,7 +556,7 @@ export class SessionsMethods {
   all(
     query?: Omit<ListSessionsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListSessionsItem, void, undefined> {
+  ): AsyncGenerator<Session, void, undefined> {
     return everyRecord((page) => this.list({ ...query, ...page }, options))
   }
 
@@ -659,7 +566,7 @@ export class SessionsMethods {
   }
 
   /** Get your session and account. */
-  async get(options?: CallOptions): Promise<Session> {
+  async get(options?: CallOptions): Promise<SignedIn> {
     return this.#transport.data({ method: 'GET', path: '/session' }, options)
   }
 
@@ -715,12 +622,12 @@ export class KeysMethods {
   }
 
   /** Create a key and secret for scripts. */
-  async create(body: CreateKeyBody, options?: CallOptions): Promise<CreateKeyAnswer> {
+  async create(body: CreateKeyBody, options?: CallOptions): Promise<OperatorKeyWithSecret> {
     return this.#transport.data({ method: 'POST', path: '/keys', body }, options)
   }
 
   /** List your keys (one page). */
-  async list(query?: ListKeysQuery, options?: CallOptions): Promise<Page<ListKeysItem>> {
+  async list(query?: ListKeysQuery, options?: CallOptions): Promise<Page<OperatorKey>> {
     return this.#transport.answer({ method: 'GET', path: '/keys', query }, options)
   }
 
@@ -728,12 +635,16 @@ export class KeysMethods {
   all(
     query?: Omit<ListKeysQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListKeysItem, void, undefined> {
+  ): AsyncGenerator<OperatorKey, void, undefined> {
     return everyRecord((page) => this.list({ ...query, ...page }, options))
   }
 
   /** Replace the secret of a key. */
-  async rotate(key: string, body: RotateKeyBody, options?: CallOptions): Promise<RotateKeyAnswer> {
+  async rotate(
+    key: string,
+    body: RotateKeyBody,
+    options?: CallOptions,
+  ): Promise<OperatorKeyWithSecret> {
     return this.#transport.data(
       { method: 'POST', path: `/keys/${segment(key)}/secret`, body },
       options,
@@ -809,7 +720,7 @@ export class CollaboratorsMethods {
     appId: string,
     query?: ListCollaboratorsQuery,
     options?: CallOptions,
-  ): Promise<Page<ListCollaboratorsItem>> {
+  ): Promise<Page<Collaborator>> {
     return this.#transport.answer(
       { method: 'GET', path: `/apps/${segment(appId)}/collaborators`, query },
       options,
@@ -821,7 +732,7 @@ export class CollaboratorsMethods {
     appId: string,
     query?: Omit<ListCollaboratorsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListCollaboratorsItem, void, undefined> {
+  ): AsyncGenerator<Collaborator, void, undefined> {
     return everyRecord((page) => this.list(appId, { ...query, ...page }, options))
   }
 
@@ -902,7 +813,7 @@ export class AuditEntriesMethods {
   all(
     query?: ListAuditEntriesQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListAuditEntriesItem, void, undefined> {
+  ): AsyncGenerator<AuditEntry, void, undefined> {
     return everyFollowing((page) => this.list({ ...query, ...page }, options), 'before')
   }
 
@@ -923,7 +834,7 @@ export class AuditEntriesMethods {
     appId: string,
     query?: ListAppAuditEntriesQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListAppAuditEntriesItem, void, undefined> {
+  ): AsyncGenerator<AuditEntry, void, undefined> {
     return everyFollowing((page) => this.listApp(appId, { ...query, ...page }, options), 'before')
   }
 }

@@ -6,31 +6,13 @@ import type { CallOptions, Transport } from './transport.ts'
 /** One page of a list. */
 export type Page<T> = { data: T[]; meta: PageMeta }
 
-export type PageMeta = {
-  pagination: {
-    total: number
-    count: number
-    per_page: number
-    current_page: number
-    total_pages: number
-    /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
-    total_capped?: true
-  }
-  cursor?: {
-    /** Pass this as `cursor` to get the next page. */
-    next?: string
-    /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
-    updatedAt?: number
-    /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
-    id?: string
-    affix?: 'append' | 'prepend'
-  }
-}
-
 export type Acknowledged = {
   success: true
   message: string
 }
+
+/** A message of the service about something that happened. Its `type` tells the kinds apart. */
+export type ActionMessage = MemberAction | MessageAction
 
 export type ApiKey = {
   /** The API key: 40 hexadecimal characters. Send it in the header `apikey`. */
@@ -40,6 +22,1390 @@ export type ApiKey = {
   scope: 'authOnly' | 'fullAccess'
   /** Time of creation, in Unix seconds. */
   createdAt: number
+}
+
+export type Attachment = {
+  /** URL of the file. The service stores only the URL. */
+  url: string
+  name?: string
+  mimeType?: string
+  extension?: string
+  /** Size in bytes. */
+  size?: string
+  [field: string]: unknown
+}
+
+export type AuthToken = {
+  /** UID of the user. */
+  uid: string
+  /** The token. Send it in the header `authToken`. */
+  authToken: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  platform?: string
+  userAgent?: string
+  appInfo?: Record<string, unknown>
+}
+
+export type BannedUser = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+  /** The user's scope before the ban. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the user joined, in Unix seconds. */
+  joinedAt?: number
+  isBanned: true
+  /** Time of the ban, in Unix seconds. */
+  bannedAt: number
+}
+
+export type Card = {
+  imageUrl?: string | undefined
+  text?: string | undefined
+  cardActions?: InteractiveElement[] | undefined
+  [field: string]: unknown
+}
+
+export type CardMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'card'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Card
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type Conversation = {
+  /** UID of the user whose view this is. Only present without `onBehalfOf`. */
+  uid?: string
+  /** `group_<guid>` or `<uid>_user_<uid>`. */
+  conversationId: string
+  conversationType: 'user' | 'group'
+  /** Number of unread messages, as a string. */
+  unreadMessageCount: number
+  /** Number of unread messages that mention the user. */
+  unreadMentionsCount: number
+  /** Unix seconds. */
+  createdAt: number
+  /** Unix seconds. */
+  updatedAt: number
+  lastMessage?: Message
+  lastReadMessageId?: string
+  /** The user's own tags for this conversation. */
+  tags?: string[]
+  /** UID of the user, or `app_system` if the app pinned it. */
+  pinnedBy?: string
+  /** Unix seconds. */
+  pinnedAt?: number
+  conversationWith: User | Group
+}
+
+export type CreatedGroup = {
+  /** Unique within the app. */
+  guid: string
+  name: string
+  type: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner, or `app_system` if the app owns it. */
+  owner: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount: number
+  conversationId: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who last changed it, or `app_system` if the app did. */
+  updatedBy?: string
+  members?: MemberOutcomes
+}
+
+export type CreatedUser = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+  /** Only with `withAuthToken`. */
+  authToken?: string
+}
+
+export type CreatedWebhook = {
+  /** Unique within the app. */
+  id: string
+  name: string
+  /** URL that receives the events. */
+  webhookURL: string
+  /** Whether calls use basic authentication. */
+  useBasicAuth: boolean
+  username?: string
+  /** Whether events are sent. */
+  enabled: boolean
+  /** Whether failed deliveries are retried. */
+  retryOnFailure: boolean
+  /** Triggers that the webhook subscribes to. */
+  triggers: string[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
+  secret: string
+}
+
+export type Cursor = {
+  /** Pass this as `cursor` to get the next page. */
+  next?: string
+  /** Time of the last record of this page, in Unix seconds. Pass it with `affix` to get the next page. */
+  updatedAt?: number
+  /** Id of the last record of this page. Pass it with `updatedAt` to get the next page. */
+  id?: string
+  affix?: 'append' | 'prepend'
+}
+
+export type CustomInteractiveMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'customInteractive'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    /** Any object. */
+    interactiveData?: Record<string, unknown>
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type CustomMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'custom'
+  /** A name of your choice. */
+  type: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `customData` is absent once the message is deleted. */
+  data: {
+    /** The content, in your own format. */
+    customData?: Record<string, unknown>
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type DailyStats = {
+  /** One entry per day (UTC), without gaps. */
+  days: {
+    /** `YYYY-MM-DD`. */
+    day: string
+    /** Number of distinct users who connected, used an auth token or sent a message. */
+    activeUsers: number
+    /** Largest number of users online at the same time. */
+    concurrentUsers: number
+    /** Number of messages sent. */
+    messagesSent: number
+    /** Number of the app's API requests. */
+    apiCalls: number
+    /** Number of API requests that failed. */
+    apiErrors: number
+    /** Number of webhook calls. */
+    webhookCalls: number
+    /** Number of webhook calls that failed. */
+    webhookFailures: number
+  }[]
+}
+
+export type ElementAction = {
+  actionType: 'apiAction' | 'urlNavigation' | 'deepLinkAction' | 'customAction'
+  url?: string | undefined
+  method?: string | undefined
+  payload?: Record<string, unknown> | undefined
+  headers?: Record<string, unknown> | undefined
+  dataKey?: string | undefined
+  [field: string]: unknown
+}
+
+/** A group inside a message. Deleted groups only have `guid` and `name`. */
+export type EmbeddedGroup = {
+  /** Unique within the app. */
+  guid: string
+  name?: string
+  type?: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner, or `app_system` if the app owns it. */
+  owner?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount?: number
+  conversationId?: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who last changed it, or `app_system` if the app did. */
+  updatedBy?: string
+}
+
+/** A message inside another one: without content if it was deleted, and only its ids if it was permanently deleted. */
+export type EmbeddedMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId?: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender?: string
+  receiverType?: 'user' | 'group'
+  /** UID or GUID. */
+  receiver?: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  category?: 'message' | 'custom' | 'interactive'
+  type?: string
+  data?: {
+    /** The sender and the receiver as they are now. */
+    entities?: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+/** A user inside a message. Deleted users only have `uid` and `name`. Events leave out `status` and `lastActiveAt`. */
+export type EmbeddedUser = {
+  /** Unique within the app. */
+  uid: string
+  name?: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role?: string
+  /** `available` while a device of the user is connected. */
+  status?: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt?: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+}
+
+export type Form = {
+  title?: string | undefined
+  text?: string | undefined
+  formFields: InteractiveElement[]
+  submitElement: InteractiveElement
+  [field: string]: unknown
+}
+
+export type FormMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'form'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Form
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyOf' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type Group = {
+  /** Unique within the app. */
+  guid: string
+  name: string
+  type: 'public' | 'private' | 'password'
+  description?: string
+  /** URL of a picture. */
+  icon?: string
+  /** UID of the owner, or `app_system` if the app owns it. */
+  owner: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  membersCount: number
+  conversationId: string
+  /** The viewer's scope. */
+  scope?: 'admin' | 'moderator' | 'participant'
+  /** Time when the viewer joined, in Unix seconds. */
+  joinedAt?: number
+  /** Whether the viewer is a member. */
+  hasJoined?: boolean
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** UID of the user who last changed it, or `app_system` if the app did. */
+  updatedBy?: string
+}
+
+export type GroupEntity = {
+  entity: EmbeddedGroup
+  entityType: 'group'
+}
+
+/** A part of an interactive message. */
+export type InteractiveElement = {
+  elementType:
+    | 'label'
+    | 'textInput'
+    | 'button'
+    | 'checkbox'
+    | 'dropdown'
+    | 'radio'
+    | 'singleSelect'
+    | 'dateTime'
+  /** Unique within the message. */
+  elementId: string
+  label?: string | undefined
+  /** Default: true. */
+  optional?: boolean | undefined
+  defaultValue?: unknown | undefined
+  options?:
+    | {
+        value: string
+        label: string
+        [field: string]: unknown
+      }[]
+    | undefined
+  placeholder?:
+    | {
+        text?: string | undefined
+        [field: string]: unknown
+      }
+    | undefined
+  maxLines?: number | undefined
+  mode?: string | undefined
+  dateTimeFormat?: string | undefined
+  timezoneCode?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  buttonText?: string | undefined
+  disableAfterInteracted?: boolean | undefined
+  action?: ElementAction | undefined
+  [field: string]: unknown
+}
+
+/** A message that users can interact with. Its `type` tells the kinds apart. */
+export type InteractiveMessage =
+  | FormMessage
+  | CardMessage
+  | SchedulerMessage
+  | CustomInteractiveMessage
+
+export type MediaMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'message'
+  type: 'image' | 'file' | 'audio' | 'video'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `attachments` is absent once the message is deleted. */
+  data: {
+    attachments?: Attachment[]
+    /** The caption. */
+    text?: string
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type Member = {
+  /** Unique within the app. */
+  uid: string
+  name: string
+  /** URL of a picture. */
+  avatar?: string
+  /** URL of a profile page. */
+  link?: string
+  role: string
+  /** `available` while a device of the user is connected. */
+  status: 'available' | 'offline'
+  statusMessage?: string
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  /** Time when the last device disconnected, in Unix seconds. */
+  lastActiveAt?: number
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt?: number
+  /** Time of deactivation, in Unix seconds. */
+  deactivatedAt?: number
+  /** The conversation with the viewer. */
+  conversationId?: string
+  /** The viewer blocks this user. */
+  blockedByMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  blockedByMeAt?: number
+  /** This user blocks the viewer. */
+  hasBlockedMe?: boolean
+  /** Time of the block, in Unix seconds. */
+  hasBlockedMeAt?: number
+  /** Time of the first block between the two users, in Unix seconds. */
+  blockedAt?: number
+  scope: 'admin' | 'moderator' | 'participant'
+  /** Time when the user joined, in Unix seconds. */
+  joinedAt: number
+}
+
+/** Says what the user `by` did with the member `on` of the group `for`. */
+export type MemberAction = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'action'
+  type: 'groupMember'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'added' | 'joined' | 'left' | 'kicked' | 'banned' | 'unbanned' | 'scopeChanged'
+    entities: {
+      by: UserEntity
+      on: UserEntity
+      for: GroupEntity
+    }
+    /** For `scopeChanged`: the scope before and after. */
+    extras?: {
+      scope: {
+        old: 'admin' | 'moderator' | 'participant'
+        'new': 'admin' | 'moderator' | 'participant'
+      }
+    }
+    [field: string]: unknown
+  }
+}
+
+export type MemberOutcome = {
+  success: boolean
+  data?: Message
+  error?: {
+    code:
+      | 'ERR_UID_NOT_FOUND'
+      | 'ERR_ALREADY_JOINED'
+      | 'ERR_BANNED_GROUPMEMBER'
+      | 'ERR_NO_VACANCY'
+      | 'ERR_PLAN_QUOTA_RESTRICTION'
+      | 'ERR_ALREADY_BANNED'
+      | 'ERR_GROUP_NO_CLEARANCE'
+      | 'ERR_GROUP_NO_SELF_ACTION'
+      | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+    message: string
+  }
+}
+
+/** The result for each uid, in the same lists as in the request. */
+export type MemberOutcomes = {
+  admins?: Record<string, MemberOutcome>
+  moderators?: Record<string, MemberOutcome>
+  participants?: Record<string, MemberOutcome>
+  usersToBan?: Record<string, MemberOutcome>
+}
+
+/** A message. `category` and `type` tell the kinds apart. */
+export type Message =
+  | TextMessage
+  | MediaMessage
+  | CustomMessage
+  | InteractiveMessage
+  | ActionMessage
+
+/** Says that the user `by` edited or deleted the message `on`. `for` is its receiver. */
+export type MessageAction = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'action'
+  type: 'message'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  data: {
+    action: 'edited' | 'deleted'
+    entities: {
+      by: UserEntity
+      on: MessageEntity
+      for: UserEntity | GroupEntity
+    }
+    [field: string]: unknown
+  }
+}
+
+export type MessageChanges = {
+  /** Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed. */
+  data?:
+    | {
+        text?: string | null | undefined
+        attachments?: NewAttachment[] | undefined
+        customData?: Record<string, unknown> | undefined
+        interactiveData?: Record<string, unknown> | undefined
+        metadata?: Record<string, unknown> | null | undefined
+        [field: string]: unknown
+      }
+    | undefined
+  /** Up to 25 tags. They replace the current ones. */
+  tags?: string[] | undefined
+}
+
+export type MessageEntity = {
+  entity: EmbeddedMessage
+  entityType: 'message'
+}
+
+export type MessageStats = {
+  appId: string
+  /** Unix milliseconds. */
+  startTime: string
+  /** Unix milliseconds. */
+  endTime: string
+  /** One entry per five minutes, without gaps. */
+  dataPoints: {
+    /** Unix milliseconds. */
+    startTime: string
+    /** Unix milliseconds. */
+    endTime: string
+    /** Number of messages sent. */
+    messagesSent: number
+    /** Number of read receipts. */
+    readReceipts: number
+    /** Number of delivery receipts. */
+    deliveryReceipts: number
+  }[]
+}
+
+/** Further receivers, up to 25 in total. Each receives a message of its own. */
+export type MultipleReceivers = {
+  uids?: string[] | undefined
+  guids?: string[] | undefined
+}
+
+export type NewAttachment = {
+  /** URL of the file. The service stores only the URL. */
+  url: string
+  name?: string | undefined
+  mimeType?: string | undefined
+  extension?: string | undefined
+  /** Size in bytes. */
+  size?: string | number | undefined
+  [field: string]: unknown
+}
+
+export type NewCardMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'interactive' | undefined
+  type?: 'card' | undefined
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    interactiveData: Card
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?:
+      | {
+          /** Default: `none`. */
+          type?: 'anyOf' | 'allOf' | 'oneOf' | 'none' | undefined
+          elementIds?: string[] | undefined
+          [field: string]: unknown
+        }
+      | undefined
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean | undefined
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+export type NewCustomInteractiveMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'interactive' | undefined
+  type: 'customInteractive'
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    /** Any object. */
+    interactiveData: Record<string, unknown>
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?:
+      | {
+          /** Default: `none`. */
+          type?: 'anyOf' | 'allOf' | 'oneOf' | 'none' | undefined
+          elementIds?: string[] | undefined
+          [field: string]: unknown
+        }
+      | undefined
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean | undefined
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+export type NewCustomMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'custom' | undefined
+  /** A name of your choice. */
+  type: string
+  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
+  updateConversation?: boolean | undefined
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    /** The content, in your own format. */
+    customData: Record<string, unknown>
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+export type NewFormMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'interactive' | undefined
+  type: 'form'
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    interactiveData: Form
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?:
+      | {
+          /** Default: `none`. */
+          type?: 'anyOf' | 'allOf' | 'oneOf' | 'none' | undefined
+          elementIds?: string[] | undefined
+          [field: string]: unknown
+        }
+      | undefined
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean | undefined
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+/** An interactive message. */
+export type NewInteractiveMessage =
+  | NewFormMessage
+  | NewCardMessage
+  | NewSchedulerMessage
+  | NewCustomInteractiveMessage
+
+export type NewMediaMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'message' | undefined
+  type: 'image' | 'file' | 'audio' | 'video'
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    attachments: NewAttachment[]
+    /** The caption. */
+    text?: string | undefined
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+/** A new message: text, media, custom or interactive. */
+export type NewMessage = NewTextMessage | NewMediaMessage | NewCustomMessage | NewInteractiveMessage
+
+export type NewSchedulerMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'interactive' | undefined
+  type: 'scheduler'
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    interactiveData: Scheduler
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?:
+      | {
+          /** Default: `none`. */
+          type?: 'anyAction' | 'allOf' | 'oneOf' | 'none' | undefined
+          elementIds?: string[] | undefined
+          [field: string]: unknown
+        }
+      | undefined
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean | undefined
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+export type NewTextMessage = {
+  /** UID or GUID of the receiver. */
+  receiver?: string | undefined
+  /** Required with `receiver`. */
+  receiverType?: 'user' | 'group' | undefined
+  multipleReceivers?: MultipleReceivers | undefined
+  /** Message id of your choice. Sending again with the same id returns the first message. */
+  muid?: string | undefined
+  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
+  parentMessageId?: number | string | undefined
+  /** Id of a message of the same conversation to quote. */
+  quotedMessageId?: number | string | undefined
+  /** Up to 25 tags. */
+  tags?: string[] | undefined
+  /** Inferred from `data` and `type` when omitted. */
+  category?: 'message' | undefined
+  type?: 'text' | undefined
+  /** The content, up to 10 KB as JSON. Fields of your own are stored too. */
+  data: {
+    /** The text. `<@uid:UID>` mentions a user. */
+    text: string
+    /** Your own data. */
+    metadata?: Record<string, unknown> | undefined
+    [field: string]: unknown
+  }
+}
+
+export type PageMeta = {
+  pagination: Pagination
+  cursor?: Cursor
+}
+
+export type Pagination = {
+  total: number
+  count: number
+  per_page: number
+  current_page: number
+  total_pages: number
+  /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
+  total_capped?: true
+}
+
+export type PinnedConversation = {
+  /** `group_<guid>` or `user_<uid>`. */
+  conversationId: string
+  conversationType: 'user' | 'group'
+  pinnedBy: string
+  /** Unix seconds. */
+  pinnedAt: number
+}
+
+export type Reaction = {
+  /** Reaction id. Ids increase within a message. */
+  id: string
+  messageId: string
+  /** An emoji, or any short text. */
+  reaction: string
+  uid: string
+  /** Time when it was added, in Unix seconds. */
+  reactedAt: number
+  reactedBy: User
+}
+
+export type ReactionCount = {
+  /** An emoji, or any short text. */
+  reaction: string
+  /** Number of users who added it. */
+  count: number
+  /** Present if the viewer added it. */
+  reactedByMe?: true
+}
+
+export type Receipt = {
+  /** UID of the receiver. */
+  recipient: string
+  /** Time of delivery, in Unix seconds. */
+  deliveredAt?: number
+  /** Time of reading, in Unix seconds. */
+  readAt?: number
 }
 
 export type Role = {
@@ -56,6 +1422,243 @@ export type Role = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt?: number
+}
+
+export type Scheduler = {
+  title: string
+  avatarUrl: string
+  /** Minutes between two appointments. */
+  bufferTime: number
+  icsFileUrl: string
+  /** Times by weekday. */
+  availability: Record<string, TimeSpan | TimeSpan[]>
+  timezoneCode: string
+  /** Minutes. */
+  duration: number
+  scheduleElement: InteractiveElement
+  goalCompletionText: string
+  dateRangeStart: string
+  dateRangeEnd: string
+  [field: string]: unknown
+}
+
+export type SchedulerMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'interactive'
+  type: 'scheduler'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `interactiveData` is absent once the message is deleted. */
+  data: {
+    interactiveData?: Scheduler
+    /** Which elements must be used to complete the interaction. */
+    interactionGoal?: {
+      /** Default: `none`. */
+      type?: 'anyAction' | 'allOf' | 'oneOf' | 'none'
+      elementIds?: string[]
+      [field: string]: unknown
+    }
+    /** Whether the sender may interact too. Default: false. */
+    allowSenderInteraction?: boolean
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type SendOutcome = {
+  success: boolean
+  message?: string
+  error?: {
+    code:
+      | 'ERR_UID_NOT_FOUND'
+      | 'ERR_GUID_NOT_FOUND'
+      | 'ERR_GROUP_NOT_JOINED'
+      | 'ERR_BANNED_GROUPMEMBER'
+      | 'ERR_BLOCKED_RECEIVER'
+      | 'ERR_BLOCKED_SENDER'
+      | 'ERR_PERMISSION_DENIED'
+      | 'ERR_MESSAGE_ID_NOT_FOUND'
+      | 'ERR_WRONG_MESSAGE_THREAD'
+      | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
+      | 'ERR_MESSAGE_THREAD_NESTING'
+      | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
+      | 'ERR_BAD_REQUEST'
+    message: string
+  }
+  data?: Message
+}
+
+/** With `multipleReceivers`: the result for each receiver. */
+export type SentToMany = {
+  uids: Record<string, SendOutcome>
+  guids: Record<string, SendOutcome>
+}
+
+export type Stats = {
+  metrics: {
+    /** Minutes of audio calls, added up over all participants. */
+    audio_minutes: number
+    /** Minutes of video calls, added up over all participants. */
+    video_minutes: number
+    /** Minutes of recorded calls. */
+    recorded_minutes: number
+    /** Number of distinct users who connected, used an auth token or sent a message, in whole days (UTC). */
+    active_users: number
+    /** Largest number of users online at the same time, in whole days (UTC). */
+    concurrent_users: number
+  }
+  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`). */
+  counts: Record<string, number>
+  time_range: {
+    /** Unix milliseconds. */
+    fromDate: number
+    /** Unix milliseconds. */
+    toDate: number
+  }
+}
+
+export type TextMessage = {
+  /** Message id. Ids increase within a conversation. */
+  id: string
+  category: 'message'
+  type: 'text'
+  /** Id chosen by the sender. */
+  muid?: string
+  conversationId: string
+  /** UID of the sender, or `app_system` if the app sent it. */
+  sender: string
+  receiverType: 'user' | 'group'
+  /** UID or GUID. */
+  receiver: string
+  /** Id of the parent message, if this is a reply. */
+  parentId?: string
+  /** The quoted message. */
+  quotedMessageId?: string
+  tags?: string[]
+  /** Time of sending, in Unix seconds. */
+  sentAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time of the last edit, in Unix seconds. */
+  editedAt?: number
+  editedBy?: string
+  /** Time of deletion, in Unix seconds. */
+  deletedAt?: number
+  deletedBy?: string
+  /** Time when the other user received it, in Unix seconds. */
+  deliveredAt?: number
+  /** Time when the other user read it, in Unix seconds. */
+  readAt?: number
+  /** Time when it was pinned, in Unix seconds. */
+  pinnedAt?: number
+  /** UID of the user who pinned it, or `app_system` if the app did. */
+  pinnedBy?: string
+  /** Time when the viewer saved it, in Unix seconds. */
+  savedAt?: number
+  receipts?: {
+    data: Receipt[]
+  }
+  quotedMessage?: EmbeddedMessage
+  /** Number of replies in its thread. */
+  replyCount?: number
+  /** The newest reply, unless it was deleted. */
+  lastReply?: Message
+  /** In the list of threads, with `withUnreadReplyCount`. */
+  unreadReplyCount?: number
+  /** In the list of threads, with `withMentionCount`. */
+  mentionCount?: number
+  /** `text` is absent once the message is deleted. */
+  data: {
+    /** The text. `<@uid:UID>` mentions a user. */
+    text?: string
+    /** Your own data. */
+    metadata?: Record<string, unknown>
+    /** The sender and the receiver as they are now. */
+    entities: {
+      sender: UserEntity
+      receiver: UserEntity | GroupEntity
+    }
+    /** Mentioned users as they are now, by uid. */
+    mentions?: Record<string, EmbeddedUser>
+    /** Oldest first. */
+    reactions?: ReactionCount[]
+    [field: string]: unknown
+  }
+}
+
+export type TimeSpan = {
+  /** `HHMM`. */
+  from: string
+  /** `HHMM`. */
+  to: string
+  [field: string]: unknown
+}
+
+export type Trigger = {
+  id: string
+  description: string
+}
+
+export type UnreadCount = {
+  entityType: 'user' | 'group'
+  /** UID of the other user, or GUID of the group. */
+  entityId: string
+  /** Number of unread messages. */
+  count: number
 }
 
 export type User = {
@@ -94,229 +1697,15 @@ export type User = {
   blockedAt?: number
 }
 
-export type AuthToken = {
-  /** UID of the user. */
-  uid: string
-  /** The token. Send it in the header `authToken`. */
-  authToken: string
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  platform?: string
-  userAgent?: string
-  appInfo?: Record<string, unknown>
+export type UserCount = {
+  count: number
+  /** Present if counting stopped at `count`: there may be more users. */
+  total_capped?: true
 }
 
-export type Group = {
-  /** Unique within the app. */
-  guid: string
-  name: string
-  type: 'public' | 'private' | 'password'
-  description?: string
-  /** URL of a picture. */
-  icon?: string
-  /** UID of the owner, or `app_system` if the app owns it. */
-  owner: string
-  metadata?: Record<string, unknown>
-  tags?: string[]
-  membersCount: number
-  conversationId: string
-  /** The viewer's scope. */
-  scope?: 'admin' | 'moderator' | 'participant'
-  /** Time when the viewer joined, in Unix seconds. */
-  joinedAt?: number
-  /** Whether the viewer is a member. */
-  hasJoined?: boolean
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt?: number
-  /** UID of the user who last changed it, or `app_system` if the app did. */
-  updatedBy?: string
-}
-
-export type Message = {
-  /** Message id. Ids increase within a conversation. */
-  id: string
-  /** Id chosen by the sender. */
-  muid?: string
-  conversationId: string
-  /** UID of the sender, or `app_system` if the app sent it. */
-  sender: string
-  receiverType: 'user' | 'group'
-  /** UID or GUID. */
-  receiver: string
-  /** `message`, `custom`, `interactive` or `action`. */
-  category: string
-  type: string
-  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-  data: Record<string, unknown>
-  /** Id of the parent message, if this is a reply. */
-  parentId?: string
-  /** The quoted message. */
-  quotedMessageId?: string
-  tags?: string[]
-  /** Time of sending, in Unix seconds. */
-  sentAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt: number
-  /** Time of the last edit, in Unix seconds. */
-  editedAt?: number
-  editedBy?: string
-  /** Time of deletion, in Unix seconds. */
-  deletedAt?: number
-  deletedBy?: string
-  /** Time when the other user received it, in Unix seconds. */
-  deliveredAt?: number
-  /** Time when the other user read it, in Unix seconds. */
-  readAt?: number
-  /** Time when it was pinned, in Unix seconds. */
-  pinnedAt?: number
-  /** UID of the user who pinned it, or `app_system` if the app did. */
-  pinnedBy?: string
-  /** Time when the viewer saved it, in Unix seconds. */
-  savedAt?: number
-  receipts?: {
-    data: {
-      /** UID of the receiver. */
-      recipient: string
-      /** Time of delivery, in Unix seconds. */
-      deliveredAt?: number
-      /** Time of reading, in Unix seconds. */
-      readAt?: number
-    }[]
-  }
-  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
-  quotedMessage?: {
-    id: string
-    /** Id chosen by the sender. */
-    muid?: string
-    conversationId?: string
-    /** UID of the sender, or `app_system` if the app sent it. */
-    sender?: string
-    receiverType?: 'user' | 'group'
-    /** UID or GUID. */
-    receiver?: string
-    /** `message`, `custom`, `interactive` or `action`. */
-    category?: string
-    type?: string
-    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-    data?: Record<string, unknown>
-    /** Id of the parent message, if this is a reply. */
-    parentId?: string
-    /** The quoted message. */
-    quotedMessageId?: string
-    tags?: string[]
-    /** Time of sending, in Unix seconds. */
-    sentAt?: number
-    /** Time of the last change, in Unix seconds. */
-    updatedAt?: number
-    /** Time of the last edit, in Unix seconds. */
-    editedAt?: number
-    editedBy?: string
-    /** Time of deletion, in Unix seconds. */
-    deletedAt?: number
-    deletedBy?: string
-    /** Time when the other user received it, in Unix seconds. */
-    deliveredAt?: number
-    /** Time when the other user read it, in Unix seconds. */
-    readAt?: number
-    /** Time when it was pinned, in Unix seconds. */
-    pinnedAt?: number
-    /** UID of the user who pinned it, or `app_system` if the app did. */
-    pinnedBy?: string
-    /** Time when the viewer saved it, in Unix seconds. */
-    savedAt?: number
-    receipts?: {
-      data: {
-        /** UID of the receiver. */
-        recipient: string
-        /** Time of delivery, in Unix seconds. */
-        deliveredAt?: number
-        /** Time of reading, in Unix seconds. */
-        readAt?: number
-      }[]
-    }
-  }
-  /** Number of replies in its thread. */
-  replyCount?: number
-  /** The newest reply, unless it was deleted. */
-  lastReply?: {
-    /** Message id. Ids increase within a conversation. */
-    id: string
-    /** Id chosen by the sender. */
-    muid?: string
-    conversationId: string
-    /** UID of the sender, or `app_system` if the app sent it. */
-    sender: string
-    receiverType: 'user' | 'group'
-    /** UID or GUID. */
-    receiver: string
-    /** `message`, `custom`, `interactive` or `action`. */
-    category: string
-    type: string
-    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-    data: Record<string, unknown>
-    /** Id of the parent message, if this is a reply. */
-    parentId?: string
-    /** The quoted message. */
-    quotedMessageId?: string
-    tags?: string[]
-    /** Time of sending, in Unix seconds. */
-    sentAt: number
-    /** Time of the last change, in Unix seconds. */
-    updatedAt: number
-    /** Time of the last edit, in Unix seconds. */
-    editedAt?: number
-    editedBy?: string
-    /** Time of deletion, in Unix seconds. */
-    deletedAt?: number
-    deletedBy?: string
-    /** Time when the other user received it, in Unix seconds. */
-    deliveredAt?: number
-    /** Time when the other user read it, in Unix seconds. */
-    readAt?: number
-    /** Time when it was pinned, in Unix seconds. */
-    pinnedAt?: number
-    /** UID of the user who pinned it, or `app_system` if the app did. */
-    pinnedBy?: string
-    /** Time when the viewer saved it, in Unix seconds. */
-    savedAt?: number
-    receipts?: {
-      data: {
-        /** UID of the receiver. */
-        recipient: string
-        /** Time of delivery, in Unix seconds. */
-        deliveredAt?: number
-        /** Time of reading, in Unix seconds. */
-        readAt?: number
-      }[]
-    }
-  }
-}
-
-export type UserConversation = {
-  /** UID of the user whose view this is. Only present without `onBehalfOf`. */
-  uid?: string
-  /** `group_<guid>` or `<uid>_user_<uid>`. */
-  conversationId: string
-  conversationType: 'user' | 'group'
-  /** Number of unread messages. */
-  unreadMessageCount: string
-  /** Number of unread messages that mention the user. */
-  unreadMentionsCount: number
-  /** Unix seconds. */
-  createdAt: number
-  /** Unix seconds. */
-  updatedAt: number
-  lastMessage?: Message
-  lastReadMessageId?: string
-  /** The user's own tags for this conversation. */
-  tags?: string[]
-  /** UID of the user, or `app_system` if the app pinned it. */
-  pinnedBy?: string
-  /** Unix seconds. */
-  pinnedAt?: number
-  conversationWith: User | Group
+export type UserEntity = {
+  entity: EmbeddedUser
+  entityType: 'user'
 }
 
 export type Webhook = {
@@ -340,70 +1729,37 @@ export type Webhook = {
   updatedAt: number
 }
 
-export type Stats = {
-  metrics: {
-    /** Minutes of audio calls, added up over all participants. */
-    audio_minutes: number
-    /** Minutes of video calls, added up over all participants. */
-    video_minutes: number
-    /** Minutes of recorded calls. */
-    recorded_minutes: number
-    /** Number of distinct users who connected, used an auth token or sent a message, in whole days (UTC). */
-    active_users: number
-    /** Largest number of users online at the same time, in whole days (UTC). */
-    concurrent_users: number
-  }
-  /** Counts in whole days (UTC): by event type, by receiver type and category (`messages.…`), by operation and status (`api.…`), and of webhook calls (`webhook.…`). */
-  counts: Record<string, number>
-  time_range: {
-    /** Unix milliseconds. */
-    fromDate: number
-    /** Unix milliseconds. */
-    toDate: number
-  }
+export type WebhookDeadLetter = {
+  /** Position of the event, or of the first of several. */
+  position: number
+  /** Number of consecutive positions. */
+  count: number
+  /** Event type, if known. */
+  type?: string
+  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
+  reason: 'exhausted' | 'noRetry' | 'expired'
+  /** Time when the delivery was given up, in Unix seconds. */
+  at: number
 }
 
-export type DailyStats = {
-  /** One entry per day (UTC), without gaps. */
-  days: {
-    /** `YYYY-MM-DD`. */
-    day: string
-    /** Number of distinct users who connected, used an auth token or sent a message. */
-    activeUsers: number
-    /** Largest number of users online at the same time. */
-    concurrentUsers: number
-    /** Number of messages sent. */
-    messagesSent: number
-    /** Number of the app's API requests. */
-    apiCalls: number
-    /** Number of API requests that failed. */
-    apiErrors: number
-    /** Number of webhook calls. */
-    webhookCalls: number
-    /** Number of webhook calls that failed. */
-    webhookFailures: number
-  }[]
-}
-
-export type MessageStats = {
-  appId: string
-  /** Unix milliseconds. */
-  startTime: string
-  /** Unix milliseconds. */
-  endTime: string
-  /** One entry per five minutes, without gaps. */
-  dataPoints: {
-    /** Unix milliseconds. */
-    startTime: string
-    /** Unix milliseconds. */
-    endTime: string
-    /** Number of messages sent. */
-    messagesSent: number
-    /** Number of read receipts. */
-    readReceipts: number
-    /** Number of delivery receipts. */
-    deliveryReceipts: number
-  }[]
+export type WebhookDelivery = {
+  id: string
+  /** Position of the event in the log. */
+  position: number
+  /** Event type. */
+  type: string
+  /** Number of the attempt, starting at 1. */
+  try: number
+  success: boolean
+  /** HTTP status of the response. */
+  status?: number
+  /** Why there was no response. */
+  error?: string
+  durationMs: number
+  /** The first part of the response body. */
+  answer?: string
+  /** Time of the entry, in Unix seconds. */
+  at: number
 }
 
 export type CreateApiKeyBody = {
@@ -477,44 +1833,6 @@ export type UpdateRoleBody = {
   unset?: ('settings' | 'description' | 'metadata')[] | undefined
 }
 
-export type CreateUserAnswer = {
-  /** Unique within the app. */
-  uid: string
-  name: string
-  /** URL of a picture. */
-  avatar?: string
-  /** URL of a profile page. */
-  link?: string
-  role: string
-  /** `available` while a device of the user is connected. */
-  status: 'available' | 'offline'
-  statusMessage?: string
-  metadata?: Record<string, unknown>
-  tags?: string[]
-  /** Time when the last device disconnected, in Unix seconds. */
-  lastActiveAt?: number
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt?: number
-  /** Time of deactivation, in Unix seconds. */
-  deactivatedAt?: number
-  /** The conversation with the viewer. */
-  conversationId?: string
-  /** The viewer blocks this user. */
-  blockedByMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  blockedByMeAt?: number
-  /** This user blocks the viewer. */
-  hasBlockedMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  hasBlockedMeAt?: number
-  /** Time of the first block between the two users, in Unix seconds. */
-  blockedAt?: number
-  /** Only with `withAuthToken`. */
-  authToken?: string
-}
-
 export type CreateUserBody = {
   /** Id of your choice, unique within the app. Converted to lower case; it can't be changed later. */
   uid: string
@@ -575,12 +1893,6 @@ export type ListUsersQuery = {
   perPage?: number | undefined
   /** Page number, starting at 1. */
   page?: number | undefined
-}
-
-export type ListUsersCount = {
-  count: number
-  /** Present if counting stopped at `count`: there may be more users. */
-  total_capped?: true
 }
 
 export type ReactivateUsersAnswer = {
@@ -677,89 +1989,10 @@ export type DeleteBotBody = {
   permanent?: boolean | undefined
 }
 
-export type SendBotMessageAnswer =
-  | Message
-  | {
-      uids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-      guids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-    }
+export type SendBotMessageBody = NewMessage & { multipleReceivers?: undefined }
 
-export type SendBotMessageBody = {
-  /** UID or GUID of the receiver. */
-  receiver?: string | undefined
-  /** `user` or `group`. Required with `receiver`. */
-  receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in total. Each receives a message of its own. */
-  multipleReceivers?:
-    | {
-        uids?: string[] | undefined
-        guids?: string[] | undefined
-      }
-    | undefined
-  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
-  category?: unknown | undefined
-  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
-  type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
-  data?: unknown | undefined
-  /** Message id of your choice. Sending again with the same id returns the first message. */
-  muid?: string | undefined
-  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
-  parentMessageId?: number | string | undefined
-  /** Id of a message of the same conversation to quote. */
-  quotedMessageId?: number | string | undefined
-  /** Up to 25 tags. */
-  tags?: string[] | undefined
-  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
-  updateConversation?: boolean | undefined
+export type SendBotMessageToManyBody = NewMessage & {
+  multipleReceivers: NonNullable<NewMessage['multipleReceivers']>
 }
 
 export type AddFriendsAnswer = {
@@ -860,117 +2093,6 @@ export type ListBlockedUsersQuery = {
   perPage?: number | undefined
   /** Page number, starting at 1. */
   page?: number | undefined
-}
-
-export type CreateGroupAnswer = {
-  /** Unique within the app. */
-  guid: string
-  name: string
-  type: 'public' | 'private' | 'password'
-  description?: string
-  /** URL of a picture. */
-  icon?: string
-  /** UID of the owner, or `app_system` if the app owns it. */
-  owner: string
-  metadata?: Record<string, unknown>
-  tags?: string[]
-  membersCount: number
-  conversationId: string
-  /** The viewer's scope. */
-  scope?: 'admin' | 'moderator' | 'participant'
-  /** Time when the viewer joined, in Unix seconds. */
-  joinedAt?: number
-  /** Whether the viewer is a member. */
-  hasJoined?: boolean
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt?: number
-  /** UID of the user who last changed it, or `app_system` if the app did. */
-  updatedBy?: string
-  /** The result for each uid, in the same lists as in the request. */
-  members?: {
-    admins?: Record<
-      string,
-      {
-        success: boolean
-        data?: Message
-        error?: {
-          code:
-            | 'ERR_UID_NOT_FOUND'
-            | 'ERR_ALREADY_JOINED'
-            | 'ERR_BANNED_GROUPMEMBER'
-            | 'ERR_NO_VACANCY'
-            | 'ERR_PLAN_QUOTA_RESTRICTION'
-            | 'ERR_ALREADY_BANNED'
-            | 'ERR_GROUP_NO_CLEARANCE'
-            | 'ERR_GROUP_NO_SELF_ACTION'
-            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-          message: string
-        }
-      }
-    >
-    moderators?: Record<
-      string,
-      {
-        success: boolean
-        data?: Message
-        error?: {
-          code:
-            | 'ERR_UID_NOT_FOUND'
-            | 'ERR_ALREADY_JOINED'
-            | 'ERR_BANNED_GROUPMEMBER'
-            | 'ERR_NO_VACANCY'
-            | 'ERR_PLAN_QUOTA_RESTRICTION'
-            | 'ERR_ALREADY_BANNED'
-            | 'ERR_GROUP_NO_CLEARANCE'
-            | 'ERR_GROUP_NO_SELF_ACTION'
-            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-          message: string
-        }
-      }
-    >
-    participants?: Record<
-      string,
-      {
-        success: boolean
-        data?: Message
-        error?: {
-          code:
-            | 'ERR_UID_NOT_FOUND'
-            | 'ERR_ALREADY_JOINED'
-            | 'ERR_BANNED_GROUPMEMBER'
-            | 'ERR_NO_VACANCY'
-            | 'ERR_PLAN_QUOTA_RESTRICTION'
-            | 'ERR_ALREADY_BANNED'
-            | 'ERR_GROUP_NO_CLEARANCE'
-            | 'ERR_GROUP_NO_SELF_ACTION'
-            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-          message: string
-        }
-      }
-    >
-    usersToBan?: Record<
-      string,
-      {
-        success: boolean
-        data?: Message
-        error?: {
-          code:
-            | 'ERR_UID_NOT_FOUND'
-            | 'ERR_ALREADY_JOINED'
-            | 'ERR_BANNED_GROUPMEMBER'
-            | 'ERR_NO_VACANCY'
-            | 'ERR_PLAN_QUOTA_RESTRICTION'
-            | 'ERR_ALREADY_BANNED'
-            | 'ERR_GROUP_NO_CLEARANCE'
-            | 'ERR_GROUP_NO_SELF_ACTION'
-            | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-          message: string
-        }
-      }
-    >
-  }
 }
 
 export type CreateGroupBody = {
@@ -1093,89 +2215,6 @@ export type TransferGroupBody = {
   owner: string
 }
 
-export type AddMembersAnswer = {
-  admins?: Record<
-    string,
-    {
-      success: boolean
-      data?: Message
-      error?: {
-        code:
-          | 'ERR_UID_NOT_FOUND'
-          | 'ERR_ALREADY_JOINED'
-          | 'ERR_BANNED_GROUPMEMBER'
-          | 'ERR_NO_VACANCY'
-          | 'ERR_PLAN_QUOTA_RESTRICTION'
-          | 'ERR_ALREADY_BANNED'
-          | 'ERR_GROUP_NO_CLEARANCE'
-          | 'ERR_GROUP_NO_SELF_ACTION'
-          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-        message: string
-      }
-    }
-  >
-  moderators?: Record<
-    string,
-    {
-      success: boolean
-      data?: Message
-      error?: {
-        code:
-          | 'ERR_UID_NOT_FOUND'
-          | 'ERR_ALREADY_JOINED'
-          | 'ERR_BANNED_GROUPMEMBER'
-          | 'ERR_NO_VACANCY'
-          | 'ERR_PLAN_QUOTA_RESTRICTION'
-          | 'ERR_ALREADY_BANNED'
-          | 'ERR_GROUP_NO_CLEARANCE'
-          | 'ERR_GROUP_NO_SELF_ACTION'
-          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-        message: string
-      }
-    }
-  >
-  participants?: Record<
-    string,
-    {
-      success: boolean
-      data?: Message
-      error?: {
-        code:
-          | 'ERR_UID_NOT_FOUND'
-          | 'ERR_ALREADY_JOINED'
-          | 'ERR_BANNED_GROUPMEMBER'
-          | 'ERR_NO_VACANCY'
-          | 'ERR_PLAN_QUOTA_RESTRICTION'
-          | 'ERR_ALREADY_BANNED'
-          | 'ERR_GROUP_NO_CLEARANCE'
-          | 'ERR_GROUP_NO_SELF_ACTION'
-          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-        message: string
-      }
-    }
-  >
-  usersToBan?: Record<
-    string,
-    {
-      success: boolean
-      data?: Message
-      error?: {
-        code:
-          | 'ERR_UID_NOT_FOUND'
-          | 'ERR_ALREADY_JOINED'
-          | 'ERR_BANNED_GROUPMEMBER'
-          | 'ERR_NO_VACANCY'
-          | 'ERR_PLAN_QUOTA_RESTRICTION'
-          | 'ERR_ALREADY_BANNED'
-          | 'ERR_GROUP_NO_CLEARANCE'
-          | 'ERR_GROUP_NO_SELF_ACTION'
-          | 'ERR_GROUP_NO_MODERATOR_SCOPE'
-        message: string
-      }
-    }
-  >
-}
-
 export type AddMembersBody = {
   /** UIDs of users to add as admins. */
   admins?: string[] | undefined
@@ -1185,45 +2224,6 @@ export type AddMembersBody = {
   participants?: string[] | undefined
   /** UIDs of users to ban. */
   usersToBan?: string[] | undefined
-}
-
-export type ListMembersItem = {
-  /** Unique within the app. */
-  uid: string
-  name: string
-  /** URL of a picture. */
-  avatar?: string
-  /** URL of a profile page. */
-  link?: string
-  role: string
-  /** `available` while a device of the user is connected. */
-  status: 'available' | 'offline'
-  statusMessage?: string
-  metadata?: Record<string, unknown>
-  tags?: string[]
-  /** Time when the last device disconnected, in Unix seconds. */
-  lastActiveAt?: number
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt?: number
-  /** Time of deactivation, in Unix seconds. */
-  deactivatedAt?: number
-  /** The conversation with the viewer. */
-  conversationId?: string
-  /** The viewer blocks this user. */
-  blockedByMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  blockedByMeAt?: number
-  /** This user blocks the viewer. */
-  hasBlockedMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  hasBlockedMeAt?: number
-  /** Time of the first block between the two users, in Unix seconds. */
-  blockedAt?: number
-  scope: 'admin' | 'moderator' | 'participant'
-  /** Time when the user joined, in Unix seconds. */
-  joinedAt: number
 }
 
 export type ListMembersQuery = {
@@ -1252,49 +2252,6 @@ export type ChangeMemberScopeBody = {
   scope: 'admin' | 'moderator' | 'participant'
 }
 
-export type ListBannedUsersItem = {
-  /** Unique within the app. */
-  uid: string
-  name: string
-  /** URL of a picture. */
-  avatar?: string
-  /** URL of a profile page. */
-  link?: string
-  role: string
-  /** `available` while a device of the user is connected. */
-  status: 'available' | 'offline'
-  statusMessage?: string
-  metadata?: Record<string, unknown>
-  tags?: string[]
-  /** Time when the last device disconnected, in Unix seconds. */
-  lastActiveAt?: number
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt?: number
-  /** Time of deactivation, in Unix seconds. */
-  deactivatedAt?: number
-  /** The conversation with the viewer. */
-  conversationId?: string
-  /** The viewer blocks this user. */
-  blockedByMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  blockedByMeAt?: number
-  /** This user blocks the viewer. */
-  hasBlockedMe?: boolean
-  /** Time of the block, in Unix seconds. */
-  hasBlockedMeAt?: number
-  /** Time of the first block between the two users, in Unix seconds. */
-  blockedAt?: number
-  /** The user's scope before the ban. */
-  scope?: 'admin' | 'moderator' | 'participant'
-  /** Time when the user joined, in Unix seconds. */
-  joinedAt?: number
-  isBanned: true
-  /** Time of the ban, in Unix seconds. */
-  bannedAt: number
-}
-
 export type ListBannedUsersQuery = {
   /** Only users whose name contains this text or whose uid starts with it. */
   searchKey?: string | undefined
@@ -1306,98 +2263,11 @@ export type ListBannedUsersQuery = {
   page?: number | undefined
 }
 
-export type SendMessageAnswer =
-  | Message
-  | {
-      uids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-      guids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-    }
+export type SendMessageBody = NewMessage & { multipleReceivers?: undefined }
 
-export type SendMessageBody = {
-  /** UID or GUID of the receiver. */
-  receiver?: string | undefined
-  /** `user` or `group`. Required with `receiver`. */
-  receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in total. Each receives a message of its own. */
-  multipleReceivers?:
-    | {
-        uids?: string[] | undefined
-        guids?: string[] | undefined
-      }
-    | undefined
-  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
-  category?: unknown | undefined
-  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
-  type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
-  data?: unknown | undefined
-  /** Message id of your choice. Sending again with the same id returns the first message. */
-  muid?: string | undefined
-  /** Sends the message as a reply in this thread. The receiver defaults to the parent's receiver. */
-  parentMessageId?: number | string | undefined
-  /** Id of a message of the same conversation to quote. */
-  quotedMessageId?: number | string | undefined
-  /** Up to 25 tags. */
-  tags?: string[] | undefined
-  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
-  updateConversation?: boolean | undefined
+export type SendMessageToManyBody = NewMessage & {
+  multipleReceivers: NonNullable<NewMessage['multipleReceivers']>
 }
-
-export type ListMessagesCount = {
-  entityType: 'user' | 'group'
-  /** UID of the other user, or GUID of the group. */
-  entityId: string
-  /** Number of unread messages. */
-  count: number
-}[]
 
 export type ListMessagesAnswer = {
   data: Message[]
@@ -1497,12 +2367,7 @@ export type ListMessagesQuery = {
   conversationId?: string | undefined
 }
 
-export type UpdateMessageBody = {
-  /** Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed. */
-  data?: unknown | undefined
-  /** Up to 25 tags. They replace the current ones. */
-  tags?: string[] | undefined
-}
+export type UpdateMessageBody = MessageChanges
 
 export type DeleteMessageBody = {
   /** Whether to delete the message permanently, so that the response only contains its ids. Otherwise the message stays in the conversation without its content. */
@@ -1514,87 +2379,10 @@ export type MarkInteractionsBody = {
   interactions: string[]
 }
 
-export type SendThreadReplyAnswer =
-  | Message
-  | {
-      uids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-      guids: Record<
-        string,
-        {
-          success: boolean
-          message?: string
-          error?: {
-            code:
-              | 'ERR_UID_NOT_FOUND'
-              | 'ERR_GUID_NOT_FOUND'
-              | 'ERR_GROUP_NOT_JOINED'
-              | 'ERR_BANNED_GROUPMEMBER'
-              | 'ERR_BLOCKED_RECEIVER'
-              | 'ERR_BLOCKED_SENDER'
-              | 'ERR_PERMISSION_DENIED'
-              | 'ERR_MESSAGE_ID_NOT_FOUND'
-              | 'ERR_WRONG_MESSAGE_THREAD'
-              | 'ERR_WRONG_MESSAGE_THREAD_CATEGORY'
-              | 'ERR_MESSAGE_THREAD_NESTING'
-              | 'ERR_MESSAGE_ACTION_NOT_ALLOWED'
-              | 'ERR_BAD_REQUEST'
-            message: string
-          }
-          data?: Message
-        }
-      >
-    }
+export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
 
-export type SendThreadReplyBody = {
-  /** UID or GUID of the receiver. */
-  receiver?: string | undefined
-  /** `user` or `group`. Required with `receiver`. */
-  receiverType?: unknown | undefined
-  /** Further receivers, up to 25 in total. Each receives a message of its own. */
-  multipleReceivers?:
-    | {
-        uids?: string[] | undefined
-        guids?: string[] | undefined
-      }
-    | undefined
-  /** `message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted. */
-  category?: unknown | undefined
-  /** For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`. */
-  type?: unknown | undefined
-  /** The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are. */
-  data?: unknown | undefined
-  /** Message id of your choice. Sending again with the same id returns the first message. */
-  muid?: string | undefined
-  /** Id of a message of the same conversation to quote. */
-  quotedMessageId?: number | string | undefined
-  /** Up to 25 tags. */
-  tags?: string[] | undefined
-  /** For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true. */
-  updateConversation?: boolean | undefined
+export type SendThreadReplyToManyBody = NewMessage & {
+  multipleReceivers: NonNullable<NewMessage['multipleReceivers']>
 }
 
 export type ListThreadRepliesAnswer = {
@@ -1631,167 +2419,7 @@ export type ListThreadRepliesQuery = {
 
 export type ListThreadsAnswer = {
   /** Newest first. */
-  data: {
-    /** Message id. Ids increase within a conversation. */
-    id: string
-    /** Id chosen by the sender. */
-    muid?: string
-    conversationId: string
-    /** UID of the sender, or `app_system` if the app sent it. */
-    sender: string
-    receiverType: 'user' | 'group'
-    /** UID or GUID. */
-    receiver: string
-    /** `message`, `custom`, `interactive` or `action`. */
-    category: string
-    type: string
-    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-    data: Record<string, unknown>
-    /** Id of the parent message, if this is a reply. */
-    parentId?: string
-    /** The quoted message. */
-    quotedMessageId?: string
-    tags?: string[]
-    /** Time of sending, in Unix seconds. */
-    sentAt: number
-    /** Time of the last change, in Unix seconds. */
-    updatedAt: number
-    /** Time of the last edit, in Unix seconds. */
-    editedAt?: number
-    editedBy?: string
-    /** Time of deletion, in Unix seconds. */
-    deletedAt?: number
-    deletedBy?: string
-    /** Time when the other user received it, in Unix seconds. */
-    deliveredAt?: number
-    /** Time when the other user read it, in Unix seconds. */
-    readAt?: number
-    /** Time when it was pinned, in Unix seconds. */
-    pinnedAt?: number
-    /** UID of the user who pinned it, or `app_system` if the app did. */
-    pinnedBy?: string
-    /** Time when the viewer saved it, in Unix seconds. */
-    savedAt?: number
-    receipts?: {
-      data: {
-        /** UID of the receiver. */
-        recipient: string
-        /** Time of delivery, in Unix seconds. */
-        deliveredAt?: number
-        /** Time of reading, in Unix seconds. */
-        readAt?: number
-      }[]
-    }
-    /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
-    quotedMessage?: {
-      id: string
-      /** Id chosen by the sender. */
-      muid?: string
-      conversationId?: string
-      /** UID of the sender, or `app_system` if the app sent it. */
-      sender?: string
-      receiverType?: 'user' | 'group'
-      /** UID or GUID. */
-      receiver?: string
-      /** `message`, `custom`, `interactive` or `action`. */
-      category?: string
-      type?: string
-      /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-      data?: Record<string, unknown>
-      /** Id of the parent message, if this is a reply. */
-      parentId?: string
-      /** The quoted message. */
-      quotedMessageId?: string
-      tags?: string[]
-      /** Time of sending, in Unix seconds. */
-      sentAt?: number
-      /** Time of the last change, in Unix seconds. */
-      updatedAt?: number
-      /** Time of the last edit, in Unix seconds. */
-      editedAt?: number
-      editedBy?: string
-      /** Time of deletion, in Unix seconds. */
-      deletedAt?: number
-      deletedBy?: string
-      /** Time when the other user received it, in Unix seconds. */
-      deliveredAt?: number
-      /** Time when the other user read it, in Unix seconds. */
-      readAt?: number
-      /** Time when it was pinned, in Unix seconds. */
-      pinnedAt?: number
-      /** UID of the user who pinned it, or `app_system` if the app did. */
-      pinnedBy?: string
-      /** Time when the viewer saved it, in Unix seconds. */
-      savedAt?: number
-      receipts?: {
-        data: {
-          /** UID of the receiver. */
-          recipient: string
-          /** Time of delivery, in Unix seconds. */
-          deliveredAt?: number
-          /** Time of reading, in Unix seconds. */
-          readAt?: number
-        }[]
-      }
-    }
-    /** Number of replies in its thread. */
-    replyCount?: number
-    /** The newest reply, unless it was deleted. */
-    lastReply?: {
-      /** Message id. Ids increase within a conversation. */
-      id: string
-      /** Id chosen by the sender. */
-      muid?: string
-      conversationId: string
-      /** UID of the sender, or `app_system` if the app sent it. */
-      sender: string
-      receiverType: 'user' | 'group'
-      /** UID or GUID. */
-      receiver: string
-      /** `message`, `custom`, `interactive` or `action`. */
-      category: string
-      type: string
-      /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-      data: Record<string, unknown>
-      /** Id of the parent message, if this is a reply. */
-      parentId?: string
-      /** The quoted message. */
-      quotedMessageId?: string
-      tags?: string[]
-      /** Time of sending, in Unix seconds. */
-      sentAt: number
-      /** Time of the last change, in Unix seconds. */
-      updatedAt: number
-      /** Time of the last edit, in Unix seconds. */
-      editedAt?: number
-      editedBy?: string
-      /** Time of deletion, in Unix seconds. */
-      deletedAt?: number
-      deletedBy?: string
-      /** Time when the other user received it, in Unix seconds. */
-      deliveredAt?: number
-      /** Time when the other user read it, in Unix seconds. */
-      readAt?: number
-      /** Time when it was pinned, in Unix seconds. */
-      pinnedAt?: number
-      /** UID of the user who pinned it, or `app_system` if the app did. */
-      pinnedBy?: string
-      /** Time when the viewer saved it, in Unix seconds. */
-      savedAt?: number
-      receipts?: {
-        data: {
-          /** UID of the receiver. */
-          recipient: string
-          /** Time of delivery, in Unix seconds. */
-          deliveredAt?: number
-          /** Time of reading, in Unix seconds. */
-          readAt?: number
-        }[]
-      }
-    }
-    unreadReplyCount?: number
-    mentionCount?: number
-  }[]
+  data: Message[]
   meta: {
     current: {
       limit: number
@@ -1822,180 +2450,8 @@ export type ListThreadsQuery = {
   withMentionCount?: boolean | undefined
 }
 
-export type ListThreadsItem = {
-  /** Message id. Ids increase within a conversation. */
-  id: string
-  /** Id chosen by the sender. */
-  muid?: string
-  conversationId: string
-  /** UID of the sender, or `app_system` if the app sent it. */
-  sender: string
-  receiverType: 'user' | 'group'
-  /** UID or GUID. */
-  receiver: string
-  /** `message`, `custom`, `interactive` or `action`. */
-  category: string
-  type: string
-  /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-  data: Record<string, unknown>
-  /** Id of the parent message, if this is a reply. */
-  parentId?: string
-  /** The quoted message. */
-  quotedMessageId?: string
-  tags?: string[]
-  /** Time of sending, in Unix seconds. */
-  sentAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt: number
-  /** Time of the last edit, in Unix seconds. */
-  editedAt?: number
-  editedBy?: string
-  /** Time of deletion, in Unix seconds. */
-  deletedAt?: number
-  deletedBy?: string
-  /** Time when the other user received it, in Unix seconds. */
-  deliveredAt?: number
-  /** Time when the other user read it, in Unix seconds. */
-  readAt?: number
-  /** Time when it was pinned, in Unix seconds. */
-  pinnedAt?: number
-  /** UID of the user who pinned it, or `app_system` if the app did. */
-  pinnedBy?: string
-  /** Time when the viewer saved it, in Unix seconds. */
-  savedAt?: number
-  receipts?: {
-    data: {
-      /** UID of the receiver. */
-      recipient: string
-      /** Time of delivery, in Unix seconds. */
-      deliveredAt?: number
-      /** Time of reading, in Unix seconds. */
-      readAt?: number
-    }[]
-  }
-  /** The quoted message: without content if it was deleted, and only its id if it was permanently deleted. */
-  quotedMessage?: {
-    id: string
-    /** Id chosen by the sender. */
-    muid?: string
-    conversationId?: string
-    /** UID of the sender, or `app_system` if the app sent it. */
-    sender?: string
-    receiverType?: 'user' | 'group'
-    /** UID or GUID. */
-    receiver?: string
-    /** `message`, `custom`, `interactive` or `action`. */
-    category?: string
-    type?: string
-    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-    data?: Record<string, unknown>
-    /** Id of the parent message, if this is a reply. */
-    parentId?: string
-    /** The quoted message. */
-    quotedMessageId?: string
-    tags?: string[]
-    /** Time of sending, in Unix seconds. */
-    sentAt?: number
-    /** Time of the last change, in Unix seconds. */
-    updatedAt?: number
-    /** Time of the last edit, in Unix seconds. */
-    editedAt?: number
-    editedBy?: string
-    /** Time of deletion, in Unix seconds. */
-    deletedAt?: number
-    deletedBy?: string
-    /** Time when the other user received it, in Unix seconds. */
-    deliveredAt?: number
-    /** Time when the other user read it, in Unix seconds. */
-    readAt?: number
-    /** Time when it was pinned, in Unix seconds. */
-    pinnedAt?: number
-    /** UID of the user who pinned it, or `app_system` if the app did. */
-    pinnedBy?: string
-    /** Time when the viewer saved it, in Unix seconds. */
-    savedAt?: number
-    receipts?: {
-      data: {
-        /** UID of the receiver. */
-        recipient: string
-        /** Time of delivery, in Unix seconds. */
-        deliveredAt?: number
-        /** Time of reading, in Unix seconds. */
-        readAt?: number
-      }[]
-    }
-  }
-  /** Number of replies in its thread. */
-  replyCount?: number
-  /** The newest reply, unless it was deleted. */
-  lastReply?: {
-    /** Message id. Ids increase within a conversation. */
-    id: string
-    /** Id chosen by the sender. */
-    muid?: string
-    conversationId: string
-    /** UID of the sender, or `app_system` if the app sent it. */
-    sender: string
-    receiverType: 'user' | 'group'
-    /** UID or GUID. */
-    receiver: string
-    /** `message`, `custom`, `interactive` or `action`. */
-    category: string
-    type: string
-    /** The content, with `entities` and `mentions`: the users and groups concerned as they are now; and, if there are any, `reactions`: `{reaction, count, reactedByMe}` for each value, oldest first. */
-    data: Record<string, unknown>
-    /** Id of the parent message, if this is a reply. */
-    parentId?: string
-    /** The quoted message. */
-    quotedMessageId?: string
-    tags?: string[]
-    /** Time of sending, in Unix seconds. */
-    sentAt: number
-    /** Time of the last change, in Unix seconds. */
-    updatedAt: number
-    /** Time of the last edit, in Unix seconds. */
-    editedAt?: number
-    editedBy?: string
-    /** Time of deletion, in Unix seconds. */
-    deletedAt?: number
-    deletedBy?: string
-    /** Time when the other user received it, in Unix seconds. */
-    deliveredAt?: number
-    /** Time when the other user read it, in Unix seconds. */
-    readAt?: number
-    /** Time when it was pinned, in Unix seconds. */
-    pinnedAt?: number
-    /** UID of the user who pinned it, or `app_system` if the app did. */
-    pinnedBy?: string
-    /** Time when the viewer saved it, in Unix seconds. */
-    savedAt?: number
-    receipts?: {
-      data: {
-        /** UID of the receiver. */
-        recipient: string
-        /** Time of delivery, in Unix seconds. */
-        deliveredAt?: number
-        /** Time of reading, in Unix seconds. */
-        readAt?: number
-      }[]
-    }
-  }
-  unreadReplyCount?: number
-  mentionCount?: number
-}
-
 export type ListMessageReactionsAnswer = {
-  data: {
-    /** Reaction id. Ids increase within a message. */
-    id: string
-    messageId: string
-    /** An emoji, or any short text. */
-    reaction: string
-    uid: string
-    /** Time when it was added, in Unix seconds. */
-    reactedAt: number
-    reactedBy: User
-  }[]
+  data: Reaction[]
   meta: {
     current: {
       limit: number
@@ -2018,30 +2474,8 @@ export type ListMessageReactionsQuery = {
   id?: string | undefined
 }
 
-export type ListMessageReactionsItem = {
-  /** Reaction id. Ids increase within a message. */
-  id: string
-  messageId: string
-  /** An emoji, or any short text. */
-  reaction: string
-  uid: string
-  /** Time when it was added, in Unix seconds. */
-  reactedAt: number
-  reactedBy: User
-}
-
 export type ListMessageReactionsByValueAnswer = {
-  data: {
-    /** Reaction id. Ids increase within a message. */
-    id: string
-    messageId: string
-    /** An emoji, or any short text. */
-    reaction: string
-    uid: string
-    /** Time when it was added, in Unix seconds. */
-    reactedAt: number
-    reactedBy: User
-  }[]
+  data: Reaction[]
   meta: {
     current: {
       limit: number
@@ -2062,18 +2496,6 @@ export type ListMessageReactionsByValueQuery = {
   affix?: 'append' | 'prepend' | undefined
   /** Cursor: the id of a reaction. */
   id?: string | undefined
-}
-
-export type ListMessageReactionsByValueItem = {
-  /** Reaction id. Ids increase within a message. */
-  id: string
-  messageId: string
-  /** An emoji, or any short text. */
-  reaction: string
-  uid: string
-  /** Time when it was added, in Unix seconds. */
-  reactedAt: number
-  reactedBy: User
 }
 
 export type ListUserMessagesPinnedAnswer = {
@@ -2147,14 +2569,6 @@ export type ListSavedMessagesQuery = {
   /** Cursor: the id of a message. */
   id?: string | undefined
 }
-
-export type ListUserMessagesCount = {
-  entityType: 'user' | 'group'
-  /** UID of the other user, or GUID of the group. */
-  entityId: string
-  /** Number of unread messages. */
-  count: number
-}[]
 
 export type ListUserMessagesAnswer = {
   data: Message[]
@@ -2258,14 +2672,6 @@ export type ListUserMessagesQuery = {
   page?: number | undefined
 }
 
-export type ListGroupMessagesCount = {
-  entityType: 'user' | 'group'
-  /** UID of the other user, or GUID of the group. */
-  entityId: string
-  /** Number of unread messages. */
-  count: number
-}[]
-
 export type ListGroupMessagesAnswer = {
   data: Message[]
   meta: {
@@ -2365,14 +2771,7 @@ export type ListGroupMessagesQuery = {
 }
 
 export type ListMessageReceiptsAnswer = {
-  data: {
-    /** UID of the receiver. */
-    recipient: string
-    /** Time of delivery, in Unix seconds. */
-    deliveredAt?: number
-    /** Time of reading, in Unix seconds. */
-    readAt?: number
-  }[]
+  data: Receipt[]
   meta: {
     current: {
       limit: number
@@ -2391,15 +2790,6 @@ export type ListMessageReceiptsQuery = {
   limit?: number | undefined
   /** Cursor: only receivers after this uid. */
   id?: string | undefined
-}
-
-export type ListMessageReceiptsItem = {
-  /** UID of the receiver. */
-  recipient: string
-  /** Time of delivery, in Unix seconds. */
-  deliveredAt?: number
-  /** Time of reading, in Unix seconds. */
-  readAt?: number
 }
 
 export type ListConversationsQuery = {
@@ -2494,24 +2884,6 @@ export type MarkGroupConversationUnreadBody = {
   /** Id of a message. Messages after it become unread. */
   messageId: number | string
 }
-
-export type GetPinnedConversationsAnswer = {
-  /** `group_<guid>` or `user_<uid>`. */
-  conversationId: string
-  conversationType: 'user' | 'group'
-  pinnedBy: string
-  /** Unix seconds. */
-  pinnedAt: number
-}[]
-
-export type SetPinnedConversationsAnswer = {
-  /** `group_<guid>` or `user_<uid>`. */
-  conversationId: string
-  conversationType: 'user' | 'group'
-  pinnedBy: string
-  /** Unix seconds. */
-  pinnedAt: number
-}[]
 
 export type SetPinnedConversationsBody = {
   /** Up to 5 conversations in display order. They replace the current ones. */
@@ -2619,29 +2991,6 @@ export type ListEventsQuery = {
   wait?: number | undefined
 }
 
-export type CreateWebhookAnswer = {
-  /** Unique within the app. */
-  id: string
-  name: string
-  /** URL that receives the events. */
-  webhookURL: string
-  /** Whether calls use basic authentication. */
-  useBasicAuth: boolean
-  username?: string
-  /** Whether events are sent. */
-  enabled: boolean
-  /** Whether failed deliveries are retried. */
-  retryOnFailure: boolean
-  /** Triggers that the webhook subscribes to. */
-  triggers: string[]
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time of the last change, in Unix seconds. */
-  updatedAt: number
-  /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
-  secret: string
-}
-
 export type CreateWebhookBody = {
   /** Id of your choice: letters and digits, unique within the app. */
   id: string
@@ -2687,11 +3036,6 @@ export type UpdateWebhookBody = {
   retryOnFailure?: boolean | undefined
 }
 
-export type ListKnownWebhookTriggersItem = {
-  id: string
-  description: string
-}
-
 export type ListKnownWebhookTriggersQuery = {
   /** Maximum number of records per page. */
   perPage?: number | undefined
@@ -2716,11 +3060,6 @@ export type AddWebhookTriggersBody = {
   triggerIds: string[]
 }
 
-export type ListWebhookTriggersItem = {
-  id: string
-  description: string
-}
-
 export type ListWebhookTriggersQuery = {
   /** Maximum number of records per page. */
   perPage?: number | undefined
@@ -2741,25 +3080,7 @@ export type RotateWebhookSecretAnswer = {
 }
 
 export type ListWebhookDeliveriesAnswer = {
-  data: {
-    id: string
-    /** Position of the event in the log. */
-    position: number
-    /** Event type. */
-    type: string
-    /** Number of the attempt, starting at 1. */
-    try: number
-    success: boolean
-    /** HTTP status of the response. */
-    status?: number
-    /** Why there was no response. */
-    error?: string
-    durationMs: number
-    /** The first part of the response body. */
-    answer?: string
-    /** Time of the entry, in Unix seconds. */
-    at: number
-  }[]
+  data: WebhookDelivery[]
   meta: {
     /** Where the next page starts. Missing on the last page. */
     next?: number
@@ -2775,39 +3096,8 @@ export type ListWebhookDeliveriesQuery = {
   failed?: boolean | undefined
 }
 
-export type ListWebhookDeliveriesItem = {
-  id: string
-  /** Position of the event in the log. */
-  position: number
-  /** Event type. */
-  type: string
-  /** Number of the attempt, starting at 1. */
-  try: number
-  success: boolean
-  /** HTTP status of the response. */
-  status?: number
-  /** Why there was no response. */
-  error?: string
-  durationMs: number
-  /** The first part of the response body. */
-  answer?: string
-  /** Time of the entry, in Unix seconds. */
-  at: number
-}
-
 export type ListWebhookDeadLettersAnswer = {
-  data: {
-    /** Position of the event, or of the first of several. */
-    position: number
-    /** Number of consecutive positions. */
-    count: number
-    /** Event type, if known. */
-    type?: string
-    /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
-    reason: 'exhausted' | 'noRetry' | 'expired'
-    /** Time when the delivery was given up, in Unix seconds. */
-    at: number
-  }[]
+  data: WebhookDeadLetter[]
   meta: {
     /** Where the next page starts. Missing on the last page. */
     next?: number
@@ -2819,19 +3109,6 @@ export type ListWebhookDeadLettersQuery = {
   limit?: number | undefined
   /** Only dead letters after this position. Pass `meta.next` of the previous page. */
   after?: number | undefined
-}
-
-export type ListWebhookDeadLettersItem = {
-  /** Position of the event, or of the first of several. */
-  position: number
-  /** Number of consecutive positions. */
-  count: number
-  /** Event type, if known. */
-  type?: string
-  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
-  reason: 'exhausted' | 'noRetry' | 'expired'
-  /** Time when the delivery was given up, in Unix seconds. */
-  at: number
 }
 
 export type ReplayWebhookEventsAnswer = {
@@ -2969,7 +3246,7 @@ export class UsersMethods {
   }
 
   /** Create a user. */
-  async create(body: CreateUserBody, options?: CallOptions): Promise<CreateUserAnswer> {
+  async create(body: CreateUserBody, options?: CallOptions): Promise<CreatedUser> {
     return this.#transport.data({ method: 'POST', path: '/v3/users', body }, options)
   }
 
@@ -2990,7 +3267,7 @@ export class UsersMethods {
   async count(
     query?: Omit<ListUsersQuery, 'page' | 'cursor' | 'perPage'>,
     options?: CallOptions,
-  ): Promise<ListUsersCount> {
+  ): Promise<UserCount> {
     return this.#transport.data(
       { method: 'GET', path: '/v3/users', query: { ...query, count: true } },
       options,
@@ -3146,7 +3423,19 @@ export class BotsMethods {
     uid: string,
     body: SendBotMessageBody,
     options?: CallOptions,
-  ): Promise<SendBotMessageAnswer> {
+  ): Promise<Message> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/bots/${segment(uid)}/messages`, body },
+      options,
+    )
+  }
+
+  /** Send a message as a bot (to several receivers). */
+  async sendMessageToMany(
+    uid: string,
+    body: SendBotMessageToManyBody,
+    options?: CallOptions,
+  ): Promise<SentToMany> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/bots/${segment(uid)}/messages`, body },
       options,
@@ -3255,7 +3544,7 @@ export class GroupsMethods {
   }
 
   /** Create a group. */
-  async create(body: CreateGroupBody, options?: CallOptions): Promise<CreateGroupAnswer> {
+  async create(body: CreateGroupBody, options?: CallOptions): Promise<CreatedGroup> {
     return this.#transport.data({ method: 'POST', path: '/v3/groups', body }, options)
   }
 
@@ -3324,7 +3613,7 @@ export class GroupMembersMethods {
   }
 
   /** Add users to a group or ban them. */
-  async add(guid: string, body: AddMembersBody, options?: CallOptions): Promise<AddMembersAnswer> {
+  async add(guid: string, body: AddMembersBody, options?: CallOptions): Promise<MemberOutcomes> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/groups/${segment(guid)}/members`, body },
       options,
@@ -3332,11 +3621,7 @@ export class GroupMembersMethods {
   }
 
   /** List the members of a group (one page). */
-  async list(
-    guid: string,
-    query?: ListMembersQuery,
-    options?: CallOptions,
-  ): Promise<Page<ListMembersItem>> {
+  async list(guid: string, query?: ListMembersQuery, options?: CallOptions): Promise<Page<Member>> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/groups/${segment(guid)}/members`, query },
       options,
@@ -3348,7 +3633,7 @@ export class GroupMembersMethods {
     guid: string,
     query?: Omit<ListMembersQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListMembersItem, void, undefined> {
+  ): AsyncGenerator<Member, void, undefined> {
     return everyRecord((page) => this.list(guid, { ...query, ...page }, options))
   }
 
@@ -3403,7 +3688,7 @@ export class BannedUsersMethods {
     guid: string,
     query?: ListBannedUsersQuery,
     options?: CallOptions,
-  ): Promise<Page<ListBannedUsersItem>> {
+  ): Promise<Page<BannedUser>> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/groups/${segment(guid)}/bannedusers`, query },
       options,
@@ -3415,7 +3700,7 @@ export class BannedUsersMethods {
     guid: string,
     query?: Omit<ListBannedUsersQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListBannedUsersItem, void, undefined> {
+  ): AsyncGenerator<BannedUser, void, undefined> {
     return everyRecord((page) => this.list(guid, { ...query, ...page }, options))
   }
 }
@@ -3429,7 +3714,12 @@ export class MessagesMethods {
   }
 
   /** Send a message. */
-  async send(body: SendMessageBody, options?: CallOptions): Promise<SendMessageAnswer> {
+  async send(body: SendMessageBody, options?: CallOptions): Promise<Message> {
+    return this.#transport.data({ method: 'POST', path: '/v3/messages', body }, options)
+  }
+
+  /** Send a message (to several receivers). */
+  async sendToMany(body: SendMessageToManyBody, options?: CallOptions): Promise<SentToMany> {
     return this.#transport.data({ method: 'POST', path: '/v3/messages', body }, options)
   }
 
@@ -3447,7 +3737,7 @@ export class MessagesMethods {
   async count(
     query?: Omit<ListMessagesQuery, 'page' | 'cursor' | 'perPage'>,
     options?: CallOptions,
-  ): Promise<ListMessagesCount> {
+  ): Promise<UnreadCount[]> {
     return this.#transport.data(
       { method: 'GET', path: '/v3/messages', query: { ...query, count: true } },
       options,
@@ -3492,7 +3782,7 @@ export class MessagesMethods {
     id: string,
     query?: ListMessageReactionsQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListMessageReactionsItem, void, undefined> {
+  ): AsyncGenerator<Reaction, void, undefined> {
     return everyFollowing((page) => this.listReactions(id, { ...query, ...page }, options))
   }
 
@@ -3515,7 +3805,7 @@ export class MessagesMethods {
     reaction: string,
     query?: ListMessageReactionsByValueQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListMessageReactionsByValueItem, void, undefined> {
+  ): AsyncGenerator<Reaction, void, undefined> {
     return everyFollowing((page) =>
       this.listReactionsByValue(id, reaction, { ...query, ...page }, options),
     )
@@ -3653,7 +3943,7 @@ export class MessagesMethods {
     uid: string,
     query?: Omit<ListUserMessagesQuery, 'page' | 'cursor' | 'perPage'>,
     options?: CallOptions,
-  ): Promise<ListUserMessagesCount> {
+  ): Promise<UnreadCount[]> {
     return this.#transport.data(
       {
         method: 'GET',
@@ -3690,7 +3980,7 @@ export class MessagesMethods {
     guid: string,
     query?: Omit<ListGroupMessagesQuery, 'page' | 'cursor' | 'perPage'>,
     options?: CallOptions,
-  ): Promise<ListGroupMessagesCount> {
+  ): Promise<UnreadCount[]> {
     return this.#transport.data(
       {
         method: 'GET',
@@ -3718,7 +4008,7 @@ export class MessagesMethods {
     id: string,
     query?: ListMessageReceiptsQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListMessageReceiptsItem, void, undefined> {
+  ): AsyncGenerator<Receipt, void, undefined> {
     return everyFollowing((page) => this.listReceipts(id, { ...query, ...page }, options))
   }
 }
@@ -3749,11 +4039,19 @@ export class ThreadsMethods {
   }
 
   /** Reply to a message. */
-  async sendReply(
+  async sendReply(id: string, body: SendThreadReplyBody, options?: CallOptions): Promise<Message> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/messages/${segment(id)}/thread`, body },
+      options,
+    )
+  }
+
+  /** Reply to a message (to several receivers). */
+  async sendReplyToMany(
     id: string,
-    body: SendThreadReplyBody,
+    body: SendThreadReplyToManyBody,
     options?: CallOptions,
-  ): Promise<SendThreadReplyAnswer> {
+  ): Promise<SentToMany> {
     return this.#transport.data(
       { method: 'POST', path: `/v3/messages/${segment(id)}/thread`, body },
       options,
@@ -3787,10 +4085,7 @@ export class ThreadsMethods {
   }
 
   /** List threads (iterates over all pages). */
-  all(
-    query?: ListThreadsQuery,
-    options?: CallOptions,
-  ): AsyncGenerator<ListThreadsItem, void, undefined> {
+  all(query?: ListThreadsQuery, options?: CallOptions): AsyncGenerator<Message, void, undefined> {
     return everyFollowing((page) => this.list({ ...query, ...page }, options))
   }
 
@@ -3820,25 +4115,29 @@ export class ConversationsMethods {
   }
 
   /** List conversations (one page). */
-  async list(
-    query?: ListConversationsQuery,
-    options?: CallOptions,
-  ): Promise<Page<UserConversation>> {
-    return this.#transport.answer({ method: 'GET', path: '/v3/conversations', query }, options)
+  async list(query?: ListConversationsQuery, options?: CallOptions): Promise<Page<Conversation>> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/conversations', query, counts: ['unreadMessageCount'] },
+      options,
+    )
   }
 
   /** List conversations (iterates over all pages). */
   all(
     query?: Omit<ListConversationsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<UserConversation, void, undefined> {
+  ): AsyncGenerator<Conversation, void, undefined> {
     return everyRecord((page) => this.list({ ...query, ...page }, options))
   }
 
   /** Get the conversation with a user. */
-  async getUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+  async getUser(uid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'GET', path: `/v3/users/${segment(uid)}/conversation` },
+      {
+        method: 'GET',
+        path: `/v3/users/${segment(uid)}/conversation`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
@@ -3848,9 +4147,14 @@ export class ConversationsMethods {
     uid: string,
     body: UpdateUserConversationBody,
     options?: CallOptions,
-  ): Promise<UserConversation> {
+  ): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'PUT', path: `/v3/users/${segment(uid)}/conversation`, body },
+      {
+        method: 'PUT',
+        path: `/v3/users/${segment(uid)}/conversation`,
+        body,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
@@ -3904,9 +4208,13 @@ export class ConversationsMethods {
   }
 
   /** Get a group's conversation. */
-  async getGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+  async getGroup(guid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'GET', path: `/v3/groups/${segment(guid)}/conversation` },
+      {
+        method: 'GET',
+        path: `/v3/groups/${segment(guid)}/conversation`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
@@ -3916,9 +4224,14 @@ export class ConversationsMethods {
     guid: string,
     body: UpdateGroupConversationBody,
     options?: CallOptions,
-  ): Promise<UserConversation> {
+  ): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'PUT', path: `/v3/groups/${segment(guid)}/conversation`, body },
+      {
+        method: 'PUT',
+        path: `/v3/groups/${segment(guid)}/conversation`,
+        body,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
@@ -3972,7 +4285,7 @@ export class ConversationsMethods {
   }
 
   /** List the conversations pinned for everyone. */
-  async getPinned(options?: CallOptions): Promise<GetPinnedConversationsAnswer> {
+  async getPinned(options?: CallOptions): Promise<PinnedConversation[]> {
     return this.#transport.data({ method: 'GET', path: '/v3/conversations/pinned' }, options)
   }
 
@@ -3980,47 +4293,67 @@ export class ConversationsMethods {
   async setPinned(
     body: SetPinnedConversationsBody,
     options?: CallOptions,
-  ): Promise<SetPinnedConversationsAnswer> {
+  ): Promise<PinnedConversation[]> {
     return this.#transport.data({ method: 'PUT', path: '/v3/conversations/pinned', body }, options)
   }
 
   /** Pin the conversation with a user. */
-  async pinUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+  async pinUser(uid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/users/${segment(uid)}/conversation/pin` },
+      {
+        method: 'POST',
+        path: `/v3/users/${segment(uid)}/conversation/pin`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
 
   /** Unpin the conversation with a user. */
-  async unpinUser(uid: string, options?: CallOptions): Promise<UserConversation> {
+  async unpinUser(uid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'DELETE', path: `/v3/users/${segment(uid)}/conversation/pin` },
+      {
+        method: 'DELETE',
+        path: `/v3/users/${segment(uid)}/conversation/pin`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
 
   /** Pin a group's conversation. */
-  async pinGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+  async pinGroup(guid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'POST', path: `/v3/groups/${segment(guid)}/conversation/pin` },
+      {
+        method: 'POST',
+        path: `/v3/groups/${segment(guid)}/conversation/pin`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
 
   /** Unpin a group's conversation. */
-  async unpinGroup(guid: string, options?: CallOptions): Promise<UserConversation> {
+  async unpinGroup(guid: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'DELETE', path: `/v3/groups/${segment(guid)}/conversation/pin` },
+      {
+        method: 'DELETE',
+        path: `/v3/groups/${segment(guid)}/conversation/pin`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
 
   /** Get a conversation by id.
    * @deprecated Deprecated since 2026-11-15, available until 2027-11-15. Use /v3/users/{uid}/conversation or /v3/groups/{guid}/conversation instead. */
-  async get(conversationId: string, options?: CallOptions): Promise<UserConversation> {
+  async get(conversationId: string, options?: CallOptions): Promise<Conversation> {
     return this.#transport.data(
-      { method: 'GET', path: `/v3/conversations/${segment(conversationId)}` },
+      {
+        method: 'GET',
+        path: `/v3/conversations/${segment(conversationId)}`,
+        counts: ['unreadMessageCount'],
+      },
       options,
     )
   }
@@ -4058,7 +4391,7 @@ export class WebhooksMethods {
   }
 
   /** Create a webhook. */
-  async create(body: CreateWebhookBody, options?: CallOptions): Promise<CreateWebhookAnswer> {
+  async create(body: CreateWebhookBody, options?: CallOptions): Promise<CreatedWebhook> {
     return this.#transport.data({ method: 'POST', path: '/v3/webhooks', body }, options)
   }
 
@@ -4107,7 +4440,7 @@ export class WebhooksMethods {
   async listKnownTriggers(
     query?: ListKnownWebhookTriggersQuery,
     options?: CallOptions,
-  ): Promise<Page<ListKnownWebhookTriggersItem>> {
+  ): Promise<Page<Trigger>> {
     return this.#transport.answer({ method: 'GET', path: '/v3/webhook_triggers', query }, options)
   }
 
@@ -4115,7 +4448,7 @@ export class WebhooksMethods {
   allKnownTriggers(
     query?: Omit<ListKnownWebhookTriggersQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListKnownWebhookTriggersItem, void, undefined> {
+  ): AsyncGenerator<Trigger, void, undefined> {
     return everyRecord((page) => this.listKnownTriggers({ ...query, ...page }, options))
   }
 
@@ -4136,7 +4469,7 @@ export class WebhooksMethods {
     webhookId: string,
     query?: ListWebhookTriggersQuery,
     options?: CallOptions,
-  ): Promise<Page<ListWebhookTriggersItem>> {
+  ): Promise<Page<Trigger>> {
     return this.#transport.answer(
       { method: 'GET', path: `/v3/webhooks/${segment(webhookId)}/triggers`, query },
       options,
@@ -4148,7 +4481,7 @@ export class WebhooksMethods {
     webhookId: string,
     query?: Omit<ListWebhookTriggersQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListWebhookTriggersItem, void, undefined> {
+  ): AsyncGenerator<Trigger, void, undefined> {
     return everyRecord((page) => this.listTriggers(webhookId, { ...query, ...page }, options))
   }
 
@@ -4189,7 +4522,7 @@ export class WebhooksMethods {
     webhookId: string,
     query?: ListWebhookDeliveriesQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListWebhookDeliveriesItem, void, undefined> {
+  ): AsyncGenerator<WebhookDelivery, void, undefined> {
     return everyFollowing(
       (page) => this.listDeliveries(webhookId, { ...query, ...page }, options),
       'before',
@@ -4213,7 +4546,7 @@ export class WebhooksMethods {
     webhookId: string,
     query?: ListWebhookDeadLettersQuery,
     options?: CallOptions,
-  ): AsyncGenerator<ListWebhookDeadLettersItem, void, undefined> {
+  ): AsyncGenerator<WebhookDeadLetter, void, undefined> {
     return everyFollowing(
       (page) => this.listDeadLetters(webhookId, { ...query, ...page }, options),
       'after',

@@ -40,6 +40,8 @@ export interface Call {
   path: string
   query?: object | undefined
   body?: unknown
+  /** Counts in the records of the response that JSON shows as strings. They are converted to numbers. */
+  counts?: string[]
 }
 
 /** Gets new credentials after the server rejected these headers. Resolves to false if there are none. */
@@ -83,7 +85,8 @@ export class Transport {
       // Read the headers for each attempt, because the token may have changed.
       const { headers } = this.#target
       try {
-        return (await this.#send(request, headers, options.signal)) as T
+        const answer = await this.#send(request, headers, options.signal)
+        return withNumbers(answer, call.counts ?? []) as T
       } catch (error) {
         if (renew && isUnknownToken(error)) {
           if (!(await unlessAborted(renew(headers), options.signal))) throw error
@@ -141,6 +144,12 @@ export class Transport {
       signal?.removeEventListener('abort', abort)
     }
   }
+}
+
+function withNumbers(answer: unknown, counts: string[]): unknown {
+  const { data } = answer as { data: Record<string, unknown> | Record<string, unknown>[] }
+  for (const name of counts) for (const record of [data].flat()) record[name] = Number(record[name])
+  return answer
 }
 
 const isUnknownToken = (error: unknown) =>

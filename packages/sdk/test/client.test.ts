@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
-import { type ClientOptions, LoquatClient, type Message, type Target } from '../src/client/index.ts'
+import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
 import { openProxy } from './proxy.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
@@ -22,8 +22,8 @@ async function newChat(): Promise<TestApp> {
 type OptionName = 'baseUrl' | 'renewToken' | 'maxRetries' | 'timeoutMs' | 'presence' | 'fetch'
 type Options = Partial<Pick<ClientOptions, OptionName>>
 
-/** Starts a client for a user. It stops with the test. */
-async function clientOf(t: TestContext, app: TestApp, uid: string, options: Options = {}) {
+/** A client for a user. It stops with the test. */
+async function newClient(t: TestContext, app: TestApp, uid: string, options: Options = {}) {
   const { authToken } = await app.client.authTokens.create(uid, { force: true })
   const baseUrl = options.baseUrl ?? `http://127.0.0.1:${server.service.apiPort}`
   const realtimeUrl =
@@ -39,6 +39,12 @@ async function clientOf(t: TestContext, app: TestApp, uid: string, options: Opti
     realtimeUrl,
   })
   t.after(() => client.stop())
+  return { client, authToken }
+}
+
+/** Starts a client for a user. */
+async function clientOf(t: TestContext, app: TestApp, uid: string, options: Options = {}) {
+  const { client, authToken } = await newClient(t, app, uid, options)
   client.start()
   await until(
     'the client is online',
@@ -66,18 +72,18 @@ suite('a client', () => {
     assert.equal(amira.state.rooms[room]?.messages[0]?.pending, 'sending')
     const { id } = await sending
     await until('ben has the message', () => textsIn(ben, room)?.length === 1)
-    await until('ben has the conversation', () => unreadIn(ben, room) === '1')
+    await until('ben has the conversation', () => unreadIn(ben, room) === 1)
     assert.deepEqual(received, ['Hello'])
     await amira.settled()
     assert.deepEqual(
       amira.state.rooms[room]?.messages.map((message) => [message.id, message.pending]),
       [[id, undefined]],
     )
-    assert.equal(unreadIn(amira, room), '0')
+    assert.equal(unreadIn(amira, room), 0)
 
     await ben.markRead(AMIRA)
     await until('the message is read', () => amira.state.rooms[room]?.messages[0]?.readAt)
-    await until('nothing is unread', () => unreadIn(ben, room) === '0')
+    await until('nothing is unread', () => unreadIn(ben, room) === 0)
   })
 
   test('shows threads, reactions, edits and deletions', async (t) => {
@@ -105,6 +111,39 @@ suite('a client', () => {
     assert.deepEqual(textsIn(ben, room)?.filter(Boolean), [])
   })
 
+  test('is ready when its conversations are there, and not settled before that', async (t) => {
+    const app = await newChat()
+    await app.as('ben').sendText('amira')
+    const released = Promise.withResolvers<void>()
+    const fetching: Options['fetch'] = async (url, init) => {
+      await released.promise
+      return fetch(url, init)
+    }
+    const { client } = await newClient(t, app, 'amira', { fetch: fetching })
+    const order: string[] = []
+    const shows = () => client.state.conversations.some((one) => one.conversationType === 'user')
+    const ready = client.ready().then(() => order.push(`ready ${shows()}`))
+    client.start()
+    const settled = client.settled().then(() => order.push(`settled ${shows()}`))
+    await until('the client is online', () => client.state.connection === 'online')
+    await new Promise(setImmediate)
+    assert.deepEqual(order, [])
+    released.resolve()
+    await Promise.all([ready, settled])
+    assert.deepEqual(order, ['ready true', 'settled true'])
+    await client.ready()
+  })
+
+  test('is never ready if it stops before its conversations are there', async (t) => {
+    const { client } = await newClient(t, await newChat(), 'amira')
+    client.start()
+    const ready = client.ready()
+    client.stop()
+    await assert.rejects(ready, /No conversations were fetched: the client is stopped/)
+    await client.settled()
+    assert.equal(client.state.loaded, false)
+  })
+
   test('counts custom messages as the server does', async (t) => {
     const app = await newChat()
     const amira = app.client.onBehalfOf('amira')
@@ -113,7 +152,7 @@ suite('a client', () => {
     const to = { receiver: 'ben', receiverType: 'user' } as const
     const custom = { ...to, category: 'custom', type: 'note', data: { customData: {} } } as const
     await amira.messages.send({ ...to, data: { text: 'Hello' } })
-    await until('the message counts as unread', () => unreadIn(ben, room) === '1')
+    await until('the message counts as unread', () => unreadIn(ben, room) === 1)
     await amira.messages.send({ ...custom, updateConversation: false })
     await until(
       'the message that does not count has arrived',
@@ -123,10 +162,10 @@ suite('a client', () => {
     const [conversation] = ben.state.conversations
     assert.deepEqual(
       [conversation?.unreadMessageCount, conversation?.lastMessage?.data.text],
-      ['1', 'Hello'],
+      [1, 'Hello'],
     )
     await amira.messages.send(custom)
-    await until('the other custom message counts', () => unreadIn(ben, room) === '2')
+    await until('the other custom message counts', () => unreadIn(ben, room) === 2)
   })
 
   test('shows who is typing until they send', async (t) => {
@@ -244,7 +283,7 @@ suite('a client', () => {
     const received: [string, string][] = []
     amira.on('conversation.read', ({ uid, receiver }) => received.push([uid, receiver]))
     await amira.send(TEAM, { text: 'Lunch?' })
-    await until('ben has the message', () => unreadIn(ben, 'group_team') === '1')
+    await until('ben has the message', () => unreadIn(ben, 'group_team') === 1)
     await amira.settled()
     requests.length = 0
     await ben.markRead(TEAM)
@@ -287,7 +326,7 @@ suite('a client', () => {
       for (let nth = 0; nth < 60; nth++) {
         const data = { text: `${nth}` }
         const sent = await messages.send({ receiver: 'amira', receiverType: 'user', data })
-        ids.push((sent as Message).id)
+        ids.push(sent.id)
       }
       const requested = Promise.withResolvers<void>()
       const released = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../server/test/kit.ts'
-import { Loquat, type Message } from '../src/index.ts'
+import { Loquat } from '../src/index.ts'
 import { answer, play } from './http-script.ts'
 
 const server = useServer()
@@ -141,8 +141,8 @@ suite('iterators', () => {
     const send = (text: string) =>
       amira.messages.send({ receiver: 'ben', receiverType: 'user', data: { text } })
     const ids: string[] = []
-    for (const text of ['0', '1', '2', '3', '4']) ids.push(((await send(text)) as Message).id)
-    const idsOf = (messages: Message[]) => messages.map(({ id }) => id)
+    for (const text of ['0', '1', '2', '3', '4']) ids.push((await send(text)).id)
+    const idsOf = (messages: { id: string }[]) => messages.map(({ id }) => id)
     const forth = await Array.fromAsync(amira.messages.allUser('ben', { limit: 2 }))
     assert.deepEqual(idsOf(forth), ids)
     const back = { limit: 2, affix: 'prepend' } as const
@@ -155,7 +155,7 @@ suite('iterators', () => {
     const [id = '', other = ''] = ids
     const replies: string[] = []
     for (const text of ['a', 'b', 'c']) {
-      replies.push(((await amira.threads.sendReply(id, { data: { text } })) as Message).id)
+      replies.push((await amira.threads.sendReply(id, { data: { text } })).id)
     }
     await amira.threads.sendReply(other, { data: { text: 'd' } })
     assert.deepEqual(

@@ -44,6 +44,13 @@ suite('types', () => {
     [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, 'string | number'],
     [{ type: 'object', additionalProperties: { type: 'boolean' } }, 'Record<string, boolean>'],
     [{ type: 'object' }, 'Record<string, unknown>'],
+    [{ $ref: '#/components/schemas/User' }, 'User'],
+    [{ oneOf: [{ $ref: '#/components/schemas/User' }, { type: 'null' }] }, 'User | null'],
+    [{ type: 'string', 'x-count': true }, 'number'],
+    [
+      { type: 'object', properties: { a: {} }, additionalProperties: true },
+      '{\n"a"?: unknown\n[field: string]: unknown\n}',
+    ],
     [{ description: 'anything' }, 'unknown'],
     [
       { type: 'object', required: ['a'], properties: { a: { type: 'null' }, b: {} } },
@@ -71,8 +78,18 @@ suite('types', () => {
 suite('the generated file', () => {
   const object = (properties: Record<string, Schema>): Schema => ({ type: 'object', properties })
   const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
-  const meta = object({ pagination: object({ total: { type: 'integer' } }) })
-  const user = object({ uid: { type: 'string' } })
+  const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+  const meta = ref('PageMeta')
+  const user = ref('User')
+  const components = {
+    schemas: {
+      PageMeta: object({ pagination: object({ total: { type: 'integer' } }) }),
+      User: object({ uid: { type: 'string' }, unread: { type: 'string', 'x-count': true } }),
+      NewUser: object({ uid: { type: 'string' }, more: { type: 'string' } }),
+      Many: { ...object({}), 'x-with': 'more' } as Schema,
+      Error: object({}),
+    },
+  }
 
   function generate(operations: Record<string, { tag: string; answer: Schema; more?: object }>) {
     const paths = Object.fromEntries(
@@ -84,19 +101,36 @@ suite('the generated file', () => {
         ]
       }),
     )
-    return operationsFile({ paths }, { PageMeta: meta })
+    return operationsFile({ paths, components })
   }
 
-  test('uses one name for a record, even inside records that come before it', () => {
-    const group = object({ owner: user })
+  test('declares each component once, except errors, and uses its name', () => {
     const text = generate({
-      getGroup: { tag: 'groups', answer: object({ data: group }) },
-      findGroup: { tag: 'groups', answer: object({ data: group }) },
       getUser: { tag: 'users', answer: object({ data: user }) },
+      findUserOwner: { tag: 'users', answer: object({ data: object({ owner: user }) }) },
     })
-    assert.match(text, /type Group = \{\n"owner"\?: User\n\}/)
-    assert.match(text, /async get\(options\?: CallOptions\): Promise<Group>/)
-    assert.match(text, /async find\(options\?: CallOptions\): Promise<Group>/)
+    assert.match(text, /type User = \{\n"uid"\?: string\n"unread"\?: number\n\}/)
+    assert.match(text, /async get\(options\?: CallOptions\): Promise<User>/)
+    assert.match(text, /type FindUserOwnerAnswer = \{\n"owner"\?: User\n\}/)
+    assert.doesNotMatch(text, /type Error/)
+  })
+
+  test('converts counts of records and of pages', () => {
+    const text = generate({
+      getUser: { tag: 'users', answer: object({ data: user }) },
+      listUsers: { tag: 'users', answer: object({ data: { type: 'array', items: user }, meta }) },
+    })
+    assert.equal(text.match(/counts: \["unread"\]/g)?.length, 2)
+  })
+
+  test('has a method of its own for a field that changes the response', () => {
+    const answer = object({ data: { anyOf: [user, ref('Many')] } })
+    const more = { requestBody: json(ref('NewUser')) }
+    const text = generate({ sendUser: { tag: 'users', answer, more } })
+    assert.match(text, /type NewUser = \{\n"uid"\?: string \| undefined/)
+    assert.match(text, /type SendUserBody = NewUser & \{ more\?: undefined \}/)
+    assert.match(text, /async send\(body: SendUserBody, [^)]*\): Promise<User>/)
+    assert.match(text, /async sendToMany\(body: SendUserToManyBody, [^)]*\): Promise<Many>/)
   })
 
   test('returns the whole response if it has more than data', () => {
@@ -109,6 +143,14 @@ suite('the generated file', () => {
     const more = { deprecated: true, description: 'Use another.' }
     const text = generate({ getUser: { tag: 'users', answer: object({ data: user }), more } })
     assert.match(text, /@deprecated Use another\./)
+  })
+
+  test('fails and says what to do: two types with the same name', () => {
+    const schemas = { ...components.schemas, Page: object({}) }
+    assert.throws(
+      () => operationsFile({ paths: {}, components: { schemas } }),
+      /Two types of the SDK would be named Page\. Rename/,
+    )
   })
 
   const data = object({ data: user })
@@ -128,11 +170,6 @@ suite('the generated file', () => {
       'an operation that returns pages but is not named list',
       { searchUsers: { tag: 'users', answer: page } },
       /searchUsers returns pages, so its name must start with "list"/,
-    ],
-    [
-      'two types with the same name',
-      { getPage: { tag: 'pages', answer: data } },
-      /Two types of the SDK would be named Page\. Rename/,
     ],
     [
       'a response that is not JSON',

@@ -106,7 +106,7 @@ suite('the packed SDK', () => {
       env: await newEnv(),
     })
     const lines = stdout.trim().split('\n')
-    assert.deepEqual(lines.slice(0, 3), ['Ben', '2 Amira', 'WebhookError'])
+    assert.deepEqual(lines.slice(0, 4), ['Welcome!', 'Ben', '2 Amira', 'WebhookError'])
     assert.equal(lines.at(-1), '1')
   })
 

@@ -2,7 +2,7 @@
  * Checks that the SDK's plain types equal those of packages/protocol. Nothing here runs: `npm run check` fails if they differ.
  */
 import type * as protocol from '@loquat/protocol'
-import type { ErrorCode, EventPayload, EventType, Region } from '../src/index.ts'
+import type { ErrorCode, EventPayload, EventType, Message, Region } from '../src/index.ts'
 
 interface Sdk {
   code: ErrorCode
@@ -16,5 +16,12 @@ interface Protocol {
   payloads: { [T in protocol.EventType]: protocol.EventPayload<T> }
 }
 
-export const fromProtocol = (theirs: Protocol): Sdk => theirs
+/** The SDK tells the kinds of messages apart, packages/protocol doesn't. */
+type Loose<T> = T extends Message
+  ? protocol.MessageRecord
+  : T extends object
+    ? { [K in keyof T]: Loose<T[K]> }
+    : T
+
+export const fromProtocol = (theirs: Protocol): Loose<Sdk> => theirs
 export const toProtocol = (ours: Sdk): Protocol => ours

@@ -11,6 +11,14 @@ const { authToken } = await client.authTokens.create('amira')
 
 const ben = await client.onBehalfOf('amira').users.get('ben')
 
+const sent = await client.messages.send({
+  receiver: 'ben',
+  receiverType: 'user',
+  data: { text: 'Welcome!' },
+})
+const message = await client.messages.get(sent.id)
+if (message.category === 'message' && message.type === 'text') console.log(message.data.text)
+
 const { data, meta } = await client.users.list({ tags: ['staff'], perPage: 10 })
 for await (const friend of client.friends.all('amira')) console.log(friend.name)
 const { count } = await client.users.count({ role: 'default' })
@@ -47,6 +55,7 @@ const chat = new LoquatClient({
 })
 const unsubscribe = chat.subscribe(() => console.log(chat.state.connection))
 chat.start()
+await chat.ready()
 const room = chat.open({ type: 'user', id: 'ben' })
 await chat.send({ type: 'user', id: 'ben' }, { text: 'Hello' })
 console.log(chat.state.rooms[room]?.messages.length)

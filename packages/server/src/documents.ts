@@ -1,4 +1,7 @@
+import { documentedRecords } from '@loquat/protocol'
+import { documentedRequests } from './areas/messages/new-message.ts'
 import type { DocumentOptions } from './platform/http/openapi.ts'
+import { ErrorRecord } from './platform/http/schemas.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -9,12 +12,16 @@ declare module 'fastify' {
 const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 const host = { default: 'example.com', description: 'Host name of the service.' }
 
+/** Named schemas that the documents describe in more detail than the routes. */
+export const documented = { ...documentedRecords, ...documentedRequests, Error: ErrorRecord }
+
 /** The parts of the OpenAPI documents other than the operations. */
 export const documents: DocumentOptions[] = [
   {
     decorator: 'swagger',
     prefix: '/v3',
     stripped: false,
+    documented,
     openapi: {
       info: {
         title: 'Loquat',
@@ -44,6 +51,7 @@ export const documents: DocumentOptions[] = [
     decorator: 'managementDocument',
     prefix: '/manage',
     stripped: true,
+    documented,
     openapi: {
       info: {
         title: 'Loquat management',

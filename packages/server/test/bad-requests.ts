@@ -1,7 +1,7 @@
 /** Makes bad requests out of one that succeeds. */
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
-import type { Operation } from './conformity.ts'
+import { fieldsOf, type Operation } from './conformity.ts'
 import * as difficult from './difficult-values.ts'
 import { headersOf, pathOf, type ValidRequest } from './resources.ts'
 
@@ -139,7 +139,7 @@ const methods = METHODS.filter((method) => method !== 'CONNECT')
 export function changes({ parameters, body }: Operation): fc.Arbitrary<Change> {
   const named = (place: string) =>
     parameters.filter((parameter) => parameter.in === place).map(({ name }) => name)
-  const fields = Object.keys(body?.properties ?? {})
+  const fields = fieldsOf(body ?? {})
   const params = named('path')
   const field = fc.record({ field: fc.constantFrom(...fields, 'unknown'), value: difficult.json })
   const query = fc.record({

@@ -7,8 +7,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Section } from '../src/gate/operator.ts'
 
 export interface Schema {
+  $ref?: string
   type?: string
   properties?: Record<string, Schema>
+  anyOf?: Schema[]
   [keyword: string]: unknown
 }
 
@@ -41,6 +43,7 @@ export interface Operation {
 }
 
 interface Document {
+  components: { schemas: Record<string, Schema> }
   paths: Record<string, Record<string, DocumentOperation>>
 }
 
@@ -59,10 +62,26 @@ interface DocumentOperation {
   responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>
 }
 
+// `npm run check` lints the documents. Every test file compiles its schemas: to check them again, and to
+// optimize code that runs a few times, would take a second each time.
+const ajv = new Ajv2020({
+  ...{ strict: false, validateSchema: false, inlineRefs: false },
+  code: { optimize: false },
+})
+
+/** The named schemas of both documents, by their references. */
+const named = new Map<string, Schema>()
+
 /** Reads all operations of a document; `prefix` precedes its paths on the bare host. */
 function readOperations(file: string, prefix: string): Operation[] {
   const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
-  const { paths } = JSON.parse(text) as Document
+  // References of both documents must work in one validator.
+  const { paths, components } = JSON.parse(
+    text.replaceAll('"#/components/schemas/', `"${file}#/`),
+  ) as Document
+  ajv.addSchema(components.schemas, file)
+  for (const [name, schema] of Object.entries(components.schemas))
+    named.set(`${file}#/${name}`, schema)
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method: method.toUpperCase(),
@@ -93,12 +112,12 @@ export const operations = readOperations('openapi.json', '')
 /** The operations of the management API. */
 export const managementOperations = readOperations('management.openapi.json', '/manage')
 
-// `npm run check` lints the documents. Every test file compiles its schemas: to check them again, and to
-// optimize code that runs a few times, would take a second each time.
-const ajv = new Ajv2020({
-  ...{ strict: false, allErrors: true },
-  ...{ validateSchema: false, code: { optimize: false } },
-})
+/** The fields that a body can have, of all its kinds. */
+export function fieldsOf({ $ref, properties = {}, anyOf = [] }: Schema): string[] {
+  const inner = [...anyOf, ...($ref ? [named.get($ref) ?? {}] : [])]
+  return [...new Set([...Object.keys(properties), ...inner.flatMap(fieldsOf)])]
+}
+
 const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 
 const parametersIn = ({ path }: Operation) => path.split('{').length
@@ -169,6 +188,19 @@ function assertDeclared({ operationId, responses }: Operation, status: number, b
   validators.set(key, validate)
   const why = () => `${key}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`
   assert.ok(validate(body), why())
+  assertContent(body)
+}
+
+/** Fails if a message lacks its content. Only deleted messages do, so their schemas can't require it. */
+function assertContent(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  const { category, type, data, deletedAt } = value as Record<string, unknown>
+  const plain = type === 'text' ? 'text' : 'attachments'
+  const fields = { message: plain, custom: 'customData', interactive: 'interactiveData' }
+  const field = fields[category as keyof typeof fields]
+  if (field && typeof data === 'object' && data && 'entities' in data && deletedAt === undefined)
+    assert.ok(field in data, `a message without ${field}: ${JSON.stringify(value)}`)
+  for (const inner of Object.values(value)) assertContent(inner)
 }
 
 /** The server reads the body before it finds that the path doesn't exist. */

@@ -5,10 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import * as protocol from '@loquat/protocol'
-import { errors, events, impossibleErrors, triggers } from '@loquat/protocol'
+import { errors, events, impossibleErrors, regions, triggers } from '@loquat/protocol'
 import pg from 'pg'
-import { Type } from 'typebox'
 import { compileSdk } from '../../sdk/build.ts'
 import { operationsFile, readMethods } from '../../sdk/generator/operations.ts'
 import { protocolFile } from '../../sdk/generator/protocol.ts'
@@ -17,10 +15,11 @@ import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
 import { recordsSql } from '../src/core/records/sql.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
+import { documented } from '../src/documents.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { Schema } from '../src/platform/db/query.ts'
-import { Acknowledged, Page } from '../src/platform/http/schemas.ts'
+import { Components } from '../src/platform/http/components.ts'
 import { contractPage } from './contract-page.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
 import { readLedger } from './ledger.ts'
@@ -54,7 +53,7 @@ export async function generatedFiles(
     'packages/server/management.openapi.json': management,
     'packages/sdk/src/operations.gen.ts': sdkOperations(document, 'Operations'),
     'packages/sdk/src/management.gen.ts': sdkOperations(management, 'ManagementOperations'),
-    'packages/sdk/src/protocol.gen.ts': sdkProtocol(),
+    'packages/sdk/src/protocol.gen.ts': sdkProtocol(document),
     'docs/config.md': configPage(),
     'docs/contract.md': contractPage(NOTE, readLedger()),
     'docs/errors.md': errorsPage(),
@@ -153,15 +152,9 @@ async function openApi(env: NodeJS.ProcessEnv | EnginesEnv) {
   return { document, management }
 }
 
-/** Shapes that many answers have. */
-const shared = {
-  PageMeta: Page(Type.Unknown()).properties.meta,
-  Acknowledged: Acknowledged.properties.data,
-}
-
 /** The methods of the SDK. */
 const sdkOperations = (document: string, name: string) =>
-  formatted(operationsFile(JSON.parse(document), shared, name))
+  formatted(operationsFile(JSON.parse(document), name))
 
 /** The reference of the SDK. Files written by hand are read from disk. */
 function sdkPage(document: string, management: string): string {
@@ -171,8 +164,8 @@ function sdkPage(document: string, management: string): string {
     compileSdk(folder, '--noCheck')
     return referencePage(NOTE, {
       folder,
-      operations: readMethods(JSON.parse(document), shared).methods,
-      management: readMethods(JSON.parse(management), shared).methods,
+      operations: readMethods(JSON.parse(document)).methods,
+      management: readMethods(JSON.parse(management)).methods,
     })
   } finally {
     rmSync(folder, { recursive: true })
@@ -180,14 +173,13 @@ function sdkPage(document: string, management: string): string {
 }
 
 /** Error codes and events for the SDK. */
-function sdkProtocol(): string {
-  const { regions, UserRecord, UserSnapshot, RoleRecord, GroupRecord, MessageRecord } = protocol
-  const { ReactionRecord, ReceiptRecord, WebhookRecord } = protocol
-  const records = {
-    ...{ UserRecord, UserSnapshot, RoleRecord, GroupRecord, ReceiptRecord, MessageRecord },
-    ...{ ReactionRecord, WebhookRecord },
-  }
-  return formatted(protocolFile({ errors, regions, records, events }))
+function sdkProtocol(document: string): string {
+  const known = Object.keys(JSON.parse(document).components.schemas)
+  const components = new Components(documented)
+  const referring = components.refer(events) as typeof events
+  return formatted(
+    protocolFile({ errors, regions, events: referring, components: components.schemas, known }),
+  )
 }
 
 function formatted(input: string): string {

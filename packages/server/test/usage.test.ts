@@ -59,10 +59,7 @@ suite('usage', () => {
     await app.users(...uids)
     let sending = true
     const senders = uids.map(async (uid, n) => {
-      const body = { receiver: uids[(n + 1) % 5], receiverType: 'user', data: { text: 'hi' } }
-      while (sending) {
-        await app.as(uid).messages.send(body)
-      }
+      while (sending) await app.as(uid).sendText(uids[(n + 1) % 5] ?? '', 'hi')
     })
     for (let strikes = 0; strikes < (LONG ? 50 : 2); strikes++) {
       const before = await placeOf(app)

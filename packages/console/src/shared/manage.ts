@@ -48,15 +48,15 @@ const forget = () =>
   queries.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
 
 /** Call this after every sign-in. */
-export function beginSession(session: management.Session) {
+export function beginSession(session: management.SignedIn) {
   void forget()
   queries.setQueryData(SESSION, session)
 }
 
 /** All tabs share the cookie, so another tab may have signed in as another operator. */
-async function readSession(): Promise<management.Session> {
+async function readSession(): Promise<management.SignedIn> {
   const session = await manage.sessions.get()
-  const before = queries.getQueryData<management.Session>(SESSION)
+  const before = queries.getQueryData<management.SignedIn>(SESSION)
   if (before && before.operator.email !== session.operator.email) void forget()
   return session
 }

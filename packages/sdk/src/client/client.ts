@@ -1,5 +1,5 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
-import { type Message, Operations, type User } from '../operations.gen.ts'
+import { type Message, type NewMessage, Operations, type User } from '../operations.gen.ts'
 import type { EventPayload, EventType } from '../protocol.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
@@ -27,14 +27,15 @@ export type ClientOptions = Address &
     WebSocket?: (new (url: string) => Socket) | undefined
   }
 
-/** The content of a new message: a text, or anything that `POST /messages` accepts. */
-export interface Draft {
-  text?: string
-  category?: string
-  type?: string
-  data?: Record<string, unknown>
-  tags?: string[]
-}
+/** The content of one kind of new message. */
+type ContentOf<T extends NewMessage> = T extends unknown
+  ? Pick<T, 'category' | 'type' | 'data' | 'tags'>
+  : never
+
+/** The content of a new message: a text, or the content of any message that you can send. */
+export type Draft =
+  | { text: string; data?: Record<string, unknown>; tags?: string[] }
+  | (ContentOf<NewMessage> & { text?: undefined })
 
 /** Ephemeral events, which are not in docs/events.md. */
 interface LiveFrames {
@@ -142,7 +143,26 @@ export class LoquatClient {
     this.#typing.clear()
   }
 
-  /** Resolves when all data is up to date, or after `stop`. */
+  /**
+   * Resolves when `state.conversations` was fetched for the first time. Rejects if that can't happen any more: after `stop`,
+   * or when the user is signed out or refused.
+   */
+  ready(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = (ended: ConnectionState[]) => {
+        const { loaded, connection } = this.state
+        if (!loaded && !ended.includes(connection)) return
+        unsubscribe()
+        if (loaded) resolve()
+        else reject(new Error(`No conversations were fetched: the client is ${connection}.`))
+      }
+      const unsubscribe = this.subscribe(() => check(['stopped', 'signedOut', 'refused']))
+      // The client may not have been started yet.
+      check(['signedOut', 'refused'])
+    })
+  }
+
+  /** Resolves when all data is up to date, never before `ready`; or after `stop`. */
   settled(): Promise<void> {
     return this.#store.refresher.settled()
   }
@@ -222,25 +242,28 @@ export class LoquatClient {
   }
 
   #pending(target: Target, draft: Draft, parentId: string | undefined): ChatMessage {
-    const { text, data = {}, ...content } = draft
+    const { text, data: given = {}, ...content } = draft
+    const data = text === undefined ? given : { ...given, text }
     const muid = randomKey()
     const at = Math.floor(Date.now() / 1000)
+    const { type, id } = inLowerCase(target)
+    const sender = { entity: { uid: this.uid }, entityType: 'user' }
+    const receiver = { entity: type === 'user' ? { uid: id } : { guid: id }, entityType: type }
     return {
-      category: 'message',
-      type: 'text',
       ...content,
-      data: text === undefined ? data : { ...data, text },
+      ...kindOf(content, data),
+      data: { ...data, entities: { sender, receiver } },
       id: `pending_${muid}`,
       muid,
       conversationId: this.idOf(target),
       sender: this.uid,
-      receiverType: target.type,
-      receiver: inLowerCase(target).id,
+      receiverType: type,
+      receiver: id,
       sentAt: at,
       updatedAt: at,
       ...(parentId !== undefined && { parentId }),
       pending: 'sending',
-    }
+    } as ChatMessage
   }
 
   #send(message: ChatMessage): Promise<Message> {
@@ -285,4 +308,16 @@ export class LoquatClient {
     for (const listener of this.#listeners.get(type) ?? [])
       callListener(() => listener(body as never))
   }
+}
+
+const PLAIN = ['text', 'image', 'file', 'audio', 'video']
+
+/** The category and type of a draft. The server infers those that are missing in the same way. */
+function kindOf(given: object, data: object) {
+  const { category, type } = given as { category?: string; type?: string }
+  const plain = type === undefined ? 'text' in data || 'attachments' in data : PLAIN.includes(type)
+  const special =
+    'interactiveData' in data ? 'interactive' : 'customData' in data ? 'custom' : undefined
+  const known = category ?? (plain ? undefined : special) ?? 'message'
+  return { category: known, type: type ?? (known === 'interactive' ? 'card' : 'text') }
 }

@@ -9,7 +9,6 @@ export type { Watched } from './presence.ts'
 export {
   type ChatMessage,
   type ChatState,
-  type Conversation,
   type Room,
   type Target,
   targetOf,

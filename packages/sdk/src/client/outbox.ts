@@ -42,15 +42,17 @@ export class Outbox {
 
   /** Fails without a request if the server didn't respond to the message before, so that a queue doesn't time out one by one. */
   async #post(room: string, message: ChatMessage, failure: unknown): Promise<Message> {
-    const { receiver, receiverType, category, type, data, tags, muid = '', parentId } = message
-    const body: SendMessageBody = {
+    const { receiver, receiverType, category, type, tags, muid = '', parentId } = message
+    // The server adds the entities.
+    const { entities: _entities, ...data } = message.data
+    const body = {
       ...{ receiver, receiverType, category, type, data, muid },
       ...(tags && { tags }),
       ...(parentId !== undefined && { parentMessageId: parentId }),
-    }
+    } as SendMessageBody
     try {
       if (failure) throw failure
-      const sent = (await this.#messages.send(body, { idempotencyKey: muid })) as Message
+      const sent = await this.#messages.send(body, { idempotencyKey: muid })
       this.#show(room, sent)
       return sent
     } catch (error) {

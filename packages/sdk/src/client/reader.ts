@@ -1,6 +1,6 @@
 import { LoquatError } from '../error.ts'
-import type { Message, Operations } from '../operations.gen.ts'
-import { type Conversation, isShown, type Room, type Target } from './state.ts'
+import type { Conversation, Message, Operations } from '../operations.gen.ts'
+import { isShown, type Room, type Target } from './state.ts'
 
 const PAGE = 50
 /** If a room shows more messages than this, refetching it keeps only the newest. */

@@ -1,8 +1,8 @@
 import { LoquatError } from '../error.ts'
+import type { Conversation } from '../operations.gen.ts'
 import { retryDelay } from '../retry.ts'
 import type { Reader } from './reader.ts'
 import {
-  type Conversation,
   oldestOf,
   roomAfter,
   type Target,
@@ -58,9 +58,10 @@ export class Refresher {
     this.#timer = undefined
   }
 
-  /** Resolves when nothing is left to fetch, or fetching has stopped. */
+  /** Resolves when the list was fetched and nothing is left to fetch, or fetching has stopped. */
   async settled(): Promise<void> {
-    while (this.#timer !== undefined || this.#flushing !== undefined) {
+    const isFirst = () => !this.#stopped && !this.#holder.state.loaded
+    while (isFirst() || this.#timer !== undefined || this.#flushing !== undefined) {
       await (this.#flushing ?? new Promise((resolve) => setTimeout(resolve, 10)))
     }
   }

@@ -1,9 +1,6 @@
 import type { LoquatError } from '../error.ts'
-import type { Message, UserConversation } from '../operations.gen.ts'
+import type { Conversation, Message } from '../operations.gen.ts'
 import type { ConnectionState } from './connection.ts'
-
-/** A user's view of a conversation. */
-export type Conversation = UserConversation
 
 /** The counterpart of a conversation. */
 export interface Target {
@@ -16,7 +13,7 @@ export interface Target {
 export const inLowerCase = ({ type, id }: Target): Target => ({ type, id: id.toLowerCase() })
 
 /** A message. While it is being sent, its id is only temporary. */
-export interface ChatMessage extends Message {
+export type ChatMessage = Message & {
   /** `sending`: waiting for the server. `failed`: the server rejected the message or didn't respond. */
   pending?: 'sending' | 'failed'
   /** Why sending failed. */

@@ -1,11 +1,10 @@
-import type { Message } from '../operations.gen.ts'
+import type { Conversation, Message } from '../operations.gen.ts'
 import type { Frame } from './connection.ts'
 import type { Reader } from './reader.ts'
 import { Refresher } from './refresher.ts'
 import {
   type ChatMessage,
   type ChatState,
-  type Conversation,
   inLowerCase,
   isOwn,
   isShown,
@@ -160,18 +159,18 @@ export class Store {
     this.#show(parentId === undefined ? id : threadKey(parentId), message)
     if (parentId !== undefined) this.refresher.message(parentId)
     const known = this.#known(id)
-    const mentions = (message.data.mentions ?? {}) as object
+    const { mentions = {} } = message.data as { mentions?: object }
     // The sender and the app's settings decide whether a custom message updates the conversation and counts as unread.
     const isCustom = message.category === 'custom'
     const plain = known && parentId === undefined && !isCustom && !(this.#me in mentions)
     if (!plain || this.refresher.isFetching(id)) this.#markConversationStale(message)
     if (!plain || Number(message.id) <= Number(known.lastMessage?.id ?? 0)) return
-    const unread = Number(known.unreadMessageCount) + (message.sender === this.#me ? 0 : 1)
+    const unread = known.unreadMessageCount + (message.sender === this.#me ? 0 : 1)
     const conversation: Conversation = {
       ...known,
       lastMessage: message,
       updatedAt: message.sentAt,
-      unreadMessageCount: String(unread),
+      unreadMessageCount: unread,
     }
     this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
   }

@@ -40,7 +40,7 @@ export function Keys() {
   )
 }
 
-function Key({ record }: { record: management.ListKeysItem }) {
+function Key({ record }: { record: management.OperatorKey }) {
   const queries = useQueryClient()
   return (
     <li className="entry">

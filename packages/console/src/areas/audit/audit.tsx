@@ -16,7 +16,7 @@ import { Time } from '../../shared/time.tsx'
 
 const route = getRouteApi('/apps/$appId/audit')
 
-export type Entry = management.ListAppAuditEntriesAnswer['data'][number]
+export type Entry = management.AuditEntry
 
 /** The audit log: what operators did to the app and its data. */
 export function Audit() {

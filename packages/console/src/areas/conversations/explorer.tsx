@@ -1,4 +1,4 @@
-import type { ListConversationsQuery, Message, UserConversation } from '@loquat/sdk'
+import type { Conversation, ListConversationsQuery, Message } from '@loquat/sdk'
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -149,10 +149,10 @@ function useConversations(appId: string, search: Search) {
     const message = messageOf(event)
     const id = conversationOf(event) ?? ''
     const changed = changedOf(event)
-    if (message) setFresh((now) => ({ ...without(now, id), [id]: message as Message }))
+    if (message) setFresh((now) => ({ ...without(now, id), [id]: message }))
     if (changed)
       setFresh((now) =>
-        now[id]?.id === changed.id ? { ...now, [id]: { ...now[id], ...changed } } : now,
+        now[id]?.id === changed.id ? { ...now, [id]: { ...now[id], ...changed } as Message } : now,
       )
     if (event.type === 'group.deleted') setFresh((now) => without(now, id))
     // Don't fetch hundreds of rows again for every message, unless an edited or deleted one is on screen.
@@ -164,7 +164,7 @@ function useConversations(appId: string, search: Search) {
   const rows = [
     ...above.map((row) => ({
       ...row,
-      unread: Number(known.get(row.conversationId)?.unreadMessageCount ?? 0),
+      unread: known.get(row.conversationId)?.unreadMessageCount ?? 0,
     })),
     ...list.rows.map(rowOf).filter(({ conversationId }) => !(whole && conversationId in fresh)),
   ]
@@ -177,7 +177,7 @@ function without(messages: Record<string, Message>, id: string): Record<string, 
 }
 
 /** In the app's whole list, a row of a 1:1 conversation names both users. In one user's list, it names the other user. */
-function rowOf(view: UserConversation): Row {
+function rowOf(view: Conversation): Row {
   const { conversationId, uid, conversationWith, lastMessage, updatedAt, unreadMessageCount } = view
   const other = partyOf(conversationWith)
   const owner = uid !== undefined && other.kind === 'user' ? ownerOf(view, uid) : undefined
@@ -187,11 +187,11 @@ function rowOf(view: UserConversation): Row {
     parties: owner ? [owner, other] : [other],
     summary: summaryOf(lastMessage),
     at: lastMessage?.sentAt ?? updatedAt,
-    unread: Number(unreadMessageCount),
+    unread: unreadMessageCount,
   }
 }
 
-function ownerOf({ lastMessage }: UserConversation, uid: string) {
+function ownerOf({ lastMessage }: Conversation, uid: string) {
   const known = lastMessage && [party(lastMessage, 'sender'), party(lastMessage, 'receiver')]
   return known?.find((one) => one?.id === uid) ?? { id: uid, name: uid, kind: 'user' as const }
 }

@@ -83,7 +83,7 @@ export function conversationOf({ payload }: ChatEvent): string | undefined {
 }
 
 /** The new message that an event carries: a sent message or an action message. */
-export const messageOf = ({ type, payload }: ChatEvent) =>
+export const messageOf = ({ type, payload }: ChatEvent): Message | undefined =>
   'message' in payload && (type === 'message.sent' || type.startsWith('group.member.'))
     ? payload.message
     : undefined

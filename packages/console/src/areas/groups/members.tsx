@@ -1,5 +1,5 @@
 /** The members and banned users of a group. */
-import type { Group, ListBannedUsersItem, ListMembersItem } from '@loquat/sdk'
+import type { BannedUser, Group, Member } from '@loquat/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -45,7 +45,7 @@ export function Members({ group }: { group: Group }) {
   const list = useRecords(appKey(appId, 'groups', 'members', guid), (page) =>
     api.groupMembers.list(guid, { perPage: 50, ...page }),
   )
-  const menuOf = ({ uid, name, scope }: ListMembersItem) => (
+  const menuOf = ({ uid, name, scope }: Member) => (
     <Menu
       label={`Actions for ${name}`}
       trigger={<IconButton icon="more" label={`More actions for ${name}`} />}
@@ -86,7 +86,7 @@ export function Members({ group }: { group: Group }) {
       ]}
     </Menu>
   )
-  const columns: ColumnOf<ListMembersItem>[] = [
+  const columns: ColumnOf<Member>[] = [
     {
       name: 'Member',
       width: '3fr',
@@ -168,7 +168,7 @@ export function Bans({ group }: { group: Group }) {
   const list = useRecords(appKey(appId, 'groups', 'bans', guid), (page) =>
     bannedUsers.list(guid, { perPage: 50, ...page }),
   )
-  const columns: ColumnOf<ListBannedUsersItem>[] = [
+  const columns: ColumnOf<BannedUser>[] = [
     {
       name: 'User',
       width: '3fr',

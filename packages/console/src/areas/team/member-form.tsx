@@ -7,7 +7,7 @@ import { Choice, Field, Form } from '../../shared/form.tsx'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { toast } from '../../shared/toasts.tsx'
 
-export type Member = management.ListCollaboratorsItem
+export type Member = management.Collaborator
 
 const ROLES = {
   admin: 'Admin: everything except deleting the app',

@@ -1,9 +1,9 @@
-import type { ListWebhookDeliveriesAnswer, Webhook } from '@loquat/sdk'
+import type { Webhook, WebhookDelivery } from '@loquat/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { appKey, manage, useAppId } from '../../shared/manage.ts'
 import { Status } from '../../shared/status.tsx'
 
-export type Delivery = ListWebhookDeliveriesAnswer['data'][number]
+export type Delivery = WebhookDelivery
 
 /** How often an open page fetches new deliveries. */
 export const REFRESH_MS = 3_000

@@ -20,7 +20,7 @@ export const ApiKey = Type.Object(
     scope: Scope,
     createdAt: Timestamp('Time of creation, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'ApiKey' },
 )
 export type ApiKey = Static<typeof ApiKey>
 

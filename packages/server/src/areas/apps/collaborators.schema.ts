@@ -16,7 +16,7 @@ export const Collaborator = Type.Object(
     state: Type.Enum(['active', 'invited']),
     createdAt: Timestamp('Time when they were added or invited, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Collaborator' },
 )
 export type Collaborator = Static<typeof Collaborator>
 

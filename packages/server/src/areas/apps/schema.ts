@@ -34,7 +34,7 @@ export const ManagedApp = Type.Object(
       Timestamp('Time when an archived app is deleted for good, in Unix seconds.'),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'App' },
 )
 export type ManagedApp = Static<typeof ManagedApp>
 

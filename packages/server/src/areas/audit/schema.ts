@@ -28,7 +28,7 @@ export const AuditEntry = Type.Object(
     address: Type.Optional(Type.String({ description: 'Network address of the caller.' })),
     userAgent: Type.Optional(Type.String()),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'AuditEntry' },
 )
 export type AuditEntry = Static<typeof AuditEntry>
 

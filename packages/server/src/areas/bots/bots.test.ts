@@ -49,7 +49,11 @@ suite('createBot', () => {
 })
 
 suite('sendBotMessage', () => {
-  const body = { receiver: 'amira', receiverType: 'user', data: { text: 'How can I help?' } }
+  const body = {
+    receiver: 'amira',
+    receiverType: 'user',
+    data: { text: 'How can I help?' },
+  } as const
 
   test('sends a message from the bot', async () => {
     const app = await server.newApp()
@@ -67,8 +71,11 @@ suite('sendBotMessage', () => {
     const { bots } = app.client
     for (const uid of ['amira', 'nobody', 'app_system'])
       await refused(bots.sendMessage(uid, body), 'ERR_BOT_NOT_FOUND')
-    await refused(bots.sendMessage('helper', { ...body, data: {} }), 'ERR_EMPTY_MESSAGE_TEXT')
-    const group = { ...body, receiverType: 'group' }
+    await refused(
+      bots.sendMessage('helper', { ...body, data: { text: '' } }),
+      'ERR_EMPTY_MESSAGE_TEXT',
+    )
+    const group = { ...body, receiverType: 'group' } as const
     const unknown = bots.sendMessage('helper', { ...group, receiver: 'ghost' })
     await refused(unknown, 'ERR_GUID_NOT_FOUND')
     // The app itself may know of its private groups.
@@ -87,7 +94,7 @@ suite('deleteBot', () => {
     await refused(bots.delete('amira', { permanent: true }), 'ERR_BOT_NOT_FOUND')
     await bots.delete('helper')
     await refused(bots.delete('helper'), 'ERR_UID_NOT_FOUND')
-    const message = { receiver: 'amira', receiverType: 'user', data: { text: 'Hello' } }
+    const message = { receiver: 'amira', receiverType: 'user', data: { text: 'Hello' } } as const
     await refused(bots.sendMessage('helper', message), 'ERR_BOT_NOT_FOUND')
     assert.deepEqual(await listed(app), ['helper'])
     await bots.delete('helper', { permanent: true })

@@ -45,14 +45,14 @@ suite('getUserConversation', () => {
     assert.deepEqual(rest, {
       conversationId: 'a_user_b',
       conversationType: 'user',
-      unreadMessageCount: '1',
+      unreadMessageCount: 1,
       unreadMentionsCount: 0,
     })
     assert.ok(lastMessage && conversationWith && 'uid' in conversationWith)
     assert.deepEqual([createdAt, updatedAt, lastMessage.id], [lastMessage.sentAt, createdAt, id])
     assert.deepEqual(lastMessage.receipts, { data: [] })
     assert.deepEqual([conversationWith.uid, conversationWith.conversationId], ['a', 'a_user_b'])
-    assert.equal(await unread(app, 'a', 'b'), '0')
+    assert.equal(await unread(app, 'a', 'b'), 0)
   })
 
   test('finds the conversation with a deactivated user', async () => {
@@ -137,19 +137,19 @@ suite('markUserConversationRead', () => {
     for (let n = 0; n < 5; n++) ids.push(await say(app, 'a', 'b'))
     await say(app, 'b', 'a')
     ids.push(await say(app, 'a', 'b'))
-    assert.equal(await unread(app, 'b', 'a'), '6')
+    assert.equal(await unread(app, 'b', 'a'), 6)
     await mark(app, 'b', 'a', 'read', ids[2])
-    assert.equal(await unread(app, 'b', 'a'), '3')
+    assert.equal(await unread(app, 'b', 'a'), 3)
     assert.equal((await view(app, 'b', 'a')).lastReadMessageId, ids[2])
     await mark(app, 'b', 'a', 'read', Number(ids[0]))
-    assert.equal(await unread(app, 'b', 'a'), '3', 'read never moves back')
+    assert.equal(await unread(app, 'b', 'a'), 3, 'read never moves back')
     await mark(app, 'b', 'a', 'read')
-    assert.equal(await unread(app, 'b', 'a'), '0')
+    assert.equal(await unread(app, 'b', 'a'), 0)
     await mark(app, 'b', 'a', 'unread', ids[0])
-    assert.equal(await unread(app, 'b', 'a'), '5')
+    assert.equal(await unread(app, 'b', 'a'), 5)
     await mark(app, 'b', 'a', 'unread', ids[4])
-    assert.equal(await unread(app, 'b', 'a'), '5', 'unread never moves on')
-    assert.equal(await unread(app, 'a', 'b'), '1')
+    assert.equal(await unread(app, 'b', 'a'), 5, 'unread never moves on')
+    assert.equal(await unread(app, 'a', 'b'), 1)
   })
 
   test('counts neither deleted messages nor own ones', async () => {
@@ -161,12 +161,12 @@ suite('markUserConversationRead', () => {
     const own = await say(app, 'b', 'a')
     await app.client.messages.delete(second)
     await app.client.messages.delete(third, { permanent: true })
-    assert.equal(await unread(app, 'b', 'a'), '2')
+    assert.equal(await unread(app, 'b', 'a'), 2)
     await app.client.messages.delete(own)
-    assert.equal(await unread(app, 'b', 'a'), '2')
-    assert.equal(await unread(app, 'a', 'b'), '0')
+    assert.equal(await unread(app, 'b', 'a'), 2)
+    assert.equal(await unread(app, 'a', 'b'), 0)
     await mark(app, 'b', 'a', 'read', first)
-    assert.equal(await unread(app, 'b', 'a'), '1')
+    assert.equal(await unread(app, 'b', 'a'), 1)
   })
 
   test('sends an event only when it changes something, as the other marks do', async () => {
@@ -271,15 +271,15 @@ suite('markGroupConversationRead', () => {
     const first = await send()
     const second = await send()
     // The messages about members who were added before c aren't unread to c.
-    assert.deepEqual([await count('a'), await count('c')], ['3', '4'])
+    assert.deepEqual([await count('a'), await count('c')], [3, 4])
     await marked('POST', 'b', 'delivered')
     await marked('POST', 'c', 'read', first)
-    assert.deepEqual([await count('b'), await count('c')], ['5', '1'])
+    assert.deepEqual([await count('b'), await count('c')], [5, 1])
     await marked('DELETE', 'c', 'read', first)
-    assert.equal(await count('c'), '1')
+    assert.equal(await count('c'), 1)
     await marked('POST', 'c', 'read')
     await marked('DELETE', 'c', 'read', first)
-    assert.equal(await count('c'), '1')
+    assert.equal(await count('c'), 1)
 
     const receipts = async (id: string, query = '') => {
       const { data, meta } = (await app.call('GET', `/v3/messages/${id}/receipts?${query}`)).body
@@ -340,7 +340,7 @@ suite('getGroupConversation', () => {
     await refused(seen(), 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     await app.as('a').sendText('g', 'Away', { receiverType: 'group' })
     await join()
-    assert.equal((await seen()).unreadMessageCount, '0')
+    assert.equal((await seen()).unreadMessageCount, 0)
     const history = await app.as('b').messages.listGroup('g')
     assert.deepEqual(
       history.data.map(({ data }) => data.action),
@@ -361,9 +361,9 @@ suite('resetUserConversation', () => {
     await refused(reset(app, 'b', 'a'), 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     await refused(app.as('b').messages.get(old), 'ERR_MESSAGE_ID_NOT_FOUND')
     await app.as('a').messages.get(old)
-    assert.equal(await unread(app, 'a', 'b'), '0')
+    assert.equal(await unread(app, 'a', 'b'), 0)
     const fresh = await say(app, 'a', 'b')
-    assert.equal(await unread(app, 'b', 'a'), '1')
+    assert.equal(await unread(app, 'b', 'a'), 1)
     const history = await app.as('b').messages.listUser('a')
     assert.deepEqual(
       history.data.map(({ id }) => id),
@@ -380,7 +380,7 @@ suite('resetUserConversation', () => {
     await refused(app.client.messages.get(id), 'ERR_MESSAGE_ID_NOT_FOUND')
     await refused(view(app, 'a', 'b'), 'ERR_CONVERSATION_NOT_ACCESSIBLE')
     await say(app, 'b', 'a')
-    assert.deepEqual([await unread(app, 'a', 'b'), await unread(app, 'b', 'a')], ['1', '0'])
+    assert.deepEqual([await unread(app, 'a', 'b'), await unread(app, 'b', 'a')], [1, 0])
   })
 })
 

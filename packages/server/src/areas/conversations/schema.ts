@@ -12,7 +12,12 @@ export const ConversationRecord = Type.Object(
     ),
     conversationId: Type.String({ description: '`group_<guid>` or `<uid>_user_<uid>`.' }),
     conversationType: Type.Enum(['user', 'group']),
-    unreadMessageCount: Type.String({ description: 'Number of unread messages.' }),
+    unreadMessageCount: Type.String({
+      pattern: '^\\d+$',
+      // The SDK returns a number.
+      'x-count': true,
+      description: 'Number of unread messages, as a string.',
+    }),
     unreadMentionsCount: Type.Integer({
       description: 'Number of unread messages that mention the user.',
     }),
@@ -29,7 +34,7 @@ export const ConversationRecord = Type.Object(
     pinnedAt: Type.Optional(Type.Integer({ description: 'Unix seconds.' })),
     conversationWith: Type.Union([UserRecord, GroupRecord]),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Conversation' },
 )
 export type ConversationRecord = Static<typeof ConversationRecord>
 
@@ -61,7 +66,7 @@ export const PinRecord = Type.Object(
     pinnedBy: Type.String(),
     pinnedAt: Type.Integer({ description: 'Unix seconds.' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'PinnedConversation' },
 )
 export type PinRecord = Static<typeof PinRecord>
 

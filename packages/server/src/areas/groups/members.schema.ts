@@ -33,7 +33,7 @@ const MemberOutcome = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'MemberOutcome' },
 )
 export type MemberOutcome = Static<typeof MemberOutcome>
 
@@ -48,6 +48,7 @@ export const MemberOutcomes = Type.Object(
   },
   {
     additionalProperties: false,
+    'x-component': 'MemberOutcomes',
     description: 'The result for each uid, in the same lists as in the request.',
   },
 )
@@ -73,7 +74,7 @@ export type MemberScope = Static<typeof MemberScope>
 
 export const MemberRecord = Type.Object(
   { ...UserRecord.properties, scope: Scope, joinedAt },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Member' },
 )
 export type MemberRecord = Static<typeof MemberRecord>
 
@@ -87,7 +88,7 @@ export const BannedRecord = Type.Object(
     isBanned: Type.Literal(true),
     bannedAt: Timestamp('Time of the ban, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'BannedUser' },
 )
 export type BannedRecord = Static<typeof BannedRecord>
 

@@ -67,7 +67,7 @@ export type GroupChanges = Static<typeof GroupChanges>
 
 export const CreatedGroup = Type.Object(
   { ...GroupRecord.properties, members: Type.Optional(MemberOutcomes) },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'CreatedGroup' },
 )
 export type CreatedGroup = Static<typeof CreatedGroup>
 

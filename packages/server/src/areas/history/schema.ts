@@ -184,7 +184,7 @@ const UnreadCount = Type.Object(
     entityId: Type.String({ description: 'UID of the other user, or GUID of the group.' }),
     count: Type.Integer({ description: 'Number of unread messages.' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'UnreadCount' },
 )
 
 /** Messages, or with `count` the unread counts of all conversations that have any. */

@@ -64,14 +64,14 @@ suite('sendMessage', () => {
     assert.equal(sent.sender, 'app_system')
     assert.equal(sent.conversationId, 'app_system_user_ben')
     const { unreadMessageCount, conversationWith } = await ben.conversations.getUser('app_system')
-    assert.deepEqual([unreadMessageCount, conversationWith?.name], ['1', 'System'])
+    assert.deepEqual([unreadMessageCount, conversationWith?.name], [1, 'System'])
   })
 
   test('to oneself creates one view with nothing unread', async () => {
     const app = await server.newApp()
     const [ben] = await app.users('ben')
     assert.equal((await ben.sendText('ben')).conversationId, 'ben_user_ben')
-    assert.equal((await ben.conversations.getUser('ben')).unreadMessageCount, '0')
+    assert.equal((await ben.conversations.getUser('ben')).unreadMessageCount, 0)
   })
 
   test('is refused both ways while one user blocks the other', async () => {

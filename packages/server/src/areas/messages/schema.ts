@@ -23,54 +23,60 @@ const MessageId = (description: string) =>
     { description },
   )
 
-export const NewMessage = Type.Object({
-  receiver: Type.Optional(
-    Type.String({
-      ...{ 'x-lower': true, maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' },
-      description: 'UID or GUID of the receiver.',
-    }),
-  ),
-  receiverType: Lenient('`user` or `group`. Required with `receiver`.'),
-  multipleReceivers: Type.Optional(
-    Type.Object(
-      {
-        uids: Type.Optional(Type.Array(Id('UID of a user.'), { maxItems: TARGETS })),
-        guids: Type.Optional(Type.Array(Id('GUID of a group.'), { maxItems: TARGETS })),
-      },
-      { description: 'Further receivers, up to 25 in total. Each receives a message of its own.' },
+export const NewMessage = Type.Object(
+  {
+    receiver: Type.Optional(
+      Type.String({
+        ...{ 'x-lower': true, maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' },
+        description: 'UID or GUID of the receiver.',
+      }),
     ),
-  ),
-  category: Lenient(
-    '`message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted.',
-  ),
-  type: Lenient(
-    'For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`.',
-  ),
-  data: Lenient(
-    'The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are.',
-  ),
-  muid: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description:
-        'Message id of your choice. Sending again with the same id returns the first message.',
-    }),
-  ),
-  parentMessageId: Type.Optional(
-    MessageId(
-      "Sends the message as a reply in this thread. The receiver defaults to the parent's receiver.",
+    receiverType: Lenient('`user` or `group`. Required with `receiver`.'),
+    multipleReceivers: Type.Optional(
+      Type.Object(
+        {
+          uids: Type.Optional(Type.Array(Id('UID of a user.'), { maxItems: TARGETS })),
+          guids: Type.Optional(Type.Array(Id('GUID of a group.'), { maxItems: TARGETS })),
+        },
+        {
+          'x-component': 'MultipleReceivers',
+          description: 'Further receivers, up to 25 in total. Each receives a message of its own.',
+        },
+      ),
     ),
-  ),
-  quotedMessageId: Type.Optional(MessageId('Id of a message of the same conversation to quote.')),
-  tags: Type.Optional(Tags('Up to 25 tags.')),
-  updateConversation: Type.Optional(
-    Type.Boolean({
-      description:
-        "For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true.",
-    }),
-  ),
-})
+    category: Lenient(
+      '`message`, `custom` or `interactive`. Inferred from `data` and `type` when omitted.',
+    ),
+    type: Lenient(
+      'For the category `message`: `text` (default), `image`, `file`, `audio` or `video`. For `custom`: any name. For `interactive`: `card` (default), `form`, `scheduler` or `customInteractive`.',
+    ),
+    data: Lenient(
+      'The content, up to 10 KB: `text`, `attachments` (a list of `{url, name, mimeType, extension, size}`), `customData` or `interactiveData`. `metadata` and other fields are stored as they are.',
+    ),
+    muid: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Message id of your choice. Sending again with the same id returns the first message.',
+      }),
+    ),
+    parentMessageId: Type.Optional(
+      MessageId(
+        "Sends the message as a reply in this thread. The receiver defaults to the parent's receiver.",
+      ),
+    ),
+    quotedMessageId: Type.Optional(MessageId('Id of a message of the same conversation to quote.')),
+    tags: Type.Optional(Tags('Up to 25 tags.')),
+    updateConversation: Type.Optional(
+      Type.Boolean({
+        description:
+          "For custom messages: whether the message becomes the conversation's last message and counts as unread. Default: true.",
+      }),
+    ),
+  },
+  { 'x-component': 'NewMessage' },
+)
 export type NewMessage = Static<typeof NewMessage>
 
 const Sent = Type.Object(
@@ -78,12 +84,15 @@ const Sent = Type.Object(
     ...Outcome([...TARGET_ERRORS, 'ERR_BAD_REQUEST']).properties,
     data: Type.Optional(MessageRecord),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'SendOutcome' },
 )
 export const SentToMany = Type.Object(
   { uids: Type.Record(Type.String(), Sent), guids: Type.Record(Type.String(), Sent) },
   {
     additionalProperties: false,
+    'x-component': 'SentToMany',
+    // The SDK has a method of its own for requests with this field.
+    'x-with': 'multipleReceivers',
     description: 'With `multipleReceivers`: the result for each receiver.',
   },
 )
@@ -106,12 +115,16 @@ export const MessageRemoval = Nullable(
   }),
 )
 
-export const MessageEdit = Type.Object({
-  data: Lenient(
-    "Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed.",
-  ),
-  tags: Type.Optional(Tags('Up to 25 tags. They replace the current ones.')),
-})
+export const DATA_CHANGES =
+  "Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed."
+
+export const MessageEdit = Type.Object(
+  {
+    data: Lenient(DATA_CHANGES),
+    tags: Type.Optional(Tags('Up to 25 tags. They replace the current ones.')),
+  },
+  { 'x-component': 'MessageChanges' },
+)
 export type MessageEdit = Static<typeof MessageEdit>
 
 export const Interactions = Type.Object({

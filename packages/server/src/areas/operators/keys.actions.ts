@@ -24,7 +24,7 @@ export const Key = Type.Object(
     name: Type.String(),
     createdAt: Timestamp('Time of creation, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'OperatorKey' },
 )
 export type Key = Static<typeof Key>
 
@@ -35,7 +35,7 @@ export const KeyWithSecret = Type.Object(
       description: 'Send it in the header `secret`. It is shown only once.',
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'OperatorKeyWithSecret' },
 )
 type KeyWithSecret = Static<typeof KeyWithSecret>
 

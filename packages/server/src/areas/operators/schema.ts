@@ -29,7 +29,7 @@ export const Operator = Type.Object(
     totp: Type.Boolean({ description: 'Whether signing in requires a one-time code.' }),
     createdAt: Timestamp('Time when the account was created, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Operator' },
 )
 export type Operator = Static<typeof Operator>
 

@@ -14,13 +14,13 @@ export const Session = Type.Object(
       'Latest end of the session, in Unix seconds. A session that is not used for twelve hours ends earlier.',
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Session' },
 )
 export type Session = Static<typeof Session>
 
 export const SignedIn = Type.Object(
   { operator: Operator, session: Session },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'SignedIn' },
 )
 export type SignedIn = Static<typeof SignedIn>
 

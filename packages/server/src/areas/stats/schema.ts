@@ -41,7 +41,7 @@ export const Stats = Type.Object(
       { additionalProperties: false },
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Stats' },
 )
 export type Stats = Static<typeof Stats>
 
@@ -66,7 +66,7 @@ export const DailyStats = Type.Object(
       { description: 'One entry per day (UTC), without gaps.' },
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'DailyStats' },
 )
 export type DailyStats = Static<typeof DailyStats>
 
@@ -105,6 +105,6 @@ export const MessageStats = Type.Object(
       { description: 'One entry per five minutes, without gaps.' },
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'MessageStats' },
 )
 export type MessageStats = Static<typeof MessageStats>

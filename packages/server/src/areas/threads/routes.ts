@@ -40,6 +40,7 @@ export const threadRoutes =
           operationId: 'sendThreadReply',
           tags,
           summary: 'Reply to a message',
+          description: 'The path names the thread, so `parentMessageId` is ignored.',
           params: MessageParams,
           body: NewReply,
           response: { 200: SendAnswer },

@@ -6,7 +6,7 @@ import { NewMessage } from '../messages/schema.ts'
 
 const { parentMessageId: _parent, ...reply } = NewMessage.properties
 /** A reply; the path names its thread. */
-export const NewReply = Type.Object(reply)
+export const NewReply = Type.Object(reply, { 'x-component': 'NewMessage' })
 export type NewReply = Static<typeof NewReply>
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -51,7 +51,7 @@ export const Thread = Type.Object(
     unreadReplyCount: Type.Optional(Type.Integer()),
     mentionCount: Type.Optional(Type.Integer()),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Message' },
 )
 export type Thread = Static<typeof Thread>
 

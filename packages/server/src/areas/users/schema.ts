@@ -64,7 +64,7 @@ export const CreatedUser = Type.Object(
     ...UserRecord.properties,
     authToken: Type.Optional(Type.String({ description: 'Only with `withAuthToken`.' })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'CreatedUser' },
 )
 export type CreatedUser = Static<typeof CreatedUser>
 
@@ -154,5 +154,5 @@ export const UserCount = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'UserCount' },
 )

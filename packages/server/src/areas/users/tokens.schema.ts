@@ -11,7 +11,7 @@ export const AuthToken = Type.Object(
     userAgent: Type.Optional(Type.String()),
     appInfo: Type.Optional(ByName(Type.Unknown())),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'AuthToken' },
 )
 export type AuthToken = Static<typeof AuthToken>
 

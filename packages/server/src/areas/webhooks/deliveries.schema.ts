@@ -34,7 +34,7 @@ export const Delivery = Type.Object(
     answer: Type.Optional(Type.String({ description: 'The first part of the response body.' })),
     at: Timestamp('Time of the entry, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'WebhookDelivery' },
 )
 export type Delivery = Static<typeof Delivery>
 
@@ -64,7 +64,7 @@ export const DeadLetter = Type.Object(
     }),
     at: Timestamp('Time when the delivery was given up, in Unix seconds.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'WebhookDeadLetter' },
 )
 export type DeadLetter = Static<typeof DeadLetter>
 

@@ -16,7 +16,7 @@ const Secret = Type.String({
 /** The secret is only shown here and when it is replaced. */
 export const CreatedWebhook = Type.Object(
   { ...WebhookRecord.properties, secret: Secret },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'CreatedWebhook' },
 )
 export type CreatedWebhook = Static<typeof CreatedWebhook>
 
@@ -82,7 +82,7 @@ export const TriggerOutcomes = Data(ByName(Outcome(['ERR_TRIGGER_NOT_FOUND'])))
 
 export const Trigger = Type.Object(
   { id: Type.String(), description: Type.String() },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Trigger' },
 )
 
 export const TriggerListQuery = PageQuery({})

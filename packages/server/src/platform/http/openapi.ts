@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { Components } from './components.ts'
 import { lazily } from './lazily.ts'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
@@ -13,11 +14,13 @@ export interface DocumentOptions {
   /** Whether the prefix is part of the server's URL instead of the paths. */
   stripped: boolean
   openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
+  /** Named schemas that the document describes in more detail than the routes. */
+  documented: Record<string, object>
 }
 
 /** Collects the routes that are registered after it. */
 export async function addOpenApi(app: FastifyInstance, options: DocumentOptions): Promise<void> {
-  const { decorator, prefix, stripped, openapi } = options
+  const { decorator, prefix, stripped, openapi, documented } = options
   await app.register(swagger, {
     decorator,
     openapi: { openapi: '3.1.0', ...openapi },
@@ -28,7 +31,7 @@ export async function addOpenApi(app: FastifyInstance, options: DocumentOptions)
         url: own && stripped ? url.slice(prefix.length) : url,
       }
     },
-    transformObject: describeParameters,
+    transformObject: (given) => withComponents(describeParameters(given), documented),
   } as swagger.SwaggerOptions)
 }
 
@@ -50,6 +53,16 @@ const describeParameters: TransformObject = (given) => {
     }
   }
   return document
+}
+
+type Document = ReturnType<TransformObject>
+
+/** Lists every named schema once. */
+function withComponents(document: Document, documented: Record<string, object>): Document {
+  const components = new Components(documented)
+  const paths = components.refer(document.paths)
+  const others = 'components' in document ? document.components : {}
+  return { ...document, components: { ...others, schemas: components.schemas }, paths } as Document
 }
 
 /** Serves the document as a web page and as JSON. The page loads nothing from other hosts. */

@@ -87,7 +87,7 @@ const Pagination = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Pagination' },
 )
 
 /** `next` belongs to keyset lists; the other fields to lists that can be read from a given time. */
@@ -109,7 +109,7 @@ const PageCursor = Type.Object(
     ),
     affix: Type.Optional(Type.Enum(['append', 'prepend'])),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Cursor' },
 )
 
 /** `{"data": […], "meta": {"pagination": …}}` */
@@ -119,7 +119,7 @@ export const Page = <T extends TSchema>(item: T) =>
       data: Type.Array(item),
       meta: Type.Object(
         { pagination: Pagination, cursor: Type.Optional(PageCursor) },
-        { additionalProperties: false },
+        { additionalProperties: false, 'x-component': 'PageMeta' },
       ),
     },
     { additionalProperties: false },
@@ -129,7 +129,7 @@ export const Page = <T extends TSchema>(item: T) =>
 export const Acknowledged = Data(
   Type.Object(
     { success: Type.Literal(true), message: Type.String() },
-    { additionalProperties: false },
+    { additionalProperties: false, 'x-component': 'Acknowledged' },
   ),
 )
 
@@ -196,18 +196,28 @@ export function failures(codes: readonly ErrorCode[]): Record<string, TSchema> {
   return Object.fromEntries([...byStatus].map(([status, same]) => [status, ErrorBody(same)]))
 }
 
+const errorFields = {
+  message: Type.String({ description: 'What happened. The text may change; rely on `code`.' }),
+  devMessage: Type.Optional(Type.String({ description: 'A hint for developers.' })),
+  details: Type.Optional(
+    ByName(Type.Array(Type.String()), { description: 'What is wrong, by field.' }),
+  ),
+}
+
+/** The errors of one status of an operation: the error of all operations, with fewer codes. */
 const ErrorBody = (codes: ErrorCode[]) =>
   Type.Object(
     {
       error: Type.Object(
-        {
-          code: Type.String({ enum: codes }),
-          message: Type.String(),
-          devMessage: Type.Optional(Type.String()),
-          details: Type.Optional(ByName(Type.Array(Type.String()))),
-        },
-        { additionalProperties: false },
+        { code: Type.String({ enum: codes }), ...errorFields },
+        { additionalProperties: false, 'x-component': 'Error', 'x-narrows': ['code'] },
       ),
     },
     { additionalProperties: false, description: codes.join(', ') },
   )
+
+/** Any error. */
+export const ErrorRecord = Type.Object(
+  { code: Type.String({ description: 'A code of the list of errors.' }), ...errorFields },
+  { additionalProperties: false },
+)

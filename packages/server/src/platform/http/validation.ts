@@ -17,6 +17,8 @@ function newAjv(): Ajv {
     // `npm run check` validates the schemas of openapi.json. Doing it here would delay the first request.
     validateSchema: false,
   })
+  // Names a schema for the OpenAPI document.
+  ajv.addKeyword('x-component')
   ajv.addKeyword({
     keyword: MAX_CHARACTERS,
     type: 'string',
