@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { Components } from '../src/platform/http/components.ts'
 
 const SERVER = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(resolve(SERVER, file), 'utf8')
@@ -68,5 +69,42 @@ suite('names', () => {
       writes.filter((operation) => !tested.has(actionOf(operation))),
       [],
     )
+  })
+})
+
+suite('named schemas', () => {
+  const user = { type: 'object', properties: { role: { enum: ['a'] } }, 'x-component': 'User' }
+  const documented = { Tree: { properties: { inner: { 'x-component': 'Tree' } } } }
+  const reference = { $ref: '#/components/schemas/User' }
+
+  test('are listed once, and references replace them', () => {
+    const components = new Components(documented)
+    const own = { ...user, description: 'The owner.' }
+    assert.deepEqual(components.refer({ items: [user, own], properties: { user } }), {
+      items: [reference, { ...reference, description: 'The owner.' }],
+      properties: { user: reference },
+    })
+    const role = { type: 'string', enum: ['a'] }
+    assert.deepEqual(components.schemas, { User: { type: 'object', properties: { role } } })
+  })
+
+  test('can contain themselves, be described elsewhere and be narrower in one place', () => {
+    const components = new Components(documented)
+    const tree = { $ref: '#/components/schemas/Tree' }
+    const inner = { const: 1 }
+    const narrow = {
+      'x-component': 'Tree',
+      'x-narrows': ['inner'],
+      properties: { inner, more: {} },
+    }
+    assert.deepEqual(components.refer(narrow), { ...tree, properties: { inner } })
+    assert.deepEqual(components.schemas, { Tree: { properties: { inner: tree } } })
+  })
+
+  test('fail if two different ones have the same name', () => {
+    const components = new Components({})
+    components.refer(user)
+    const other = { type: 'string', 'x-component': 'User' }
+    assert.throws(() => components.refer(other), /Two different schemas are named User/)
   })
 })

@@ -48,9 +48,9 @@ export class Components {
     // A schema can contain itself.
     if (this.#documented[name]) this.#schemas.set(name, {})
     const copy = this.#copy(schema)
-    if (known && JSON.stringify(known) !== JSON.stringify(copy))
+    if (known && shapeOf(known) !== shapeOf(copy))
       throw new Error(`Two different schemas are named ${name}. Rename one of them.`)
-    this.#schemas.set(name, copy)
+    if (!known) this.#schemas.set(name, copy)
   }
 
   /** What the document says in this place besides the reference. */
@@ -66,6 +66,9 @@ export class Components {
     return besides
   }
 }
+
+/** A schema as text. Its description can differ from place to place. */
+const shapeOf = ({ description: _description, ...schema }: Json) => JSON.stringify(schema)
 
 /** Whether a schema only refers to another one by its name. */
 const isOnlyName = (schema: Json) =>
