@@ -138,8 +138,7 @@ function limitFits(limit: string, schemas: Schema[]): boolean {
   const [, from, to] = limit.match(/^(\d+)\.\.(\d+)$/) ?? []
   if (from) return says(['minimum'], Number(from)) && says(['maximum'], Number(to))
   const [, initial] = limit.match(/^default (.+)$/) ?? []
-  const stated = schemas.filter((schema) => schema.default !== undefined)
-  if (initial) return stated.every((schema) => String(schema.default) === initial)
+  if (initial) return schemas.some((schema) => String(schema.default) === initial)
   return true
 }
 

@@ -59,7 +59,10 @@ const AppName = Name(100, 'At most 100 characters; an emoji counts as two.')
 export const NewApp = Type.Object({
   name: AppName,
   region: Type.Optional(
-    Type.Enum([...regions], { description: "Region that stores the app's data. Default: `us`." }),
+    Type.Enum([...regions], {
+      default: 'us',
+      description: "Region that stores the app's data. Default: `us`.",
+    }),
   ),
   version: Type.Optional(
     Type.Literal('3', { description: 'The API version. `v3` is the only one.' }),

@@ -102,7 +102,10 @@ export const Reset = Nullable(
   Type.Object({
     conversationWith: Type.Optional(Id('UID of the other user. Must be the user in the path.')),
     deleteMessagesPermanently: Type.Optional(
-      Type.Boolean({ description: 'Whether to delete the messages for both users.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Whether to delete the messages for both users.',
+      }),
     ),
   }),
 )

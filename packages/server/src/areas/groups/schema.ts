@@ -37,7 +37,7 @@ export const NewGroup = Type.Object({
     "Id of your choice, unique within the app. Converted to lower case; it can't be changed later.",
   ),
   name: fields.name,
-  type: Type.Optional(fields.type),
+  type: Type.Optional(Type.Enum([...GROUP_TYPES], { ...fields.type, default: 'public' })),
   password: Type.Optional(fields.password),
   icon: Type.Optional(fields.icon),
   description: Type.Optional(fields.description),
@@ -102,7 +102,9 @@ export const GroupListQuery = PageQuery({
       description: 'Only groups with any of these tags.',
     }),
   ),
-  withTags: Type.Optional(Type.Boolean({ description: 'Include `tags` in the records.' })),
+  withTags: Type.Optional(
+    Type.Boolean({ default: false, description: 'Include `tags` in the records.' }),
+  ),
   hasJoined: Type.Optional(
     Type.Boolean({
       description:

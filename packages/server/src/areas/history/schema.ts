@@ -39,7 +39,7 @@ export const History = Type.Object(
   { additionalProperties: false },
 )
 
-const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 
 const Words = (description: string) =>
   Type.Optional(

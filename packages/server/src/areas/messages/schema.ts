@@ -108,6 +108,7 @@ export const MessageRemoval = Nullable(
   Type.Object({
     permanent: Type.Optional(
       Type.Boolean({
+        default: false,
         description:
           'Whether to delete the message permanently, so that the response only contains its ids. Otherwise the message stays in the conversation without its content.',
       }),

@@ -60,6 +60,7 @@ export const BlockListQuery = PageQuery({
   ...start,
   direction: Type.Optional(
     Type.Enum(['blockedByMe', 'hasBlockedMe', 'both'], {
+      default: 'blockedByMe',
       description: 'Users blocked by the user (default), users who block the user, or both.',
     }),
   ),

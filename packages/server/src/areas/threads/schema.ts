@@ -9,7 +9,7 @@ const { parentMessageId: _parent, ...reply } = NewMessage.properties
 export const NewReply = Type.Object(reply, { 'x-component': 'NewMessage' })
 export type NewReply = Static<typeof NewReply>
 
-const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 
 export const ThreadListQuery = Type.Object({
   limit: Type.Integer({

@@ -35,12 +35,15 @@ export const NewUser = Type.Object({
   name: fields.name,
   avatar: Type.Optional(fields.avatar),
   link: Type.Optional(fields.link),
-  role: Type.Optional(fields.role),
+  role: Type.Optional(Type.String({ ...fields.role, default: 'default' })),
   statusMessage: Type.Optional(fields.statusMessage),
   metadata: Type.Optional(fields.metadata),
   tags: Type.Optional(fields.tags),
   withAuthToken: Type.Optional(
-    Type.Boolean({ description: 'Whether to create an auth token and return it with the user.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Whether to create an auth token and return it with the user.',
+    }),
   ),
 })
 export type NewUser = Static<typeof NewUser>
@@ -95,6 +98,7 @@ export const Removal = Nullable(
   Type.Object({
     permanent: Type.Optional(
       Type.Boolean({
+        default: false,
         description:
           'Whether to delete the user permanently. Otherwise the user is only deactivated.',
       }),
@@ -102,6 +106,7 @@ export const Removal = Nullable(
   }),
 )
 
+const Flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 const Window = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
 const List = (description: string) =>
   Type.Optional(Type.Array(Type.String(), { maxItems: 100, description }))
@@ -121,13 +126,13 @@ export const UserListQuery = PageQuery({
       description: 'Presence. `online` means the same as `available`.',
     }),
   ),
-  count: Type.Optional(Type.Boolean({ description: 'Return only the number of users.' })),
+  count: Flag('Return only the number of users.'),
   role: Type.Optional(Type.String({ description: 'Only users with this role.' })),
   roles: List('Only users with any of these roles.'),
-  withTags: Type.Optional(Type.Boolean({ description: 'Include `tags` in the records.' })),
+  withTags: Flag('Include `tags` in the records.'),
   tags: List('Only users with any of these tags.'),
-  onlyDeactivated: Type.Optional(Type.Boolean({ description: 'Only deactivated users.' })),
-  withDeactivated: Type.Optional(Type.Boolean({ description: 'Include deactivated users.' })),
+  onlyDeactivated: Flag('Only deactivated users.'),
+  withDeactivated: Flag('Include deactivated users.'),
   'createdAt[from]': Window('Only records created at or after this time, in Unix seconds.'),
   'createdAt[to]': Window('Only records created at or before this time, in Unix seconds.'),
   'updatedAt[from]': Window('Only records updated at or after this time, in Unix seconds.'),

@@ -54,6 +54,9 @@ export const NewWebhook = Type.Object({
   ...Type.Partial(Type.Object(fields)).properties,
   name: fields.name,
   webhookURL: fields.webhookURL,
+  useBasicAuth: Type.Optional(Type.Boolean({ ...fields.useBasicAuth, default: false })),
+  enabled: Type.Optional(Type.Boolean({ ...fields.enabled, default: true })),
+  retryOnFailure: Type.Optional(Type.Boolean({ ...fields.retryOnFailure, default: true })),
 })
 export type NewWebhook = Static<typeof NewWebhook>
 
