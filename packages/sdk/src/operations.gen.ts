@@ -2573,6 +2573,7 @@ export type ListSavedMessagesQuery = {
 export type ListUserMessagesAnswer = {
   data: Message[]
   meta: {
+    pagination?: Pagination
     current: {
       limit: number
       count: number
@@ -2666,9 +2667,9 @@ export type ListUserMessagesQuery = {
   id?: string | undefined
   /** Cursor: a time in Unix seconds. Ignored if `id` is given. */
   sentAt?: number | undefined
-  /** Maximum number of messages per page, without `onBehalfOf`. */
+  /** Maximum number of messages per page, without an acting user. */
   perPage?: number | undefined
-  /** Only page 1 exists. To get the next page, pass `affix` and `id` of `meta.cursor`. */
+  /** Page number, starting at 1, without an acting user. Ignored with `id`. With an acting user, continue with `affix` and `id` of `meta.cursor`. */
   page?: number | undefined
 }
 
@@ -3917,7 +3918,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the messages of a 1:1 conversation. */
+  /** List the messages of a 1:1 conversation, or all messages of a user. */
   async listUser(
     uid: string,
     query?: ListUserMessagesQuery,
@@ -3929,7 +3930,7 @@ export class MessagesMethods {
     )
   }
 
-  /** List the messages of a 1:1 conversation (iterates over all pages). */
+  /** List the messages of a 1:1 conversation, or all messages of a user (iterates over all pages). */
   allUser(
     uid: string,
     query?: ListUserMessagesQuery,
@@ -3938,7 +3939,7 @@ export class MessagesMethods {
     return everyFollowing((page) => this.listUser(uid, { ...query, ...page }, options))
   }
 
-  /** List the messages of a 1:1 conversation (count only). */
+  /** List the messages of a 1:1 conversation, or all messages of a user (count only). */
   async countUser(
     uid: string,
     query?: Omit<ListUserMessagesQuery, 'page' | 'cursor' | 'perPage'>,

@@ -1,17 +1,26 @@
 import type { Actor } from '../../core/actor.ts'
-import { checkKnown, findHeadWith, getHeadOf, type Readable } from '../../core/heads.ts'
-import { idRange } from '../../platform/http/id-page.ts'
+import { findHeadWith, getHeadOf, type Readable } from '../../core/heads.ts'
+import { badRequest } from '../../platform/http/fail.ts'
+import type { KeysetTools } from '../../platform/lists/page.ts'
 import { isWhole } from './filter.ts'
 import { checkQuery, ofConversations, pageOfStreams, unreadCounts } from './list.ts'
+import { pageOfUser } from './of-user.ts'
 import { pageOf, toAnswer } from './page.ts'
-import { listSentDown, listSentUp } from './queries.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './schema.ts'
-import { conversationsNamed, ofSenders } from './streams.ts'
+import { conversationsNamed } from './streams.ts'
 
-/** Messages between the actor and a user; without an acting user, all messages the user sent. */
-export async function historyWithUser(actor: Actor, uid: string, query: UserHistoryQuery) {
+/** Messages between the actor and a user; without an acting user, all messages of the user. */
+export async function historyWithUser(
+  tools: KeysetTools,
+  actor: Actor,
+  uid: string,
+  query: UserHistoryQuery,
+) {
   checkQuery(actor, query)
-  if (actor.uid === undefined) return withCursor(query, await historyOfSender(actor, uid, query))
+  if (actor.uid === undefined) return withCursor(query, await pageOfUser(tools, actor, uid, query))
+  if (query.page > 1) {
+    throw badRequest({ page: ['page must be 1 with an acting user: continue with meta.cursor'] })
+  }
   const head = await findHeadWith(actor, uid)
   if (query.count) return unreadCounts(actor, query, head ? [head] : [])
   return withCursor(
@@ -21,7 +30,7 @@ export async function historyWithUser(actor: Actor, uid: string, query: UserHist
 }
 
 /** `meta.cursor`: where the page ends, or how far the walk got; none if nothing was found. */
-function withCursor({ affix = 'append' }: HistoryQuery, { data, meta }: Page) {
+function withCursor<P extends Page>({ affix = 'append' }: HistoryQuery, { data, meta }: P) {
   const id = meta.next?.id ?? data.at(affix === 'prepend' ? 0 : -1)?.id
   return { data, meta: { ...meta, ...(id !== undefined && { cursor: { affix, id } }) } }
 }
@@ -45,16 +54,4 @@ function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {
     ofConversations(actor.app.no, conversations, [head], query, actor.uid),
     query,
   )
-}
-
-async function historyOfSender(actor: Actor, sender: string, given: UserHistoryQuery) {
-  await checkKnown(actor, sender)
-  const query = { ...given, limit: given.perPage }
-  if (!isAll(query) || (query.id === undefined && query.sentAt !== undefined)) {
-    return pageOfStreams(actor, { ...ofSenders([sender]), where: [], count: 1 }, query)
-  }
-  const { no: appNo, cell } = actor.app
-  const { down, ...range } = idRange(query)
-  const rows = await (down ? listSentDown : listSentUp).many(cell.db, { appNo, sender, ...range })
-  return toAnswer(actor, query, rows)
 }

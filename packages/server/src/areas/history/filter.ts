@@ -183,3 +183,9 @@ export const isReadableBy = (appNo: number, uid: string): Sql => sql`exists (
   select from inbox i
   where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}
     and (i.kind = 'user' or i.scope is not null) and m.seq > i.cleared_seq)`
+
+/** In one of this user's 1:1 conversations. */
+export const isDirectOf = (appNo: number, uid: string): Sql => sql`exists (
+  select from inbox i
+  where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}
+    and i.kind = 'user')`

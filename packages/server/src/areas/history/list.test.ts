@@ -66,8 +66,11 @@ suite('listMessages', () => {
     assert.deepEqual(await idsOf(list(app, { senders: 'a,c' })), [one, three])
     assert.deepEqual(await idsOf(list(app, { senders: 'b,c' }, 'a')), [three])
     assert.deepEqual(await idsOf(list(app, { senders: 'b' }, 'c', '/v3/users/b/messages')), [two])
-    // Without an acting user, this lists messages that b sent; none of them is from c.
+    // Without an acting user, this lists the messages of b; none of them is from c.
     assert.deepEqual(await idsOf(list(app, { sender: 'c' }, undefined, '/v3/users/b/messages')), [])
+    assert.deepEqual(await idsOf(list(app, { sender: 'a' }, undefined, '/v3/users/b/messages')), [
+      one,
+    ])
   })
 
   test('filters by attachments and their types, even malformed ones', async () => {
@@ -137,14 +140,14 @@ suite('listMessages', () => {
     assert.deepEqual(await idsOf(list(app, { hasReactions: 'true' }, 'a', path)), [liked])
   })
 
-  test("accepts only page 1 for one sender's messages, and continues by cursor", async () => {
+  test('accepts only page 1 of the messages between two users, and continues by cursor', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
     const id = await send(app, 'a', 'b', 'hello')
     const path = '/v3/users/a/messages'
-    assert.deepEqual(await idsOf(list(app, { page: '1' }, undefined, path)), [id])
+    assert.deepEqual(await idsOf(list(app, { page: '1' }, 'b', path)), [id])
     for (const page of ['0', '2', 'x']) {
-      const { body } = await list(app, { page }, undefined, path)
+      const { body } = await list(app, { page }, 'b', path)
       assert.match(body.error.details.page[0], /^page must be/)
     }
   })

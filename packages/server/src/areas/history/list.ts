@@ -16,7 +16,7 @@ import {
   streamsOfApp,
   streamsOfConversations,
 } from './streams.ts'
-import { walk } from './walk.ts'
+import { type Range, walk } from './walk.ts'
 
 /** Searches walk over so many messages without the text index. */
 export const SHORT = 15_000
@@ -144,12 +144,16 @@ export async function unreadCounts(
 
 /** A page of the messages in these streams that pass the filter. */
 export async function pageOfStreams(actor: Actor, streams: Listed, query: MessageFilters) {
+  const { rows, walkedTo } = await rowsOf(actor, streams, query, idRange(query))
+  return toAnswer(actor, query, rows, walkedTo)
+}
+
+/** The messages in these streams that pass the filter, in a range of ids. */
+export function rowsOf(actor: Actor, streams: Listed, query: MessageFilters, range: Range) {
   const { no: appNo, cell } = actor.app
   const conditions = conditionsOf(appNo, actor.uid ?? '', query)
-  const range = { ...idRange(query), until: performance.now() + PATIENCE_MS }
-  const { rows, walkedTo } =
-    query.searchKey && streams.among
-      ? await search({ db: cell.db, appNo, streams, conditions }, query.searchKey, range)
-      : await walk(cell.db, appNo, streams, conditions, range)
-  return toAnswer(actor, query, rows, walkedTo)
+  const wanted = { ...range, until: performance.now() + PATIENCE_MS }
+  return query.searchKey && streams.among
+    ? search({ db: cell.db, appNo, streams, conditions }, query.searchKey, wanted)
+    : walk(cell.db, appNo, streams, conditions, wanted)
 }

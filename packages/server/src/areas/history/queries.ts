@@ -1,7 +1,7 @@
 import type { ConversationKind } from '../../core/ids.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { unreadOf } from '../../core/unread.ts'
-import { GROUP_IS_THERE, PARTIES_ARE_THERE, SENDER_IS_THERE } from '../../core/visibility.ts'
+import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
 /** Up to :limit messages of a conversation after :after, or the last ones up to :upto. */
@@ -47,23 +47,16 @@ export const findSeq = query<
      seq_upto(:appNo, :conversation, :id - :before, :second::bigint - :before)) as seq`,
 )
 
-/** All messages a user sent, without purged ones and those of removed groups. */
-type SentRange = { appNo: number; sender: string; after: number; before: number; limit: number }
-
-const sentBy = `
-   select ${MESSAGE_COLUMNS}
-   from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
-   where m.app_no = :appNo and m.sender = :sender and m.id > :after and m.id < :before
-     and m.seq > h.purged_seq and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`
-
-export const listSentUp = query<SentRange, MessageRow>(
-  'history.listSentUp',
-  `${sentBy} order by m.id limit :limit`,
-)
-
-export const listSentDown = query<SentRange, MessageRow>(
-  'history.listSentDown',
-  `${sentBy} order by m.id desc limit :limit`,
+/** How many 1:1 conversations a user has, and how many messages are in those and in the user's groups. */
+export const sizeOf = query<
+  { appNo: number; uid: string },
+  { conversations: number; messages: number }
+>(
+  'history.sizeOf',
+  `select count(*) filter (where i.kind = 'user') as conversations,
+     coalesce(sum(h.last_seq - h.purged_seq), 0)::bigint as messages
+   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
+   where i.app_no = :appNo and i.uid = :uid`,
 )
 
 /** How many conversations a user has, and how many messages they contain. */

@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { IdPage } from '../../platform/http/id-page.ts'
 import { Id } from '../../platform/http/schemas.ts'
+import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { READ_ERRORS } from '../messages/errors.ts'
 import { MessageParams } from '../messages/schema.ts'
 import { UidParams } from '../users/schema.ts'
@@ -18,6 +19,7 @@ import {
   MessagesOrCounts,
   ReceiptQuery,
   UserHistoryQuery,
+  UserMessagesOrCounts,
 } from './schema.ts'
 
 const access: Access = {
@@ -29,8 +31,10 @@ const access: Access = {
 const tags = ['messages']
 
 export const historyRoutes =
-  (_deps: Deps): FastifyPluginAsyncTypebox =>
+  ({ secrets, cache }: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const tools = { secrets, starts: new PageStarts(cache) }
+
     app.get(
       '/messages',
       {
@@ -53,13 +57,15 @@ export const historyRoutes =
         schema: {
           operationId: 'listUserMessages',
           tags,
-          summary: 'List the messages of a 1:1 conversation',
+          summary: 'List the messages of a 1:1 conversation, or all messages of a user',
+          description:
+            'With an acting user, lists the messages between that user and the one in the path. With an API key alone, lists every message that the user in the path sent, to users and groups, or received from users and the app; messages that others sent to groups are not among them.',
           params: UidParams,
           querystring: UserHistoryQuery,
-          response: { 200: MessagesOrCounts },
+          response: { 200: UserMessagesOrCounts },
         },
       },
-      async ({ actor, params, query }) => historyWithUser(actor, params.uid, query),
+      async ({ actor, params, query }) => historyWithUser(tools, actor, params.uid, query),
     )
 
     app.get(

@@ -1,7 +1,7 @@
 import { MessageRecord } from '@loquat/protocol'
 import { type Static, type TProperties, Type } from 'typebox'
 import { Current, IdCursor, Next } from '../../platform/http/id-page.ts'
-import { Data, Id, Tags, Timestamp } from '../../platform/http/schemas.ts'
+import { Data, Id, Pagination, Tags, Timestamp } from '../../platform/http/schemas.ts'
 
 /** Where a list of messages continues. */
 export const Cursor = {
@@ -15,29 +15,33 @@ export const Cursor = {
 }
 
 /** `{"data": […], "meta": {"current": …, "next": …}}` */
-export const History = Type.Object(
-  {
-    data: Type.Array(MessageRecord),
-    meta: Type.Object(
-      {
-        current: Current,
-        next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
-        cursor: Type.Optional(
-          Type.Object(
-            { affix: Type.String(), id: Type.String() },
-            {
-              additionalProperties: false,
-              description:
-                'For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there.',
-            },
+const HistoryWith = <T extends TProperties>(more: T) =>
+  Type.Object(
+    {
+      data: Type.Array(MessageRecord),
+      meta: Type.Object(
+        {
+          ...more,
+          current: Current,
+          next: Type.Optional(Next({ id: Type.String(), sentAt: Type.Optional(Type.Integer()) })),
+          cursor: Type.Optional(
+            Type.Object(
+              { affix: Type.String(), id: Type.String() },
+              {
+                additionalProperties: false,
+                description:
+                  'For 1:1 conversations: where this page ends. Present on the last page too, so that you can read later messages from there.',
+              },
+            ),
           ),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-  },
-  { additionalProperties: false },
-)
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+export const History = HistoryWith({})
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 
@@ -160,16 +164,14 @@ export const UserHistoryQuery = Type.Object({
     minimum: 1,
     maximum: 1000,
     default: 100,
-    description: 'Maximum number of messages per page, without `onBehalfOf`.',
+    description: 'Maximum number of messages per page, without an acting user.',
   }),
-  page: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1,
-      description:
-        'Only page 1 exists. To get the next page, pass `affix` and `id` of `meta.cursor`.',
-    }),
-  ),
+  page: Type.Integer({
+    minimum: 1,
+    default: 1,
+    description:
+      'Page number, starting at 1, without an acting user. Ignored with `id`. With an acting user, continue with `affix` and `id` of `meta.cursor`.',
+  }),
 })
 export type UserHistoryQuery = Static<typeof UserHistoryQuery>
 
@@ -189,6 +191,11 @@ const UnreadCount = Type.Object(
 
 /** Messages, or with `count` the unread counts of all conversations that have any. */
 export const MessagesOrCounts = Type.Union([History, Data(Type.Array(UnreadCount))])
+
+export const UserMessagesOrCounts = Type.Union([
+  HistoryWith({ pagination: Type.Optional(Pagination) }),
+  Data(Type.Array(UnreadCount)),
+])
 
 export const ReceiptQuery = Type.Object({
   limit: Type.Integer({

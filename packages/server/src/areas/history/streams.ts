@@ -154,6 +154,16 @@ export function streamsOfConversations(
   }
 }
 
+/** A user's 1:1 conversations as the app sees them, whether the user cleared them or not. */
+export const directOf = (appNo: number, uid: string): Conversations => ({
+  from: sql`inbox o join conversations h on h.app_no = o.app_no and h.no = o.conversation
+    left join inbox i on false`,
+  where: [
+    sql`o.app_no = ${appNo} and o.uid = ${uid} and o.kind = 'user'`,
+    sql`h.last_seq > h.purged_seq`,
+  ],
+})
+
 /**
  * A message that was read was also delivered. If one of two users blocks the other, no mark says
  * so.

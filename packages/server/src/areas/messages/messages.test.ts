@@ -421,38 +421,79 @@ suite('listUserMessages', () => {
     assert.equal((await list('limit=100')).next, undefined)
   })
 
-  test('shows the app all messages that a user sent', async () => {
+  test('shows the app every message that a user sent or received, page by page', async () => {
     const app = await server.newApp()
     await app.users('a', 'b', 'c')
-    for (const to of ['b', 'c', 'b']) await say(app, 'a', to)
-    await say(app, 'b', 'a')
-    const { data, meta } = await app.client.messages.listUser('a', { perPage: 2 })
-    assert.deepEqual(
-      data.map((message: { receiver: string }) => message.receiver),
-      ['b', 'c'],
-    )
-    const more = await app.call(
-      'GET',
-      `/v3/users/a/messages?perPage=2&affix=append&id=${meta.next?.id}`,
-    )
-    assert.deepEqual(
-      more.body.data.map((message: { receiver: string }) => message.receiver),
-      ['b'],
-    )
-    assert.deepEqual(meta.cursor, { affix: 'append', id: meta.next?.id })
-    const end = more.body.data[0].id
-    assert.deepEqual([more.body.meta.next, more.body.meta.cursor.id], [undefined, end])
-    const later = await app.call('GET', `/v3/users/a/messages?affix=append&id=${end}`)
-    assert.deepEqual([later.body.data, later.body.meta.cursor], [[], undefined])
-    const between = await app.as('a').call('GET', '/v3/users/c/messages?affix=prepend')
-    const [{ id }] = between.body.data
-    assert.deepEqual(between.body.meta.cursor, { affix: 'prepend', id })
-    assert.equal((await app.call('GET', '/v3/users/a/messages?page=2')).status, 400)
-    const back = await app.call('GET', `/v3/users/a/messages?perPage=2&affix=prepend`)
-    assert.deepEqual(
-      back.body.data.map((message: { receiver: string }) => message.receiver),
-      ['c', 'b'],
-    )
+    const members = { participants: ['a', 'b'] }
+    await app.client.groups.create({ guid: 'g', name: 'G', members })
+    await app.client.groups.create({ guid: 'left', name: 'Left', members })
+    const ids: string[] = []
+    const send = async (from: string | undefined, to: string, counted = true) => {
+      const receiverType = to === 'g' || to === 'left' ? 'group' : 'user'
+      const { id } = await app.as(from).sendText(to, `${from} to ${to}`, { receiverType })
+      if (counted) ids.push(id)
+    }
+    for (let round = 0; round < 3; round++) {
+      await send('a', 'b')
+      await send('b', 'a')
+      await send('b', 'c', false)
+      await send('a', 'g')
+      await send('b', 'g', false)
+      await send('a', 'a')
+      await send(undefined, 'a')
+      await send('c', 'a')
+      await send('a', 'left')
+    }
+    await app.as('a').conversations.resetUser('c', {})
+    await app.as('a').groups.leave('left')
+    const left = await app.as('b').messages.listGroup('left', { category: 'action', limit: 100 })
+    ids.push(...left.data.filter(({ sender }) => sender === 'a').map(({ id }) => id))
+
+    const list = async (query: object) => {
+      const { data, meta } = await app.client.messages.listUser('a', query)
+      return { shown: data.map(({ id }) => id), ...meta }
+    }
+    const all = await list({})
+    assert.deepEqual(all.shown, ids)
+    assert.deepEqual([all.pagination?.total, all.next], [ids.length, undefined])
+    const total = ids.length
+    const pages = Math.ceil(total / 4)
+    for (const affix of ['append', 'prepend'] as const) {
+      const expected = affix === 'append' ? ids : ids.toReversed()
+      const cut = (n: number) => {
+        const part = expected.slice(4 * n, 4 * n + 4)
+        return affix === 'append' ? part : part.toReversed()
+      }
+      for (const n of [3, 0, 1, 2, pages - 1, pages]) {
+        const { shown, pagination } = await list({ affix, perPage: 4, page: n + 1 })
+        assert.deepEqual(shown, cut(n), `${affix} ${n}`)
+        const counts = { count: shown.length, per_page: 4, current_page: n + 1 }
+        assert.deepEqual(pagination, { total, total_pages: pages, ...counts })
+      }
+      let cursor = {}
+      for (let n = 0; n < pages; n++) {
+        const page = await list({ affix, perPage: 4, ...cursor })
+        assert.deepEqual([page.shown, page.pagination?.current_page], [cut(n), n + 1])
+        assert.equal(page.pagination?.total, total)
+        assert.deepEqual(page.next === undefined, n === pages - 1)
+        cursor = page.cursor ?? {}
+      }
+      assert.deepEqual((await list({ affix, perPage: 4, ...cursor })).shown, [])
+    }
+
+    const some = await list({ sender: 'a', searchKey: 'to a', perPage: 2, page: 2 })
+    assert.deepEqual([some.shown.length, some.pagination?.total], [1, 3])
+    const crawled: string[] = []
+    for await (const { id } of app.client.messages.allUser('a', { perPage: 5 })) crawled.push(id)
+    assert.deepEqual(crawled, ids)
+
+    await app.client.groups.delete('g')
+    await app.client.users.delete('c', { permanent: true })
+    const gone = (await list({})).shown
+    assert.equal(gone.length, total - 6)
+    const between = await app.as('a').messages.listUser('b', { affix: 'prepend' })
+    assert.deepEqual(between.meta.cursor, { affix: 'prepend', id: between.data[0]?.id })
+    assert.equal(between.meta.pagination, undefined)
   })
 })
 

@@ -73,7 +73,7 @@ export const Outcome = (codes: ErrorCode[]) =>
 export const Data = <T extends TSchema>(data: T) =>
   Type.Object({ data }, { additionalProperties: false })
 
-const Pagination = Type.Object(
+export const Pagination = Type.Object(
   {
     total: Type.Integer(),
     count: Type.Integer(),
