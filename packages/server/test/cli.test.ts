@@ -252,6 +252,13 @@ suite('operators', () => {
     const key = await newKey(cookie, password)
     assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [200, 200])
 
+    // As if the session had begun while the command ran, so that the command didn't see it.
+    const set = (value: string) =>
+      queryAt(directoryUrl, `update operators set disabled_at = ${value} where email = $1`, [email])
+    await set('now()')
+    assert.equal(await statusOf({ cookie }), 401)
+    await set('null')
+
     const disabled = await command(['operators', 'disable', 'Nia@example.org'], env)
     assert.match(disabled.stdout, /^Disabled nia@example\.org and ended 1 session\. To undo: /)
     assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 401])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
 import { join, newOperator } from '../../../test/operators.ts'
+import { provisionApp } from './actions.ts'
 import { refuseCollaborator } from './policy.ts'
 
 const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })
@@ -52,6 +53,28 @@ suite('createApp', () => {
     )
     assert.equal(answers.filter(({ status }) => status === 200).length, 5)
     await refused(rui.client.apps.create({ name: 'More' }), 'ERR_APP_CREATION_FAILED_MAX_LIMIT')
+  })
+})
+
+suite('an app that a command creates', () => {
+  test('never goes into service if its first data could not be added', async () => {
+    const rui = await newOperator(server)
+    let half = ''
+    const create = provisionApp(
+      server.deps,
+      { name: 'Half', region: 'us' },
+      {
+        owner: rui,
+        async prepare({ id }) {
+          half = id
+          throw new Error('crash')
+        },
+      },
+    )
+    await assert.rejects(create, /crash/)
+    assert.match(half, /^[0-9a-f]{16}$/)
+    assert.equal(await server.deps.directory.find(half), undefined)
+    assert.deepEqual((await rui.client.apps.list()).data, [])
   })
 })
 
