@@ -260,7 +260,7 @@ suite('operators', () => {
     await set('null')
 
     const disabled = await command(['operators', 'disable', 'Nia@example.org'], env)
-    assert.match(disabled.stdout, /^Disabled nia@example\.org and ended 1 session\. To undo: /)
+    assert.match(disabled.stdout, /^Disabled nia@example\.org and ended 1 session\. To undo this, /)
     assert.deepEqual([await statusOf({ cookie }), await statusOf(key)], [401, 401])
     assert.equal((await signIn(email, password)).status, 401)
     assertRefused(await command(['operators', 'disable', email], env), /already disabled/)

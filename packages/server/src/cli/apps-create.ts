@@ -86,7 +86,7 @@ async function ownerOf(
   const account = await getAccount(deps, String(email))
   if (account.disabled_at) {
     throw new UserError(
-      `${account.email} is disabled. Choose another owner, or run: loquat operators enable ${account.email}`,
+      `${account.email} is disabled. Choose another owner, or enable the account with loquat operators enable.`,
     )
   }
   return account

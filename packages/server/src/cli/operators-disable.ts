@@ -28,8 +28,9 @@ export const operatorsDisable: Command = {
       const printed = { email: account.email, state: 'disabled', sessionsEnded: sessions }
       return context.print(JSON.stringify(printed))
     }
+    // No hint contains the email address: it can contain characters that a shell executes, and people paste hints.
     context.print(
-      `Disabled ${account.email} and ended ${counted(sessions, 'session')}. To undo: loquat operators enable ${account.email}`,
+      `Disabled ${account.email} and ended ${counted(sessions, 'session')}. To undo this, use loquat operators enable.`,
     )
   },
 }

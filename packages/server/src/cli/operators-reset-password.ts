@@ -37,7 +37,7 @@ export const operatorsResetPassword: Command = {
     if (json) return context.print(JSON.stringify({ email, password }))
     context.print(`Operator  ${email}\nPassword  ${password}`)
     if (disabled_at) {
-      context.note(`This account is disabled. To enable it: loquat operators enable ${email}`)
+      context.note('This account is still disabled. To enable it, use loquat operators enable.')
     }
   },
 }
