@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { makeTemplates, withEngines } from '../packages/server/test/engines.ts'
 import {
   type GeneratedFile,
+  generatedExamples,
   generatedFiles,
   generatedSources,
 } from '../packages/server/test/generated.ts'
@@ -17,5 +18,7 @@ function write({ path, content }: GeneratedFile): void {
 for (const file of generatedSources()) write(file)
 await withEngines({ durable: false }, async (engines) => {
   await makeTemplates(engines)
+  Object.assign(process.env, engines)
+  write(await generatedExamples())
   for (const file of await generatedFiles(engines)) write(file)
 })

@@ -1,18 +1,18 @@
 /** Derives the names of methods and types from the operationId and tag of an operation. */
 
-/** `auth_tokens` → `authTokens` */
+/** `Auth tokens` → `authTokens` */
 export const namespaceOf = (tag: string) =>
-  tag.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  tag.toLowerCase().replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase())
 
 export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
- * Drops the noun of the tag from the operationId: `createUser` of `users` becomes `create`, `blockUsers` of `blocked_users`
- * becomes `block`, and `transferGroupOwnership` of `groups` becomes `transferOwnership`.
+ * Drops the noun of the tag from the operationId: `createUser` of `Users` becomes `create`, `blockUsers` of `Blocked users`
+ * becomes `block`, and `transferGroupOwnership` of `Groups` becomes `transferOwnership`.
  */
 export function methodOf(operationId: string, tag: string): string {
   const words = operationId.split(/(?=[A-Z])/)
-  const noun = tag.split('_')
+  const noun = tag.toLowerCase().split(' ')
   for (let from = 0; from < noun.length; from++) {
     const start = lastIndexOf(words, noun.slice(from))
     if (start > 0) return words.toSpliced(start, noun.length - from).join('')

@@ -6,14 +6,14 @@ import { type Schema, typeOf } from '../generator/types.ts'
 
 suite('names', () => {
   const names: [string, string, string][] = [
-    ['createUser', 'users', 'users.create'],
+    ['createUser', 'Users', 'users.create'],
     ['listUsers', 'users', 'users.list'],
-    ['flushAuthTokens', 'auth_tokens', 'authTokens.flush'],
-    ['blockUsers', 'blocked_users', 'blockedUsers.block'],
-    ['listBlockedUsers', 'blocked_users', 'blockedUsers.list'],
-    ['createApiKey', 'api_keys', 'apiKeys.create'],
+    ['flushAuthTokens', 'Auth tokens', 'authTokens.flush'],
+    ['blockUsers', 'Blocked users', 'blockedUsers.block'],
+    ['listBlockedUsers', 'Blocked users', 'blockedUsers.list'],
+    ['createApiKey', 'API keys', 'apiKeys.create'],
     ['transferGroupOwnership', 'groups', 'groups.transferOwnership'],
-    ['changeMemberScope', 'group_members', 'groupMembers.changeScope'],
+    ['changeMemberScope', 'Group members', 'groupMembers.changeScope'],
     ['listUserMessages', 'messages', 'messages.listUser'],
     ['addCategory', 'categories', 'categories.add'],
   ]

@@ -37,8 +37,9 @@ import { Credentials } from './gate/credentials.ts'
 import { addManagement } from './gate/manage.ts'
 import { MANAGE, routedUrl } from './gate/managed.ts'
 import { addAccess } from './gate/plugin.ts'
-import { addOpenApi, addReference } from './platform/http/openapi.ts'
+import { addOpenApi } from './platform/http/openapi.ts'
 import { openHttp } from './platform/http/server.ts'
+import { addReference } from './reference/routes.ts'
 
 /** All areas of the REST API. */
 const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
@@ -85,7 +86,7 @@ export interface ApiOptions {
   console?: string | undefined
 }
 
-/** Builds the HTTP server with both APIs and the console. */
+/** Builds the HTTP server with both APIs, their reference and the console. */
 export async function buildApi(
   deps: Deps,
   { draining = () => false, more = [], console }: ApiOptions = {},
@@ -119,7 +120,7 @@ export async function buildApi(
   }
   await app.register(manage, { prefix: MANAGE })
   await addConsole(app, MANAGE, console)
-  await addReference(app, '/v3')
+  addReference(app, deps)
   return app
 }
 

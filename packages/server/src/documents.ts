@@ -2,6 +2,10 @@ import { documentedRecords } from '@loquat/protocol'
 import { documentedRequests } from './areas/messages/new-message.ts'
 import type { DocumentOptions } from './platform/http/openapi.ts'
 import { ErrorRecord } from './platform/http/schemas.ts'
+import type { ApiDocument } from './reference/document.ts'
+import { addExamples, recordedExamples } from './reference/examples.ts'
+import { introduction, managementIntroduction } from './reference/introduction.ts'
+import { titleTags } from './reference/tags.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,6 +19,11 @@ const host = { default: 'example.com', description: 'Host name of the service.' 
 /** Named schemas that the documents describe in more detail than the routes. */
 export const documented = { ...documentedRecords, ...documentedRequests, Error: ErrorRecord }
 
+function complete(document: object): void {
+  titleTags(document as ApiDocument)
+  addExamples(document as ApiDocument, recordedExamples())
+}
+
 /** The parts of the OpenAPI documents other than the operations. */
 export const documents: DocumentOptions[] = [
   {
@@ -22,11 +31,12 @@ export const documents: DocumentOptions[] = [
     prefix: '/v3',
     stripped: false,
     documented,
+    complete,
     openapi: {
       info: {
         title: 'Loquat',
         version: '3',
-        description: "The REST API of the chat platform, for your servers and your users' devices.",
+        description: introduction,
         license,
       },
       servers: [
@@ -52,12 +62,12 @@ export const documents: DocumentOptions[] = [
     prefix: '/manage',
     stripped: true,
     documented,
+    complete,
     openapi: {
       info: {
         title: 'Loquat management',
         version: '3',
-        description:
-          "The management API, for operators and their scripts. Use `/apps/{appId}/v3/…` to reach an app's data with the operations of the REST API, which its own reference describes.",
+        description: managementIntroduction,
         license,
       },
       servers: [{ url: 'https://manage.{host}', variables: { host } }],

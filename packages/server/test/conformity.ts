@@ -72,6 +72,9 @@ const ajv = new Ajv2020({
 /** The named schemas of both documents, by their references. */
 const named = new Map<string, Schema>()
 
+/** The area that a tag is the title of: `Group members` is `group_members`. */
+const areaOf = (title: string) => title.toLowerCase().replaceAll(' ', '_')
+
 /** Reads all operations of a document; `prefix` precedes its paths on the bare host. */
 function readOperations(file: string, prefix: string): Operation[] {
   const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
@@ -88,7 +91,7 @@ function readOperations(file: string, prefix: string): Operation[] {
       path: prefix + path,
       operationId: operation.operationId,
       summary: operation.summary,
-      tags: operation.tags,
+      tags: operation.tags.map(areaOf),
       scope: operation['x-scope'],
       users: operation['x-users'],
       onBehalfOf: operation['x-on-behalf-of'],

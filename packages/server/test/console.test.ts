@@ -1,19 +1,24 @@
-/** How the api serves the console. */
+/** How the api serves the console and the API reference. */
 import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { build, type Rolldown } from 'vite'
 import { buildApi } from '../src/api.ts'
-import { useServer } from './kit.ts'
+import { managementOperations, operations } from './conformity.ts'
+import { type TestApp, useServer } from './kit.ts'
 
 const server = useServer()
 const SOURCE = fileURLToPath(new URL('../../console', import.meta.url))
 const SCRIPT_LIMIT = 250 * 1024
+const LOAD_LIMIT = 1024 * 1024
 
 suite('the console', () => {
   const built = mkdtempSync(join(tmpdir(), 'loquat-console-'))
@@ -73,6 +78,23 @@ suite('the console', () => {
     assert.doesNotMatch(body, / on\w+=|style=/)
   })
 
+  test('loads less than 1 MB, all pages together', async () => {
+    const paths = [
+      '',
+      ...assets().flatMap((name) => (/\.(br|gz)$/.test(name) ? [] : [`assets/${name}`])),
+    ]
+    let total = 0
+    for (const path of paths) {
+      const { headers, rawPayload } = await api.inject({
+        url: `/manage/console/${path}`,
+        headers: { 'accept-encoding': 'gzip, br' },
+      })
+      assert.equal(headers['content-encoding'], 'br', path)
+      total += rawPayload.length
+    }
+    assert.ok(total > 0 && total < LOAD_LIMIT, `${total} bytes`)
+  })
+
   test('serves no other files', async () => {
     for (const path of ['../package.json', '..%2fpackage.json', '%2e%2e/package.json', '.env']) {
       const { statusCode } = await api.inject(`/manage/console/${path}`)
@@ -101,3 +123,224 @@ suite('the console', () => {
     }
   })
 })
+
+/** A request to the running server, as a browser sends it. */
+async function get(path: string, headers: Record<string, string> = {}) {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    status: number
+    headers: Record<string, string | string[] | undefined>
+    body: string
+    bytes: number
+  }>()
+  const port = server.service.apiPort
+  request(
+    { host: '127.0.0.1', port, path, headers: { 'accept-encoding': 'br', ...headers } },
+    (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const sent = Buffer.concat(chunks)
+        const body =
+          response.headers['content-encoding'] === 'br' ? brotliDecompressSync(sent) : sent
+        const { statusCode: status = 0, headers } = response
+        resolve({ status, headers, body: body.toString(), bytes: sent.length })
+      })
+    },
+  )
+    .on('error', reject)
+    .end()
+  return promise
+}
+
+const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+const textOf = (html: string) =>
+  html.replaceAll(/<[^>]+>/g, '').replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity)
+
+interface Shown {
+  operationId: string
+  language: string
+  code: string
+}
+
+/** All samples of a page. */
+const samplesIn = (html: string): Shown[] =>
+  html
+    .split('<section class="operation" id="')
+    .slice(1)
+    .flatMap((section) =>
+      [...section.matchAll(/<div class="sample" data-id="(\w+)">.*?<code>(.*?)<\/code>/gs)].map(
+        ([, language = '', code = '']) => ({
+          operationId: section.slice(0, section.indexOf('"')),
+          language,
+          code: textOf(code),
+        }),
+      ),
+    )
+
+/** The pages of both references, by path. */
+async function readPages(headers: Record<string, string> = {}): Promise<Map<string, string>> {
+  const pages = new Map<string, string>()
+  for (const docs of ['/v3/docs', '/manage/docs']) {
+    const first = await get(docs, headers)
+    const areas = new Set(
+      [...first.body.matchAll(new RegExp(`"${docs}/([a-z-]+)#`, 'g'))].map(([, area]) => area),
+    )
+    for (const area of areas)
+      pages.set(`${docs}/${area}`, (await get(`${docs}/${area}`, headers)).body)
+  }
+  return pages
+}
+
+suite('the API reference', () => {
+  test('shows every operation with an answer and with samples in four languages', async () => {
+    const pages = await readPages()
+    const samples = [...pages.values()].flatMap(samplesIn)
+    for (const { operationId } of [...operations, ...managementOperations]) {
+      const own = samples.filter((sample) => sample.operationId === operationId)
+      const languages = new Set(own.map(({ language }) => language))
+      assert.deepEqual([...languages], ['curl', 'node', 'python', 'php'], operationId)
+    }
+    checkSyntax(samples)
+  })
+
+  test("has this server's address and the caller's app in samples and document", async () => {
+    const host = `127.0.0.1:${server.service.apiPort}`
+    const named = (await get('/v3/docs/users?appId=clinic1')).body
+    assert.ok(textOf(named).includes(`curl -X POST 'http://${host}/v3/users'`))
+    assert.ok(textOf(named).includes("-H 'appId: clinic1'"))
+    const unnamed = textOf((await get('/v3/docs/users')).body)
+    assert.ok(unnamed.includes("-H 'appId: YOUR_APP_ID'"))
+    const own = textOf((await get('/v3/docs/users', { host: 'clinic1.api-us.localhost:80' })).body)
+    assert.ok(own.includes("curl -X POST 'http://clinic1.api-us.localhost:80/v3/users'"))
+    assert.ok(!own.includes("-H 'appId:"))
+    const managed = textOf((await get('/manage/apps/clinic1/v3/docs/users')).body)
+    assert.ok(managed.includes("-H 'appId: clinic1'"))
+    const keys = textOf((await get('/manage/docs/apps')).body)
+    assert.ok(keys.includes(`curl 'http://${host}/manage/apps`))
+    const onHost = textOf((await get('/docs/apps', { host: 'manage.localhost' })).body)
+    assert.ok(onHost.includes("curl 'http://manage.localhost/apps"))
+    const { servers } = JSON.parse((await get('/v3/openapi.json')).body)
+    assert.equal(servers[0].url, `http://${host}`)
+  })
+
+  test('contains nothing that the caller sent, except host names and app ids', async () => {
+    const script = '%22%3E%3Cscript%3Ealert(1)%3C/script%3E'
+    for (const [path, headers] of [
+      [`/v3/docs/users?appId=${script}`, {}],
+      ['/v3/docs/users', { host: 'a"><script>alert(1)</script>' }],
+    ] as const) {
+      const page = await get(path, headers)
+      assert.equal(page.status, 200)
+      assert.ok(!page.body.includes('alert(1)'))
+      assert.match(String(page.headers['content-security-policy']), /script-src 'self'/)
+    }
+    assert.equal((await get('/v3/docs/nothing')).status, 404)
+  })
+
+  test('loads less than 1 MB with its style and script, whatever the page', async () => {
+    const assets = async (html: string) => {
+      const paths = [...html.matchAll(/(?:href|src)="([^"]+\.(?:css|js)\?[^"]+)"/g)].map(
+        ([, path = '']) => path,
+      )
+      assert.equal(paths.length, 2)
+      return Promise.all(paths.map((path) => get(path)))
+    }
+    const links = (await get('/v3/docs')).body.matchAll(/href="(\/v3\/docs[a-z/-]*)["#]/g)
+    const paths = new Set([...links].map(([, path = '']) => path))
+    assert.ok(paths.has('/v3/docs/errors') && paths.has('/v3/docs/messages'))
+    for (const path of paths) {
+      const page = await get(path)
+      const loaded = [page, ...(await assets(page.body))]
+      for (const { status } of loaded) assert.equal(status, 200, path)
+      const total = loaded.reduce((sum, { bytes }) => sum + bytes, 0)
+      assert.ok(total < LOAD_LIMIT, `${path}: ${total} bytes`)
+    }
+    assert.ok((await get('/v3/openapi.json')).bytes < LOAD_LIMIT)
+  })
+
+  test('is sent again only after a change', async () => {
+    const { headers } = await get('/v3/docs/users')
+    const again = await get('/v3/docs/users', { 'if-none-match': String(headers.etag) })
+    assert.deepEqual([again.status, again.bytes], [304, 0])
+  })
+
+  test('has samples that work', async () => {
+    const app = await server.newApp()
+    const url = `?appId=${app.id}`
+    const samples = [
+      ...samplesIn((await get(`/v3/docs/roles${url}`)).body),
+      ...samplesIn((await get(`/v3/docs/users${url}`)).body),
+      ...samplesIn((await get(`/v3/docs/messages${url}`)).body),
+      ...samplesIn((await get(`/v3/docs/conversations${url}`)).body),
+    ]
+    const run = (language: string, operationId: string, nth = 0) =>
+      runSample(app, samples, { language, operationId, nth })
+    await run('curl', 'createRole')
+    await run('node', 'createUser')
+    await run('python', 'createUser', 1)
+    await run('python', 'sendMessage')
+    const listed = await run('curl', 'listConversations')
+    assert.match(listed, /"conversationId":"amira_user_ben"/)
+    if (hasPhp) await run('php', 'listConversations')
+  })
+})
+
+test('answers with keys and tokens are never compressed', async () => {
+  const app = await server.newApp()
+  const headers = { appid: app.id, apikey: app.apiKey, 'accept-encoding': 'gzip, br' }
+  for (const path of ['/v3/apikeys', '/v3/roles']) {
+    const answer = await get(path, headers)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-encoding'], undefined)
+  }
+})
+
+const hasPhp = spawnSync('php', ['-v']).status === 0
+
+interface Wanted {
+  language: string
+  operationId: string
+  nth: number
+}
+
+/** Runs a sample of a page, with the app's key, in a process of its own. */
+async function runSample(app: TestApp, samples: Shown[], { language, operationId, nth }: Wanted) {
+  const own = samples.filter((one) => one.operationId === operationId && one.language === language)
+  const code = (own[nth]?.code ?? '').replaceAll('YOUR_API_KEY', app.apiKey)
+  const [command, ...args] = {
+    curl: ['sh', '-c', code.replace(/^curl/, 'curl --fail-with-body -s')],
+    node: [process.execPath, '--input-type=module', '-e', code],
+    python: ['python3', '-c', code],
+    php: ['php', '-r', code.replace('<?php', '')],
+  }[language] ?? ['false']
+  return (await promisify(execFile)(command ?? '', args)).stdout
+}
+
+/** Every sample is a program of its language. One process checks all of a language. */
+function checkSyntax(samples: Shown[]): void {
+  const of = (language: string) => samples.filter((one) => one.language === language)
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor
+  for (const { code } of of('node')) AsyncFunction(code)
+  const check = (command: string, args: string[], input: string) => {
+    const { status, stderr } = spawnSync(command, args, { input, encoding: 'utf8' })
+    assert.equal(status, 0, stderr)
+  }
+  check(
+    'sh',
+    ['-n'],
+    of('curl')
+      .map(({ code }) => code)
+      .join('\n'),
+  )
+  const parse = 'import ast, json, sys\nfor code in json.load(sys.stdin): ast.parse(code)'
+  check('python3', ['-c', parse], JSON.stringify(of('python').map(({ code }) => code)))
+  if (hasPhp)
+    check(
+      'php',
+      ['-l'],
+      of('php')
+        .map(({ code }) => code)
+        .join('\n')
+        .replaceAll('\n<?php', ''),
+    )
+}

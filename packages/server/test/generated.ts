@@ -22,6 +22,8 @@ import type { Schema } from '../src/platform/db/query.ts'
 import { Components } from '../src/platform/http/components.ts'
 import { contractPage } from './contract-page.ts'
 import { databaseUrl, TEMPLATES } from './engines.ts'
+import { STORY_SERVER, tellStories } from './examples/tell.ts'
+import { endServer, startServer } from './kit.ts'
 import { readLedger } from './ledger.ts'
 import { realtimePage } from './realtime-page.ts'
 
@@ -37,6 +39,20 @@ export const generatedSources = (): GeneratedFile[] => [
 export interface GeneratedFile {
   path: string
   content: string
+}
+
+/** What the OpenAPI documents are made from, besides the routes: requests to a real server and its answers. */
+export async function generatedExamples(): Promise<GeneratedFile> {
+  const started = await startServer(STORY_SERVER)
+  try {
+    const examples = await tellStories(started.service)
+    return {
+      path: join(ROOT, 'packages/server/examples.gen.json'),
+      content: `${JSON.stringify(examples, null, 2)}\n`,
+    }
+  } finally {
+    await endServer(started)
+  }
 }
 
 export async function generatedFiles(

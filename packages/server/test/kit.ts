@@ -102,13 +102,13 @@ export interface ServerOptions {
 }
 
 /** A server, the environment that it was started with, and its databases. */
-interface Started {
+export interface Started {
   service: Service
   env: Record<string, string>
   urls: string[]
 }
 
-async function startServer(options: ServerOptions): Promise<Started> {
+export async function startServer(options: ServerOptions): Promise<Started> {
   const { roles = ['api'], cells = ONE_CELL, env: extra = {}, console = '' } = options
   const directoryUrl = await cloneDatabase('directory')
   const urls = [directoryUrl]
@@ -121,7 +121,7 @@ async function startServer(options: ServerOptions): Promise<Started> {
   return { service: await serve(readConfig(env), roles, { console }), env, urls }
 }
 
-async function endServer({ service, urls }: Started): Promise<void> {
+export async function endServer({ service, urls }: Started): Promise<void> {
   await service.drain()
   for (const url of urls) await dropDatabase(url)
 }

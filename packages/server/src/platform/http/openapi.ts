@@ -1,7 +1,6 @@
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Components } from './components.ts'
-import { lazily } from './lazily.ts'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
 
@@ -13,6 +12,8 @@ export interface DocumentOptions {
   prefix: string
   /** Whether the prefix is part of the server's URL instead of the paths. */
   stripped: boolean
+  /** Changes the document once all routes are in it. */
+  complete: (document: object) => void
   openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
   /** Named schemas that the document describes in more detail than the routes. */
   documented: Record<string, object>
@@ -20,7 +21,7 @@ export interface DocumentOptions {
 
 /** Collects the routes that are registered after it. */
 export async function addOpenApi(app: FastifyInstance, options: DocumentOptions): Promise<void> {
-  const { decorator, prefix, stripped, openapi, documented } = options
+  const { decorator, prefix, stripped, complete, openapi, documented } = options
   await app.register(swagger, {
     decorator,
     openapi: { openapi: '3.1.0', ...openapi },
@@ -31,7 +32,11 @@ export async function addOpenApi(app: FastifyInstance, options: DocumentOptions)
         url: own && stripped ? url.slice(prefix.length) : url,
       }
     },
-    transformObject: (given) => withComponents(describeParameters(given), documented),
+    transformObject: (given) => {
+      const document = withComponents(describeParameters(given), documented)
+      complete(document)
+      return document
+    },
   } as swagger.SwaggerOptions)
 }
 
@@ -63,40 +68,4 @@ function withComponents(document: Document, documented: Record<string, object>):
   const paths = components.refer(document.paths)
   const others = 'components' in document ? document.components : {}
   return { ...document, components: { ...others, schemas: components.schemas }, paths } as Document
-}
-
-/** Serves the document as a web page and as JSON. The page loads nothing from other hosts. */
-export async function addReference(app: FastifyInstance, prefix: `/${string}`): Promise<void> {
-  app.get(`${prefix}/openapi.json`, { schema: { hide: true } }, async () => app.swagger())
-  const page = lazily(() => openReference(prefix))
-  for (const path of [`${prefix}/docs`, `${prefix}/docs/js/scalar.js`]) {
-    app.get(path, { schema: { hide: true }, logLevel: 'silent' }, async (request, reply) => {
-      const { routing } = await page()
-      reply.hijack()
-      routing(request.raw, reply.raw)
-    })
-  }
-}
-
-/** Started on the first visit: the page has megabytes of script, which would add a third of a second to every start. */
-async function openReference(prefix: `/${string}`): Promise<FastifyInstance> {
-  const { default: reference } = await import('@scalar/fastify-api-reference')
-  const server = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  await server.register(reference, {
-    routePrefix: `${prefix}/docs`,
-    configuration: {
-      url: `${prefix}/openapi.json`,
-      pageTitle: 'Loquat',
-      withDefaultFonts: false,
-      hideClientButton: true,
-      hideTestRequestButton: true,
-      telemetry: false,
-      // Hide buttons that lead to services of Scalar.
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  })
-  await server.ready()
-  return server
 }

@@ -1,0 +1,78 @@
+import type { ApiDocument } from './document.ts'
+
+/** The areas of both APIs: how routes name them, their titles in the documents, and what they are for. */
+const AREAS: Record<string, [title: string, description: string]> = {
+  users: [
+    'Users',
+    'The people of your app. Create a user when somebody signs up with you; the uid is your own id for them.',
+  ],
+  auth_tokens: [
+    'Auth tokens',
+    "What a user's device sends instead of an API key. Your server creates a token and passes it to the device.",
+  ],
+  messages: [
+    'Messages',
+    'Send messages to users and groups, read the history, search it, react, pin and save.',
+  ],
+  threads: ['Threads', 'Replies to one message, and who follows them.'],
+  interactions: [
+    'Interactions',
+    'What people do with the buttons and forms of interactive messages.',
+  ],
+  conversations: [
+    'Conversations',
+    "A user's list of conversations with the last message and the unread count; receipts, tags and pins.",
+  ],
+  groups: ['Groups', 'Public, private and password-protected groups.'],
+  group_members: ['Group members', 'Who is in a group, and with which scope.'],
+  banned_users: ['Banned users', "Users who can't join a group or read it."],
+  friends: [
+    'Friends',
+    'Mutual relations between users. Roles can limit lists and messages to friends.',
+  ],
+  blocked_users: ['Blocked users', "Users who can't reach each other in 1:1 conversations."],
+  roles: ['Roles', 'What kinds of users there are, and what they may do.'],
+  bots: ['Bots', 'Users that your server speaks for. They never sign in.'],
+  events: [
+    'Events',
+    'The log of everything that happened in your app. Read it from any position that is still kept.',
+  ],
+  webhooks: [
+    'Webhooks',
+    'HTTPS calls to your server for the events that you choose, signed and retried.',
+  ],
+  stats: ['Stats', 'How much your app is used.'],
+  api_keys: ['API keys', 'The credentials of your servers.'],
+
+  operators: ['Operators', 'The accounts of the people who manage apps.'],
+  invitations: ['Invitations', 'How operators join the team of an app.'],
+  sessions: ['Sessions', 'Signing in and out, and the places where you are signed in.'],
+  totp: ['TOTP', 'One-time codes as a second factor for signing in.'],
+  keys: ['Keys', 'A key and a secret let a script act as you, without a session.'],
+  apps: ['Apps', 'Create, rename, delete and restore apps.'],
+  collaborators: ['Collaborators', 'The team of an app and their roles.'],
+  settings: ['Settings', "An app's limits and behaviour. Changes take effect immediately."],
+  audit_entries: ['Audit entries', 'Who changed what, and when. Entries are never changed.'],
+}
+
+/** Gives the tags of a document their titles and descriptions, in the order of the table. */
+export function titleTags(document: ApiDocument): void {
+  const used = new Set<string>()
+  for (const methods of Object.values(document.paths)) {
+    for (const operation of Object.values(methods)) {
+      operation.tags = operation.tags.map((tag) => {
+        used.add(tag)
+        return AREAS[tag]?.[0] ?? tag
+      })
+    }
+  }
+  const unknown = [...used].filter((tag) => !AREAS[tag])
+  if (unknown.length > 0) {
+    throw new Error(
+      `Give these tags a title and a description in reference/tags.ts: ${unknown.join(', ')}`,
+    )
+  }
+  document.tags = Object.entries(AREAS)
+    .filter(([tag]) => used.has(tag))
+    .map(([, [name, description]]) => ({ name, description }))
+}

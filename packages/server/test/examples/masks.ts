@@ -1,0 +1,105 @@
+/** Replaces what differs from run to run: keys, tokens, times, durations. Everything else must be the same in each run. */
+import { createHash } from 'node:crypto'
+
+/** Monday, 2 March 2026, 09:00 UTC. */
+const START = 1_772_442_000
+const DAY = 86_400
+
+/** The first message of the stories has the next id. */
+export const LAST_MESSAGE_ID = 4100
+
+/** Strings under these names are secrets or random ids. */
+const SECRETS = ['apiKey', 'authToken', 'secret', 'key', 'invitation', 'recoveryCodes', 'next']
+
+/** Seconds after the time of the record itself. */
+const LATER: Record<string, number> = {
+  deliveredAt: 2,
+  readAt: 30,
+  editedAt: 90,
+  deletedAt: 120,
+  pinnedAt: 150,
+  savedAt: 180,
+  oldSecretUntil: DAY,
+  expiresAt: 7 * DAY,
+  scheduledToDeleteAt: 30 * DAY,
+}
+
+const isTime = (name: string, value: unknown) =>
+  typeof value === 'number' && value > 1_600_000_000 && /(At|Until|^at)$/.test(name)
+
+const isUuid = (value: unknown) => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value)
+
+export class Masks {
+  readonly #standIns = new Map<string, string>()
+
+  /** Replaces a value wherever it occurs, in requests and answers. */
+  add(real: string, standIn: string): void {
+    if (!this.#standIns.has(real)) this.#standIns.set(real, standIn)
+  }
+
+  mask<T>(value: T): T {
+    this.#find('', value)
+    const text = JSON.stringify(this.#timed('', value, 0))
+    return JSON.parse(
+      // Short values could be part of others.
+      [...this.#standIns].reduce(
+        (masked, [real, standIn]) =>
+          real.length < 12
+            ? masked.replaceAll(JSON.stringify(real), JSON.stringify(standIn))
+            : masked.replaceAll(real, standIn),
+        text,
+      ),
+    )
+  }
+
+  #find(name: string, value: unknown): void {
+    if (typeof value === 'string') {
+      // The length of a cursor differs too.
+      const like = name === 'next' ? 'x'.repeat(40) : value
+      if (SECRETS.includes(name) || isUuid(value)) this.add(value, this.#invent(like))
+    } else if (Array.isArray(value)) {
+      for (const item of value) this.#find(name, item)
+    } else if (typeof value === 'object' && value !== null) {
+      // The id of an app is random too.
+      if ('baseUrl' in value && 'id' in value) this.#find('key', value.id)
+      for (const [key, item] of Object.entries(value)) this.#find(key, item)
+    }
+  }
+
+  /** A value of the same length in the same alphabet. What comes before the random part stays, except for the time. */
+  #invent(real: string): string {
+    const [, head = '', time = '', rest = ''] =
+      /^(whsec_|[a-z0-9_-]+_(?=1\d{9}[0-9a-f]{40}$))?((?<=_)1\d{9})?(.*)$/s.exec(real) ?? []
+    const seed = createHash('sha512').update(`example ${this.#standIns.size}`)
+    const random = seed.digest('hex').repeat(4)
+    const base64 = Buffer.from(random).toString('base64url')
+    const invented = /^[0-9a-f-]+$/.test(rest)
+      ? rest.replaceAll(/[0-9a-f]/g, (_, at: number) => random[at] ?? '')
+      : rest.replaceAll(/[A-Za-z0-9_+/-]/g, (letter, at: number) =>
+          /^[A-Z2-7]+$/.test(rest) ? base32(random, at) : (base64[at] ?? letter),
+        )
+    return head + (time && String(START)) + invented
+  }
+
+  /** Records with a number are a minute apart, in its order. */
+  #timed(name: string, value: unknown, parent: number): unknown {
+    if (isTime(name, value)) return START + parent * 60 + (LATER[name] ?? 0)
+    if (name === 'durationMs') return 84
+    if (Array.isArray(value)) return value.map((item) => this.#timed(name, item, parent))
+    if (typeof value !== 'object' || value === null) return value
+    const own = numberOf(value as Record<string, unknown>) ?? parent
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, this.#timed(key, item, own)]),
+    )
+  }
+}
+
+const base32 = (random: string, at: number) =>
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(random[at] ?? '0', 16) * 2] ?? 'A'
+
+function numberOf({ id, uid, guid }: Record<string, unknown>): number | undefined {
+  // Users and groups are as old as the app, wherever they are shown.
+  if (uid !== undefined || guid !== undefined) return 0
+  if (typeof id === 'string' && /^4[1-9]\d\d$/.test(id)) return Number(id) - LAST_MESSAGE_ID
+  return undefined
+}

@@ -1,0 +1,44 @@
+/** All stories, in their order. */
+import type { Examples } from '../../src/reference/examples.ts'
+import type { Service } from '../../src/serve.ts'
+import type { ServerOptions } from '../kit.ts'
+import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
+import { createGroups, manageGroups } from './groups.ts'
+import { followEvents, manageWebhooks, readUsage } from './integrations.ts'
+import { LAST_MESSAGE_ID } from './masks.ts'
+import { manageConversations, talk } from './messages.ts'
+import { createPeople, managePeople } from './people.ts'
+import { openStory } from './story.ts'
+
+/** What the stories need. No other app may use the server before them: ids would differ. */
+export const STORY_SERVER: ServerOptions = {
+  roles: ['api', 'worker'],
+  env: {
+    LOQUAT_PUBLIC_URL: 'https://example.com',
+    LOQUAT_SIGN_UP: 'open',
+    LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true',
+  },
+}
+
+/** The examples of all operations. */
+export async function tellStories({ deps, apiPort }: Service): Promise<Examples> {
+  const story = await openStory(apiPort ?? 0)
+  const appId = await createAccountAndApp(story)
+  const app = await deps.directory.find(appId)
+  if (!app?.cell) throw new Error('this server does not serve the new app')
+  const served = { ...app, cell: app.cell }
+  const text = `select setval('message_ids', ${LAST_MESSAGE_ID})`
+  await served.cell.db.query({ name: '', text, values: [] })
+  await createPeople(story)
+  await createGroups(story)
+  await talk(story)
+  await manageConversations(story)
+  await managePeople(story)
+  await manageGroups(story)
+  await followEvents(story, served)
+  await manageWebhooks(story, served)
+  await readUsage(story, served)
+  await manageApp(story, appId)
+  await secureAccount(story)
+  return story.examples
+}
