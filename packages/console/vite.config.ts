@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { env } from 'node:process'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -12,8 +15,25 @@ const englishOnly: Plugin = {
   },
 }
 
+/** Quality 11 takes ten times as long and saves another 4 %. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+
+/** Writes every file compressed too. The api sends the form that the browser accepts. */
+const compressed: Plugin = {
+  name: 'compressed',
+  apply: 'build',
+  writeBundle({ dir = '' }, bundle) {
+    for (const name of Object.keys(bundle)) {
+      const path = join(dir, name)
+      const content = readFileSync(path)
+      writeFileSync(`${path}.br`, brotliCompressSync(content, BROTLI))
+      writeFileSync(`${path}.gz`, gzipSync(content))
+    }
+  },
+}
+
 export default defineConfig(({ command }) => ({
-  plugins: [englishOnly, react()],
+  plugins: [englishOnly, react(), compressed],
   // The api serves these files at /console/ on manage.<host> and at /manage/console/ on all other hosts.
   base: command === 'serve' ? '/manage/console/' : './',
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },

@@ -33,10 +33,12 @@ export async function addConsole(
       root: built,
       prefix: `${manage}/console/`,
       cacheControl: false,
+      // The build writes every file compressed too. None of them holds a secret.
+      preCompressed: true,
       setHeaders(reply, path) {
         for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value)
         // All file names except the page's contain a hash of the content.
-        const page = path.endsWith('.html')
+        const page = /\.html(\.br|\.gz)?$/.test(path)
         reply.header('cache-control', page ? 'no-cache' : 'public, max-age=31536000, immutable')
       },
     })

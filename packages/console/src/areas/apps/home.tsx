@@ -35,6 +35,7 @@ export function AppHome() {
             <Copyable label="Region" value={region} />
             {key && <Copyable label="API key" value={key} />}
             <Problem error={keys.error} retry={keys.refetch} />
+            <a href={`../apps/${appId}/v3/docs`}>API reference</a>
           </Panel>
           {role !== 'moderator' && (
             <Panel
