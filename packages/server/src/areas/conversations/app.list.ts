@@ -79,6 +79,7 @@ function byWalk({ db, filter, views }: Found): Paging<AppViewRow> {
       return key && keyOf(key)
     },
     count: () => countWalked(db, filter, views, counted),
+    slowCount: filter.filtered || filter.unique,
   }
 }
 

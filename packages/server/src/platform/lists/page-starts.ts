@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Cache } from '../cache/cache.ts'
+import type { Count } from './count.ts'
 
 const SECONDS = 60
 
@@ -8,7 +9,8 @@ export type PageKey = readonly (string | number)[]
 
 /**
  * Remembers the start of the next page, so that reading a list page by page costs the same for each page. For any
- * other page, after a long wait, or if Redis is down, the rows before the page have to be counted.
+ * other page, after a long wait, or if Redis is down, the rows before the page have to be counted. Of lists that are too
+ * long to be counted, it also remembers that they are, and where they end.
  */
 export class PageStarts {
   readonly #cache: Cache
@@ -24,6 +26,15 @@ export class PageStarts {
 
   remember(list: unknown, page: number, after: PageKey): Promise<void> {
     return this.#set(keyOf(list, page), after)
+  }
+
+  /** The capped count of a list. */
+  findCount(list: unknown): Promise<Count | undefined> {
+    return this.#get<Count>(keyOf(list, 'count'))
+  }
+
+  rememberCount(list: unknown, count: Count): Promise<void> {
+    return this.#set(keyOf(list, 'count'), count)
   }
 
   /** The number of rows of a list that is too long to be counted, known since its last page was read. */
@@ -45,7 +56,7 @@ export class PageStarts {
   }
 }
 
-function keyOf(list: unknown, page: number | 'end'): string {
+function keyOf(list: unknown, page: number | 'count' | 'end'): string {
   const digest = createHash('sha256').update(JSON.stringify(list)).digest('base64url')
   return `page:${digest}:${page}`
 }

@@ -20,6 +20,8 @@ export interface Paging<R> {
   /** The sort key of row number `count` after `from`, for page numbers that nobody paged to. */
   startOf(count: number, from?: PageKey): Promise<PageKey | undefined>
   count(): Promise<Count>
+  /** Whether counting reads row by row: a capped count is then remembered with the page starts. */
+  slowCount?: boolean
 }
 
 export interface KeysetList<R> extends Paging<R> {
@@ -54,7 +56,8 @@ export async function keysetPage<R>(
   const { perPage } = request
   const remembered = [list.name, list.filters, perPage, request.from]
   let counted: Count | undefined
-  const count = async (counting = list.count) => (counted ??= await counting())
+  const count = async (counting = () => countOf(tools, list, request, remembered)) =>
+    (counted ??= await counting())
   const { after, skipped, beyond, known } = await startOf(
     tools,
     { ...list, count },
@@ -98,6 +101,20 @@ export async function keysetPage<R>(
   }
 }
 
+async function countOf<R>(
+  { starts }: KeysetTools,
+  list: KeysetList<R>,
+  { counted }: KeysetRequest,
+  remembered: unknown,
+): Promise<Count> {
+  if (!list.slowCount || counted) return list.count()
+  const known = await starts.findCount(remembered)
+  if (known) return known
+  const count = await list.count()
+  if (count.capped) await starts.rememberCount(remembered, count)
+  return count
+}
+
 /** Where a page starts, and how many rows come before it. A cursor contains both. */
 interface Cursor {
   after: PageKey
@@ -130,7 +147,9 @@ async function startOf<R>(
   }
   if (!known && !from) {
     const { total, capped, most = Number.POSITIVE_INFINITY } = await list.count()
-    if (skipped >= (capped ? most : total)) return { after: undefined, skipped, beyond: true }
+    // A remembered count may be out of date.
+    const limit = capped && list.slowCount ? Number.POSITIVE_INFINITY : capped ? most : total
+    if (skipped >= limit) return { after: undefined, skipped, beyond: true }
   }
   const after = known ?? (await list.startOf(skipped, from))
   return { after, skipped, beyond: after === undefined }
