@@ -1,6 +1,13 @@
 /** docs/contract.md, from the contract ledger. */
 import { impossibleErrors } from '@loquat/protocol'
-import type { Area, ContractOperation, Field, Ledger, State } from './ledger.ts'
+import {
+  type Area,
+  type ContractOperation,
+  type Field,
+  isLink,
+  type Ledger,
+  type State,
+} from './ledger.ts'
 
 /** One fact of the contract. */
 interface Entry {
@@ -44,7 +51,7 @@ export function contractPage(note: string, ledger: Ledger): string {
 function entriesOf(area: Area): Entry[] {
   const fields = (where: string, list: Field[]): Entry[] =>
     list
-      .filter(({ path }) => path !== 'extends')
+      .filter((field) => !isLink(field))
       .map(({ path, state }) => ({ kind: 'fields', name: `${where} ${path}`, state }))
   return [
     ...area.operations.flatMap((operation): Entry[] => [
@@ -243,6 +250,7 @@ function operationRow({ name, state, deprecated, onBehalfOf, ...rest }: Contract
 /** With a star if required, and with the state if it isn't that of the whole. */
 function fieldNames(fields: Field[], outer: State = { state: 'built' }): string {
   return fields
+    .filter(({ path }) => path !== '$ref')
     .map(({ path, is, required, state }) => {
       if (path === 'extends') return `all of ${is}`
       const mark = state.state === outer.state ? '' : ` (${stateText(state)})`

@@ -11,7 +11,15 @@ import {
   triggers,
 } from '@loquat/protocol'
 import { settings } from '../src/core/settings.ts'
-import type { Additions, Area, ContractOperation, Field, Ledger, State } from './ledger.ts'
+import {
+  type Additions,
+  type Area,
+  type ContractOperation,
+  type Field,
+  isLink,
+  type Ledger,
+  type State,
+} from './ledger.ts'
 import {
   contradiction,
   find,
@@ -51,7 +59,11 @@ function readDocument(file: string): Operation[] {
     paths: Record<string, Record<string, DocumentOperation>>
     components: { schemas?: Record<string, Schema> }
   }
-  const resolve = (ref: string) => components.schemas?.[ref.split('/').at(-1) ?? ''] ?? {}
+  const resolve = (ref: string) => {
+    const schema = components.schemas?.[ref.split('/').at(-1) ?? '']
+    if (!schema) throw new Error(`${file} has no ${ref}`)
+    return schema
+  }
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, source]) => {
       const responses = Object.values(source.responses).map(({ content }) => jsonOf(content))
@@ -100,12 +112,32 @@ const isOffered = ({ state }: { state: State }) => state.state !== 'waiting'
 
 /** What is wrong with entries of an area: built ones that differ or don't exist, waiting ones that do. */
 export const checkArea = (area: Area, ledger: Ledger): string[] => [
+  ...[...area.records].flatMap(([name, fields]) => checkRecord(name, fields, ledger)),
   ...area.operations.flatMap((operation) => checkOperation(operation, ledger)),
   ...area.errors.flatMap(checkError),
   ...area.triggers.flatMap(checkTrigger),
   ...area.events.flatMap(checkEvent),
   ...area.settings.flatMap(checkSetting),
 ]
+
+/** Records are compared where an operation answers with them, or with the component that they name. */
+function checkRecord(name: string, fields: Field[], { areas }: Ledger): string[] {
+  const component = fields.find(({ path }) => path === '$ref')?.is
+  const { resolve = unresolved } = documents.get('GET /v3/messages') ?? {}
+  if (component) {
+    const own = fields.filter((field) => !isLink(field))
+    const schema = resolve(`#/components/schemas/${component}`)
+    return checkFields(name, own, [schema], { resolve, request: false })
+  }
+  const answered = areas
+    .flatMap((area) => area.operations)
+    .flatMap(({ answer, meta }) => [answer?.record, answer?.or, ...meta.map((one) => one.record)])
+  const extended = areas
+    .flatMap((area) => [...area.records.values()].flat())
+    .flatMap(({ path, is }) => (path === 'extends' ? is : []))
+  const compared = [...answered, ...extended].includes(name)
+  return compared || !fields.some(isBuilt) ? [] : [`the record ${name} is compared with nothing`]
+}
 
 function checkOperation(operation: ContractOperation, { areas, records }: Ledger): string[] {
   const { state, at, answer } = operation
@@ -133,6 +165,12 @@ function checkOperation(operation: ContractOperation, { areas, records }: Ledger
             response,
           )
         : []),
+      ...checkFields(
+        `${name}: ${answer?.or}`,
+        recordOf(answer?.or),
+        dataOf(ours, ['one', 'list']),
+        response,
+      ),
       ...operation.meta.filter(isBuilt).flatMap((meta) => {
         const schemas = schemasAt(ours, `meta.${meta.name}`)
         return checkFields(`${name}: meta.${meta.name}`, recordOf(meta.record), schemas, response)

@@ -249,13 +249,16 @@ function readArea(source: AreaSource): Area {
 const readFile = (name: string) =>
   parse(readFileSync(`${FOLDER}${name}.yaml`, 'utf8'), { merge: true, maxAliasCount: -1 })
 
+/** Fields that aren't fields: the record that this one extends, and the schema in our document that shows it. */
+export const isLink = ({ path }: Field) => path === 'extends' || path === '$ref'
+
 /** A record's own fields, and those of the record that it extends. */
 function allFields(name: string, records: Map<string, Field[]>): Field[] {
   const fields = records.get(name)
   if (!fields) throw new Error(`the ledger has no record "${name}"`)
-  return fields.flatMap((field) =>
-    field.path === 'extends' ? allFields(field.is, records) : [field],
-  )
+  const extended = fields.find(({ path }) => path === 'extends')?.is
+  const own = fields.filter((field) => !isLink(field))
+  return extended ? [...allFields(extended, records), ...own] : own
 }
 
 export function readLedger(): Ledger {
