@@ -31,11 +31,10 @@ export async function lists(env: EnginesEnv, report: Report): Promise<Figure[]> 
     // The state of the database a few minutes after a fill.
     await vacuum(deps)
     const meter = new Meter(deps.directory.cell('us-1'), /^(users|groups|totals)\./)
-    return [
-      ...(await buffers(meter, large, small)),
-      ...(await firstPages(meter, large, small, report)),
-      await jump(large, small),
-    ]
+    const plain = await buffers(meter, large, small)
+    await deps.directory.cell('us-1').db.query({ name: '', text: CONNECT, values: [] })
+    await vacuum(deps)
+    return [...plain, ...(await firstPages(meter, large, small, report)), await jump(large, small)]
   } finally {
     await api.close()
     await closeDeps(deps)
@@ -67,7 +66,6 @@ async function filledApp(
   const options = { onProgress: () => {}, signal }
   await fillApp(app, { kind: users, wanted: wanted.users, ...options })
   await fillApp(app, { kind: groups, wanted: wanted.groups, members: 2, ...options })
-  await app.cell.db.query({ name: '', text: CONNECT, values: [app.no] })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   report(`${wanted.users} users and ${wanted.groups} groups filled in ${seconds} s`)
   return async (query, path = '/v3/users') => {
@@ -82,10 +80,9 @@ async function filledApp(
 /** One user in a hundred is online. */
 const CONNECT = `
   with chosen as (
-    update users set online = true where app_no = $1 and hashtext(uid) % 100 = 0
-    returning uid, name_key)
+    update users set online = true where hashtext(uid) % 100 = 0 returning app_no, uid, name_key)
   insert into presence (app_no, uid, name_key, gateways)
-  select $1, uid, name_key, array[gen_random_uuid()] from chosen`
+  select app_no, uid, name_key, array[gen_random_uuid()] from chosen`
 
 async function buffers(meter: Meter, large: Ask, small: Ask): Promise<Figure[]> {
   const cost = async (ask: Ask, query: string, path?: string) =>

@@ -17,7 +17,7 @@ import {
 } from '../../platform/lists/keyset.ts'
 import type { Listed, Paging } from '../../platform/lists/page.ts'
 import type { PageKey } from '../../platform/lists/page-starts.ts'
-import { walkOn } from '../../platform/lists/strategies.ts'
+import { isNear, walkOn } from '../../platform/lists/strategies.ts'
 import { conditions } from './filters.ts'
 import type { GroupListQuery } from './schema.ts'
 
@@ -110,13 +110,15 @@ async function listGroups(
   return complete ? { rows } : seek<Row>(db, filter, range)
 }
 
-/** The sort key of group number `count`. A few groups that pass are sorted, many are walked to. */
+/** The sort key of group number `count`. */
 async function startOf(db: Executor, filter: GroupFilter, count: number, from?: PageKey) {
   // Without conditions: an index-only scan.
   if (filter.where.length === 0) return findStart(db, filter, count, from)
   const range = { after: from, offset: count - 1, limit: 1 }
-  const { rows, passed } = await seek<Row>(db, filter, range, COUNT_CAP)
-  const [row] = passed <= COUNT_CAP ? rows : await walkOn<Row>(db, filter, range, LONG_WALK)
+  const all = await getTotal(db, filter.appNo, 'groups')
+  const [row] = (await isNear(db, filter, count, { all }))
+    ? await walkOn<Row>(db, filter, range, LONG_WALK)
+    : (await seek<Row>(db, filter, range)).rows
   return row && keyOf(row)
 }
 

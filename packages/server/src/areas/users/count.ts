@@ -13,6 +13,8 @@ export const CAP = 10_000
 /** Wide enough to fill a page if one user in fifty passes, and to estimate how many do. */
 export const WALK = 5_000
 
+const ALL = 2_147_483_647
+
 /** How many of some users, in list order, pass. */
 interface Sample {
   passed: number
@@ -45,6 +47,8 @@ async function countFiltered(db: Db, filter: UserFilter, known?: Sample): Promis
   if (await manyStart(db, filter)) return { total: CAP, capped: true }
   const sample = known ?? (filter.few ? undefined : await walk(db, filter, { limit: 0 }, WALK))
   if (sample && !known && sample.walked < WALK) return { total: sample.passed, capped: false }
+  // Fewer users are online than an index of all users finds.
+  if (filter.present && sample) return countInOrder(db, filter)
   const width = sample && (await widthToCap(db, filter, sample))
   if (width !== undefined) {
     const count = await countInOrder(db, filter, width)
@@ -54,14 +58,13 @@ async function countFiltered(db: Db, filter: UserFilter, known?: Sample): Promis
 }
 
 /** The app's users are counted all the time, those online when asked. */
-async function countWhole(db: Executor, filter: UserFilter): Promise<Count> {
+async function countWhole(db: Db, filter: UserFilter): Promise<Count> {
   if (!filter.present) return { total: await countAll(db, filter), capped: false }
-  const first = inOrder(filter, undefined, CAP + 1)
-  const count = await countCapped(db, filter, sql`select from ${first} first_users`, CAP)
+  const count = await countInOrder(db, filter)
   return count.capped ? capped(db, filter) : count
 }
 
-async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {
+export async function countAll(db: Executor, { appNo, states }: UserFilter): Promise<number> {
   const totals = states.map((state) => getTotal(db, appNo, `users.${state}`))
   return (await Promise.all(totals)).reduce((sum, part) => sum + part, 0)
 }
@@ -87,11 +90,12 @@ async function widthToCap(
   return steps * STEP < entries * ENTRY + reads * READ ? Math.ceil(steps * 1.5) : undefined
 }
 
-const countInOrder = (db: Db, filter: UserFilter, width: number): Promise<Count> =>
+/** How many of the first `width` users pass, by default of all of them. */
+const countInOrder = (db: Db, filter: UserFilter, width = ALL): Promise<Count> =>
   planned(db, orderIndex, (tx) => {
     const walked = inOrder(filter, undefined, width, { looked: filter.looked })
-    const passing = sql`select from ${walked} walked where ${joinSql(filter.where, ' and ')}`
-    return countCapped(tx, filter, passing, CAP)
+    const passes = joinSql([sql`true`, ...filter.where], ' and ')
+    return countCapped(tx, filter, sql`select from ${walked} walked where ${passes}`, CAP)
   })
 
 /**

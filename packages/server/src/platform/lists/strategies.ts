@@ -48,6 +48,21 @@ export async function walkOn<R extends QueryResultRow>(
   }
 }
 
+/**
+ * Whether walking to row number `count` costs less than sorting all rows that pass, by the share of the first rows that
+ * pass. `all` is the number of rows, `step` the cost of walking over one compared with finding one by index.
+ */
+export async function isNear(
+  db: Executor,
+  list: Keyset,
+  count: number,
+  { all, step = 1 }: { all: number; step?: number },
+): Promise<boolean> {
+  const { passed, walked } = await walk(db, list, { limit: 0 }, FIRST)
+  const share = passed / walked
+  return (count / share) * step < share * all
+}
+
 /** How many rows pass, up to the cap, if no index can tell. */
 export async function countWalked(
   db: Executor,
