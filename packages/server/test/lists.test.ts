@@ -20,7 +20,7 @@ const GROUPS = 2_500
 const MEMBERS = 10_300
 const MESSAGES = LONG ? 16_000 : 4_000
 /** How many filters alone, pairs of them, and whole lists are checked: in the long form all filters alone. */
-const [ALONE, PAIRS, WHOLE] = LONG ? [100, 40, 10] : [6, 3, 1]
+const [ALONE, PAIRS, WHOLE] = LONG ? [100, 40, 10] : [5, 2, 1]
 /** Lists of more records are read in part only. */
 const LONGEST = LONG ? Number.POSITIVE_INFINITY : 500
 

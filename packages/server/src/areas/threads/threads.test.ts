@@ -378,6 +378,31 @@ suite('listThreads', () => {
       5,
     )
   })
+
+  test('fills pages although threads of a removed user are not swept yet', async () => {
+    const app = await newApp()
+    const ids: string[] = []
+    for (const sender of ['a', 'b', 'b', 'b', 'c']) {
+      const { id } = await say(app, sender, GROUP)
+      await reply(app, 'a', id)
+      ids.push(id)
+    }
+    const text = `update users set removed_at = now() where app_no = $1 and uid = 'b'`
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    for (const [affix, first, second] of [
+      ['prepend', ids[4], ids[0]],
+      ['append', ids[0], ids[4]],
+    ]) {
+      const { data, meta } = await get(
+        app,
+        `/threads?limit=1&affix=${affix}&updatedAt=${affix === 'append' ? 1 : 9e9}`,
+      )
+      assert.deepEqual([data[0]?.id, meta.next?.id], [first, first])
+      const next = new URLSearchParams({ ...meta.next, limit: 1 })
+      const rest = await get(app, `/threads?${next}`)
+      assert.deepEqual([rest.data[0]?.id, rest.meta.next], [second, undefined])
+    }
+  })
 })
 
 suite('unfollowThread', () => {
