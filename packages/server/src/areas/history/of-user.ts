@@ -15,8 +15,8 @@ import { rowsOf } from './list.ts'
 import { toAnswer } from './page.ts'
 import { sizeOf } from './queries.ts'
 import type { UserHistoryQuery } from './schema.ts'
-import { directOf, type Listed, ofSenders, streamsOfConversations } from './streams.ts'
-import type { Walked } from './walk.ts'
+import { directOf, type Listed, ONE, ofSenders, streamsOfConversations } from './streams.ts'
+import { type Range, type Walked, walkOnce } from './walk.ts'
 
 /** How far totals are counted. */
 const CAP = 10_000
@@ -143,12 +143,10 @@ async function answer(
 }
 
 /** The next messages after an id, in the direction of the list. */
-async function readAfter(
-  { actor, query, parts, down }: UserList,
-  id: number | undefined,
-  limit: number,
-): Promise<Walked> {
+async function readAfter(list: UserList, id: number | undefined, limit: number): Promise<Walked> {
+  const { actor, query, parts, down } = list
   const range = { down, limit, after: down ? 0 : (id ?? 0), before: down ? (id ?? LAST) : LAST }
+  if (isWhole(query)) return { rows: await readWhole(list, range), walkedTo: undefined }
   const isBefore = (one: number, other: number) => (down ? one > other : one < other)
   const rows = new Map<number, MessageRow>()
   let walkedTo: number | undefined
@@ -162,6 +160,34 @@ async function readAfter(
     .filter((row) => walkedTo === undefined || !isBefore(walkedTo, row.id))
     .sort((one, other) => (isBefore(one.id, other.id) ? -1 : 1))
   return { rows: merged.slice(0, limit), walkedTo: merged.length < limit ? walkedTo : undefined }
+}
+
+/** Without filters: the next ids of every stream by index alone, then the messages of the first ones. */
+async function readWhole(list: UserList, range: Range): Promise<MessageRow[]> {
+  const { actor, query, down } = list
+  const { no: appNo, cell } = actor.app
+  const found = await runSql<{ id: number }>(cell.db, 'history.idsOfUser', firstIds(list, range))
+  const ids = found.map(({ id }) => id)
+  const messages = sql`messages m where m.id = any(${ids}::bigint[])`
+  const { rows } = await walkOnce(
+    ...([cell.db, appNo, { list: ONE, messages, where: [] }] as const),
+    conditionsOf(appNo, '', query),
+    { ...range, width: ids.length + 1 },
+  )
+  const last = ids.at(-1)
+  if (last === undefined || ids.length < range.limit || rows.length === range.limit) return rows
+  // Some messages are removed but not yet swept.
+  const rest = { ...range, ...(down ? { before: last } : { after: last }) }
+  return [...rows, ...(await readWhole(list, { ...rest, limit: range.limit - rows.length }))]
+}
+
+/** The first ids of all parts in a range, each once. */
+function firstIds(list: UserList, { after, before, limit }: Omit<Range, 'down'>): Sql {
+  const order = list.down ? sql`desc` : sql`asc`
+  const first = sql`order by m.id ${order} limit ${limit}`
+  const ids = list.parts.map((part) => sql`(${idsIn(list, part, after, before, first)})`)
+  return sql`select distinct id from (${joinSql(ids, ' union all ')}) ids
+    order by id ${order} limit ${limit}`
 }
 
 /**
@@ -203,14 +229,11 @@ async function startOf(list: UserList, count: number): Promise<[number] | undefi
     const last = (await readAfter(list, undefined, count)).rows[count - 1]
     return last && [last.id]
   }
-  const order = list.down ? sql`desc` : sql`asc`
-  const first = sql`order by m.id ${order} limit ${count}`
-  const numbered = list.parts.map((part) => sql`(${idsIn(list, part, 0, LAST, first)})`)
+  const ids = firstIds(list, { after: 0, before: LAST, limit: count })
   const [row] = await runSql<{ id: number }>(
     list.actor.app.cell.db,
     'history.startOfUser',
-    sql`select distinct id from (${joinSql(numbered, ' union all ')}) numbered
-      order by id ${order} offset ${count - 1} limit 1`,
+    sql`select id from (${ids}) numbered offset ${count - 1}`,
   )
   return row && [row.id]
 }
