@@ -21,8 +21,8 @@ import type { ViewRow } from './views.queries.ts'
 
 /** Filtered totals are counted up to here. */
 const CAP = 10_000
-/** If a filter leads to more inbox rows than this, walking costs less than sorting them. */
-const MOST_SOUGHT = 20_000
+/** If a filter leads to more inbox rows than this, walking costs less than collecting them. */
+const MOST_SOUGHT = 10_000
 /** Inbox rows of the first window of a walk and of the largest: a page rarely needs more than the first. */
 const FIRST_WINDOW = 1_000
 const LARGEST_WINDOW = 16_000
@@ -47,18 +47,32 @@ interface Found {
   views: AppViews
 }
 
-const bySeek = ({ db, filter, views }: Found, seek: Seek): Paging<AppViewRow> => ({
-  keyOf: keyOfRow,
-  async read(after, limit) {
-    const { keys, total } = await seekViews(db, views, seek, { after: sortKeyOf(after), limit })
-    return { ...(await show(db, filter, keys, limit)), count: async () => countOf(total) }
-  },
-  async startOf(count) {
-    const { keys } = await seekViews(db, views, seek, { offset: count - 1, limit: 1 })
-    return keys[0] && keyOf(keys[0])
-  },
-  count: async () => countOf((await seekViews(db, views, seek, { limit: 0 })).total),
-})
+function bySeek({ db, filter, views }: Found, seek: Seek): Paging<AppViewRow> {
+  let found: Promise<OwnedSortKey[]> | undefined
+  const all = () => (found ??= seekViews(db, views, seek))
+  return {
+    keyOf: keyOfRow,
+    async read(from, limit) {
+      const keys = await all()
+      const after = sortKeyOf(from)
+      const rest = after ? keys.filter((key) => isAfter(key, after)) : keys
+      const listed = await show(db, filter, rest.slice(0, limit), limit)
+      return { ...listed, count: async () => countOf(keys.length) }
+    },
+    async startOf(count) {
+      const key = (await all())[count - 1]
+      return key && keyOf(key)
+    },
+    count: async () => countOf((await all()).length),
+  }
+}
+
+/** In the order of the list. Ids are ASCII, so they are compared byte by byte. */
+function isAfter(one: OwnedSortKey, other: OwnedSortKey): boolean {
+  if (one.uid !== other.uid) return one.uid > other.uid
+  if (one.second !== other.second) return one.second < other.second
+  return one.withId === other.withId ? one.kind > other.kind : one.withId > other.withId
+}
 
 const countOf = (total: number): Count =>
   total > CAP ? { total: CAP, capped: true, most: total } : { total, capped: false }

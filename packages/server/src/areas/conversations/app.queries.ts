@@ -195,38 +195,21 @@ async function countRows(db: Executor, label: string, rows: Sql): Promise<number
   return row?.count ?? 0
 }
 
-/** The next views that a seek finds, in order, and how many it finds in all. */
+/** All views that a seek finds, in order. */
 export async function seekViews(
   db: Executor,
   views: AppViews,
   seek: Seek,
-  {
-    after,
-    offset = 0,
-    limit,
-  }: { after?: OwnedSortKey | undefined; offset?: number; limit: number },
-): Promise<{ keys: OwnedSortKey[]; total: number }> {
+): Promise<OwnedSortKey[]> {
   const parts = sought(views, seek)
-  if (parts.length === 0) return { keys: [], total: 0 }
-  const rows = await runSql<{ total: number } & (KeyRow | { uid: null })>(
+  if (parts.length === 0) return []
+  const rows = await runSql<KeyRow>(
     db,
     'conversations.seekViews',
-    sql`with passing as materialized (${union(parts.map(selected))}), page as (
-        select uid, kind, with_id, second from passing where ${isKeyAfter(after)}
-        ${IN_ORDER} offset ${offset} limit ${limit}
-      )
-      select counted.total, page.uid, page.kind, page.with_id, page.second
-      from (select count(*)::int as total from passing) counted left join page on true ${IN_ORDER}`,
+    sql`select uid, kind, with_id, second from (${union(parts.map(selected))}) views ${IN_ORDER}`,
   )
-  const keys = rows.filter((row): row is KeyRow & { total: number } => row.uid !== null)
-  return { keys: keys.map(toOwnedSortKey), total: rows[0]?.total ?? 0 }
+  return rows.map(toOwnedSortKey)
 }
-
-const isKeyAfter = (after: OwnedSortKey | undefined): Sql =>
-  after
-    ? sql`(uid > ${after.uid} or (uid = ${after.uid} and (second < ${after.second}
-        or (second = ${after.second} and (with_id, kind) > (${after.withId}, ${after.kind})))))`
-    : sql`true`
 
 const toOwnedSortKey = ({ uid, kind, with_id, second }: KeyRow): OwnedSortKey => ({
   ...{ uid, kind, second },
