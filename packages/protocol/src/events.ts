@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import {
   GroupRecord,
+  MemberActionRecord,
+  MessageActionRecord,
   MessageRecord,
   ReactionRecord,
   RoleRecord,
@@ -34,7 +36,11 @@ const Blocks = Type.Object({ users: Type.Record(Type.String(), UserSnapshot), by
 
 const OneGroup = Type.Object({ group: GroupRecord })
 const Members = Type.Record(Type.String(), UserSnapshot)
-const OwnMembership = Type.Object({ group: GroupRecord, members: Members, message: MessageRecord })
+const OwnMembership = Type.Object({
+  group: GroupRecord,
+  members: Members,
+  message: MemberActionRecord,
+})
 const Membership = Type.Object({ ...OwnMembership.properties, by: UserSnapshot })
 const Scope = Type.Enum([...SCOPES])
 const ScopedMembers = Type.Record(
@@ -49,6 +55,7 @@ const FormerMembers = Type.Record(
   }),
 )
 const OneMessage = Type.Object({ message: MessageRecord })
+const Change = Type.Object({ message: MessageActionRecord })
 const Reaction = Type.Object({
   reaction: Type.Object({ ...ReactionRecord.properties, reactedBy: UserSnapshot }),
   conversationId: Type.String(),
@@ -298,12 +305,12 @@ export const events = {
   'message.edited': {
     summary: 'A message was edited. Contains the action message about the edit.',
     trigger: 'message_edited',
-    payload: OneMessage,
+    payload: Change,
   },
   'message.deleted': {
     summary: 'A message was deleted. Contains the action message about the deletion.',
     trigger: 'message_deleted',
-    payload: OneMessage,
+    payload: Change,
   },
   'message.reaction.added': {
     summary: 'A user reacted to a message.',

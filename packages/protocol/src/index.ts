@@ -37,6 +37,8 @@ export {
   GROUP_TYPES,
   GroupRecord,
   type GroupType,
+  MemberActionRecord,
+  MessageActionRecord,
   MessageRecord,
   ReactionRecord,
   ReceiptRecord,

@@ -211,4 +211,6 @@ const EmbeddedMessage = Type.Object(
 )
 
 /** Schemas of records that OpenAPI and the SDK describe in more detail than the serializer needs, by name. */
-export const documentedRecords: Record<string, TSchema> = { Message, EmbeddedMessage }
+export const documentedRecords: Record<string, TSchema> = {
+  ...{ Message, EmbeddedMessage, MemberAction, MessageAction },
+}

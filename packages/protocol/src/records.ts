@@ -192,6 +192,15 @@ export const MessageRecord = Type.Object(
 )
 export type MessageRecord = Static<typeof MessageRecord>
 
+/** Where only one kind of action message can be. */
+const ActionRecord = (name: string) =>
+  Type.Object(MessageRecord.properties, { additionalProperties: false, 'x-component': name })
+
+/** The message about a member of a group. */
+export const MemberActionRecord = ActionRecord('MemberAction')
+/** The message about an edit or a deletion. */
+export const MessageActionRecord = ActionRecord('MessageAction')
+
 /** A reaction of one user to a message, as answers and events show it. */
 export const ReactionRecord = Type.Object(
   {

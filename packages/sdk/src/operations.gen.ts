@@ -957,7 +957,7 @@ export type MemberAction = {
 
 export type MemberOutcome = {
   success: boolean
-  data?: Message
+  data?: MemberAction
   error?: {
     code:
       | 'ERR_UID_NOT_FOUND'
@@ -3751,7 +3751,7 @@ export class MessagesMethods {
   }
 
   /** Edit a message. */
-  async update(id: string, body: UpdateMessageBody, options?: CallOptions): Promise<Message> {
+  async update(id: string, body: UpdateMessageBody, options?: CallOptions): Promise<MessageAction> {
     return this.#transport.data(
       { method: 'PUT', path: `/v3/messages/${segment(id)}`, body },
       options,
@@ -3759,7 +3759,11 @@ export class MessagesMethods {
   }
 
   /** Delete a message. */
-  async delete(id: string, body?: DeleteMessageBody, options?: CallOptions): Promise<Message> {
+  async delete(
+    id: string,
+    body?: DeleteMessageBody,
+    options?: CallOptions,
+  ): Promise<MessageAction> {
     return this.#transport.data(
       { method: 'DELETE', path: `/v3/messages/${segment(id)}`, body },
       options,

@@ -123,6 +123,17 @@ export function events(event: LoggedEvent): string | undefined {
   return message.category === 'message' && message.type === 'text' ? message.data.text : message.id
 }
 
+export async function changes({ messages, groupMembers }: Loquat) {
+  const edit = await messages.update('1', { data: { text: 'Hello', metadata: null } })
+  const edited: string = edit.data.entities.on.entity.id
+  const done: 'edited' | 'deleted' = (await messages.delete('1')).data.action
+  const { participants = {} } = await groupMembers.add('team', { participants: ['ben'] })
+  const guid: string | undefined = participants.ben?.data?.data.entities.for.entity.guid
+  // @ts-expect-error: the text is a string
+  await messages.update('1', { data: { text: 5 } })
+  return { edited, done, guid }
+}
+
 export async function answers(client: Loquat) {
   const page: Page<User> = await client.users.list()
   const total: number = page.meta.pagination.total

@@ -1,4 +1,4 @@
-import type { LoggedEvent, Message } from '@loquat/sdk'
+import type { EmbeddedMessage, LoggedEvent, Message } from '@loquat/sdk'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { checkSession, manage } from '../../shared/manage.ts'
 
@@ -88,11 +88,8 @@ export const messageOf = ({ type, payload }: ChatEvent): Message | undefined =>
     ? payload.message
     : undefined
 
-type Changed = Partial<Message> & Pick<Message, 'id'>
-
 /** The fields that an edit or deletion changed. A message deleted for good has only its ids. */
-export function changedOf({ type, payload }: ChatEvent): Changed | undefined {
+export function changedOf({ type, payload }: ChatEvent): EmbeddedMessage | undefined {
   if (type !== 'message.edited' && type !== 'message.deleted') return undefined
-  const { on } = payload.message.data.entities as { on: { entity: Changed } }
-  return on.entity
+  return payload.message.data.entities.on.entity
 }

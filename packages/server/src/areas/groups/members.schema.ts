@@ -1,4 +1,4 @@
-import { MessageRecord, SCOPES, UserRecord } from '@loquat/protocol'
+import { MemberActionRecord, SCOPES, UserRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { Id, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -25,7 +25,7 @@ const CODES = [
 const MemberOutcome = Type.Object(
   {
     success: Type.Boolean(),
-    data: Type.Optional(MessageRecord),
+    data: Type.Optional(MemberActionRecord),
     error: Type.Optional(
       Type.Object(
         { code: Type.String({ enum: CODES }), message: Type.String() },

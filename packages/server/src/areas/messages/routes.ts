@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { MessageRecord } from '@loquat/protocol'
+import { MessageActionRecord, MessageRecord } from '@loquat/protocol'
 import { showMessage } from '../../core/message-access.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
@@ -76,7 +76,7 @@ export const messageRoutes =
           summary: 'Edit a message',
           params: MessageParams,
           body: MessageEdit,
-          response: { 200: Data(MessageRecord) },
+          response: { 200: Data(MessageActionRecord) },
         },
       },
       async ({ actor, params, body }) => ({
@@ -116,7 +116,7 @@ export const messageRoutes =
           summary: 'Delete a message',
           params: MessageParams,
           body: MessageRemoval,
-          response: { 200: Data(MessageRecord) },
+          response: { 200: Data(MessageActionRecord) },
         },
       },
       async ({ actor, params, body }) => ({
