@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
@@ -285,8 +287,9 @@ suite('operators', () => {
     const { email, password, cookie } = await newOperator('pia@example.org')
     const key = await newKey(cookie, password)
     // Too many attempts: nobody gets in, not even with the right password.
-    const attempts = await Promise.all(Array.from({ length: 11 }, () => signIn(email, 'wrong')))
-    assert.ok(attempts.some(({ status }) => status === 429))
+    const attempts = 'insert into attempts (subject, count) values ($1, 1000)'
+    await queryAt(directoryUrl, attempts, [email])
+    assert.equal((await signIn(email, password)).status, 429)
 
     const reset = await command(['operators', 'reset-password', email], env)
     const [, next = ''] =
@@ -578,6 +581,23 @@ suite('serve', { concurrency: 3 }, () => {
   test('rejects an unknown role', async () => {
     const outcome = await command(['serve', '--roles', 'api,cook'], env)
     assertRefused(outcome, /Unknown role "cook"\. The roles are api, gateway, worker\./)
+  })
+
+  test('refuses the engines of loquat dev, unless told otherwise', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'loquat-engines-'))
+    // This process stands for PostgreSQL.
+    const postgres = { pid: process.pid, mark: 'node', url: directoryUrl }
+    writeFileSync(join(dir, 'engines.json'), JSON.stringify({ engines: { postgres } }))
+    const other = { LOQUAT_SECRET: Buffer.alloc(32, 1).toString('base64') }
+    const own = { ...env, ...other, LOQUAT_ENGINES_DIR: dir }
+    try {
+      const refused = await command(['serve'], own)
+      assertRefused(refused, /LOQUAT_DIRECTORY_URL points to the development engines/, /--dev/)
+      const told = await command(['serve', '--development-engines'], own)
+      assertRefused(told, /another LOQUAT_SECRET/)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
   })
 
   test('finishes current requests on SIGTERM and exits with 0', async () => {
