@@ -47,7 +47,7 @@ function table(text: string, linkTo?: LinkTo): string {
   const cells = (tag: string, row: string[]) =>
     row.map((cell) => `<${tag}>${inline(cell, linkTo)}</${tag}>`).join('')
   const body = rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')
-  return `<div class="table"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${body}</tbody></table></div>`
+  return `<div class="table" tabindex="0"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${body}</tbody></table></div>`
 }
 
 export const codeBlock = (html: string) =>

@@ -15,7 +15,7 @@ const retried = [
 /** What a reader must know before the first request, in Markdown. */
 export const introduction = `
 The REST API of the chat platform, for your servers and your users' devices. Bodies and answers are JSON. Times are Unix
-seconds. Send unknown fields if you like: they are ignored.
+seconds. Unknown fields of a body are ignored.
 
 ## Base address
 

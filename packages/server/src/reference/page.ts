@@ -4,7 +4,7 @@ import type { ApiDocument, Operation } from './document.ts'
 import type { Example, Examples } from './examples.ts'
 import { code, codeBlock, escaped, idOf, inline, json, markdown } from './html.ts'
 import { type Caller, type Route, samplesOf } from './samples.ts'
-import { fieldsOf, parameterList } from './schema.ts'
+import { fieldsOf, nameOf, parameterList } from './schema.ts'
 
 export interface Site {
   document: ApiDocument
@@ -150,7 +150,7 @@ function operationSection(site: Site, route: Route): string {
 <p class="route"><span class="method ${METHODS[method] ?? 'good'}">${method.toUpperCase()}</span><code>${escaped(path).replaceAll('/', '/<wbr>')}</code></p>
 ${description ? `<p>${inline(description)}</p>` : ''}
 <p class="access">${accessOf(operation)}</p>
-${inputOf(operation)}
+${inputOf(site, operation)}
 ${outputOf(operation)}
 </div>
 <div class="shown">${examples.map((example, nth) => exampleCard(site, route, example, nth)).join('\n')}</div>
@@ -172,14 +172,16 @@ function accessOf(operation: Operation): string {
   ].join(' · ')
 }
 
-function inputOf({ parameters = [], requestBody }: Operation): string {
+function inputOf({ document }: Site, { parameters = [], requestBody }: Operation): string {
   const titles = { path: 'Path', query: 'Query', header: 'Headers' }
   const lists = Object.entries(titles).map(([place, title]) => {
     const own = parameters.filter((parameter) => parameter.in === place)
     return own.length > 0 ? folded(title, parameterList(own), own.length <= 8, own.length) : ''
   })
   const schema = requestBody?.content?.['application/json']?.schema
-  const body = schema && fieldsOf(schema)
+  // Described here, because readers fill it in; records in answers are described once, on their own page.
+  const named = schema?.$ref && document.components?.schemas?.[nameOf(schema.$ref)]
+  const body = schema && fieldsOf(named || schema)
   return [...lists, body ? folded('Body', body, true) : ''].join('')
 }
 
@@ -239,7 +241,7 @@ function errorsPage(): string {
       `<tr id="${name}"><td><code>${name}</code></td><td>${status}</td><td>${retry ? 'yes' : 'no'}</td><td>${inline(when)}</td></tr>`,
   )
   return `<article class="prose wide"><h1>Errors</h1><p>Every code that an answer can have. “Retry” says whether the same request can succeed later.</p>
-<div class="table"><table><thead><tr><th>Code</th><th>Status</th><th>Retry</th><th>When</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></article>`
+<div class="table" tabindex="0"><table><thead><tr><th>Code</th><th>Status</th><th>Retry</th><th>When</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></article>`
 }
 
 function recordsPage(

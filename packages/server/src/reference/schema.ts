@@ -5,7 +5,7 @@ import { escaped, inline } from './html.ts'
 /** Deeper fields are rare, and their records are described elsewhere. */
 const DEEPEST = 6
 
-const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? ''
+export const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? ''
 
 /** The type in words: `string`, `User[]`, `string or null`. */
 function typeOf(schema: Schema): string {
@@ -23,6 +23,9 @@ const link = (type: string, schema: Schema): string => {
   const { $ref } = schema.items ?? schema
   return $ref ? `<a href="{{docs}}/records#${nameOf($ref)}">${escaped(type)}</a>` : escaped(type)
 }
+
+const recordLink = ($ref: string) =>
+  `<a href="{{docs}}/records#${nameOf($ref)}">${nameOf($ref)}</a>`
 
 /** What a value must satisfy besides its type. */
 function rulesOf(schema: Schema): string {
@@ -78,8 +81,12 @@ function nested(schema: Schema, depth: number): string {
 /** A list of the fields of an object or of each kind of object; empty for other values. */
 export function fieldsOf(schema: Schema, depth = 0): string {
   const { $ref, properties, required = [], anyOf, oneOf, allOf } = schema
-  if ($ref) return `<p>See <a href="{{docs}}/records#${nameOf($ref)}">${nameOf($ref)}</a>.</p>`
+  if ($ref) return `<p>See ${recordLink($ref)}.</p>`
   const kinds = (anyOf ?? oneOf ?? allOf ?? []).filter((kind) => kind.$ref || kind.properties)
+  const refs = kinds.flatMap((kind) => kind.$ref ?? [])
+  if (refs.length > 0 && refs.length === kinds.length) {
+    return `<p>${allOf ? 'All of' : 'One of'} ${refs.map(recordLink).join(', ')}.</p>`
+  }
   if (kinds.length > 0) {
     return kinds
       .map((kind, nth) => `<p class="kind">${kindName(kind, nth)}</p>${fieldsOf(kind, depth)}`)
