@@ -109,6 +109,13 @@ const RECEIPT = {
   who: "the user's own devices and the counterpart; in groups the senders of the newest 100 messages that the mark covers; blocks apply",
   of: ofReceipt,
 }
+const RECEIPT_OF_ALL = {
+  who: 'the sender of the message, while a member',
+  of: ({ receiver, messageSender }: EventPayload<'conversation.read.by.all'>): Audience => ({
+    group: receiver,
+    only: [messageSender],
+  }),
+}
 const FRIENDS = {
   who: 'both users',
   of: ({ uid, friends }: EventPayload<'user.friends.added'>): Audience => ({
@@ -185,6 +192,8 @@ export const audiences: Audiences = {
   'message.unsaved': OWNER,
   'conversation.delivered': RECEIPT,
   'conversation.read': RECEIPT,
+  'conversation.delivered.to.all': RECEIPT_OF_ALL,
+  'conversation.read.by.all': RECEIPT_OF_ALL,
   'conversation.unread': OWNER,
   'conversation.mark.moved': OWNER,
   'conversation.tags.updated': OWNER,

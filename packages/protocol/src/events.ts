@@ -99,6 +99,31 @@ const receipt =
     body: { action, messageId, user, timestamp: at },
   })
 
+const MarkOfAll = Type.Object({
+  conversationId: Type.String(),
+  receiverType: Type.Enum(['group']),
+  receiver: Type.String({ description: 'The group.' }),
+  user: { ...UserSnapshot, description: 'The app itself, `app_system`.' },
+  messageId: Type.String({
+    description:
+      "The newest such message of this sender. The sender's earlier messages are included.",
+  }),
+  messageSender: Type.String({ description: 'The sender of that message.' }),
+  at: Type.Integer({ description: 'When the last member received or read it, in Unix seconds.' }),
+})
+
+/** A mark of all members as webhooks send it. */
+const receiptOfAll =
+  (action: 'deliveredToAll' | 'readByAll') =>
+  ({ user, receiver, receiverType, messageId, messageSender, at }: Static<typeof MarkOfAll>) => ({
+    receiver,
+    receiverType,
+    type: 'receipts',
+    sender: user.uid,
+    messageSender,
+    body: { action, messageId, user, timestamp: at },
+  })
+
 const ConnectionChange = Type.Object({
   user: UserRecord,
   status: Type.Enum(['online', 'offline']),
@@ -349,6 +374,20 @@ export const events = {
     trigger: 'message_read_receipt',
     triggerData: receipt('read'),
     payload: Mark,
+  },
+  'conversation.delivered.to.all': {
+    summary:
+      "All other members of a group received this sender's messages up to this one. Only in apps with a webhook for the trigger.",
+    trigger: 'message_delivered_to_all',
+    triggerData: receiptOfAll('deliveredToAll'),
+    payload: MarkOfAll,
+  },
+  'conversation.read.by.all': {
+    summary:
+      "All other members of a group read this sender's messages up to this one. Only in apps with a webhook for the trigger.",
+    trigger: 'message_read_by_all',
+    triggerData: receiptOfAll('readByAll'),
+    payload: MarkOfAll,
   },
   'conversation.unread': {
     summary: 'A user marked the messages of a conversation after this one as unread.',

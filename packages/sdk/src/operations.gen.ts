@@ -2976,6 +2976,8 @@ export type ListEventsQuery = {
         | 'message.unsaved'
         | 'conversation.delivered'
         | 'conversation.read'
+        | 'conversation.delivered.to.all'
+        | 'conversation.read.by.all'
         | 'conversation.unread'
         | 'conversation.mark.moved'
         | 'conversation.tags.updated'

@@ -534,6 +534,36 @@ export interface EventPayloads {
     /** In groups: the senders of the newest messages that the mark covers. */
     senders?: string[]
   }
+  /** All other members of a group received this sender's messages up to this one. Only in apps with a webhook for the trigger. */
+  'conversation.delivered.to.all': {
+    conversationId: string
+    receiverType: 'group'
+    /** The group. */
+    receiver: string
+    /** The app itself, `app_system`. */
+    user: UserSnapshot
+    /** The newest such message of this sender. The sender's earlier messages are included. */
+    messageId: string
+    /** The sender of that message. */
+    messageSender: string
+    /** When the last member received or read it, in Unix seconds. */
+    at: number
+  }
+  /** All other members of a group read this sender's messages up to this one. Only in apps with a webhook for the trigger. */
+  'conversation.read.by.all': {
+    conversationId: string
+    receiverType: 'group'
+    /** The group. */
+    receiver: string
+    /** The app itself, `app_system`. */
+    user: UserSnapshot
+    /** The newest such message of this sender. The sender's earlier messages are included. */
+    messageId: string
+    /** The sender of that message. */
+    messageSender: string
+    /** When the last member received or read it, in Unix seconds. */
+    at: number
+  }
   /** A user marked the messages of a conversation after this one as unread. */
   'conversation.unread': {
     uid: string

@@ -751,6 +751,10 @@ CREATE FUNCTION public.fold_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
 
+CREATE FUNCTION public.gives_receipts(i public.inbox) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN (((i).scope IS NOT NULL) AND (EXISTS (SELECT FROM public.users u WHERE ((u.app_no = (gives_receipts.i).app_no) AND (u.uid = (gives_receipts.i).uid) AND (u.deactivated_at IS NULL) AND (u.removed_at IS NULL) AND (NOT u.bot)))));
+
 CREATE TABLE public.groups (
     app_no integer NOT NULL,
     guid text NOT NULL COLLATE pg_catalog."C",
@@ -1215,6 +1219,20 @@ begin
         'entity', coalesce(entity_record(h.app_no, 'user', m.sender), '{}')),
       'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
 end $$;
+
+CREATE TABLE public.marks (
+    app_no integer NOT NULL,
+    conversation bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
+);
+
+CREATE FUNCTION public.reached_seq(i public.inbox, p_kind text) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN GREATEST((i).read_seq, (SELECT max(k.seq) AS max FROM public.marks k WHERE ((k.app_no = (reached_seq.i).app_no) AND (k.conversation = (reached_seq.i).conversation) AND (k.uid = (reached_seq.i).uid) AND (k.kind = 'read'::text))), CASE WHEN (p_kind = 'delivered'::text) THEN (SELECT max(k.seq) AS max FROM public.marks k WHERE ((k.app_no = (reached_seq.i).app_no) AND (k.conversation = (reached_seq.i).conversation) AND (k.uid = (reached_seq.i).uid) AND (k.kind = 'delivered'::text))) ELSE NULL::bigint END);
 
 CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text[]) RETURNS void
     LANGUAGE sql
@@ -1801,6 +1819,8 @@ begin
   if exists (select from inbox where app_no = p_app_no and conversation = p_conversation) then
     return p_limit;
   end if;
+  delete from receipt_floors
+  where app_no = p_app_no and kind in ('delivered', 'read') and conversation = p_conversation;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;
 end $$;
@@ -1990,6 +2010,8 @@ begin
         end if;
         delete from inbox
         where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
+        update receipt_floors set deleted = deleted + 1
+        where app_no = p_app_no and kind in ('delivered', 'read') and conversation = i.conversation;
         v_left := v_left - 1;
       end if;
     end if;
@@ -2318,16 +2340,6 @@ CREATE TABLE public.mark_thinning (
     began_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 );
 
-CREATE TABLE public.marks (
-    app_no integer NOT NULL,
-    conversation bigint NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    kind text NOT NULL COLLATE pg_catalog."C",
-    seq bigint NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
-);
-
 CREATE TABLE public.mentions (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -2399,6 +2411,29 @@ CREATE TABLE public.reaction_counts (
     reaction text NOT NULL COLLATE pg_catalog."C",
     count integer NOT NULL,
     first_id bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.receipt_floors (
+    app_no integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    conversation bigint NOT NULL,
+    floor bigint NOT NULL,
+    ahead_uid text COLLATE pg_catalog."C",
+    ahead_seq bigint DEFAULT 0 NOT NULL,
+    laggards text[],
+    bound bigint,
+    deleted integer DEFAULT 0 NOT NULL,
+    CONSTRAINT receipt_floors_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.receipt_progress (
+    app_no integer NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    ended boolean DEFAULT false NOT NULL,
+    CONSTRAINT receipt_progress_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
 )
 WITH (fillfactor='50');
 
@@ -2718,6 +2753,12 @@ ALTER TABLE ONLY public.reaction_counts
 ALTER TABLE ONLY public.reactions
     ADD CONSTRAINT reactions_pkey PRIMARY KEY (app_no, uid, message_id, reaction);
 
+ALTER TABLE ONLY public.receipt_floors
+    ADD CONSTRAINT receipt_floors_pkey PRIMARY KEY (app_no, kind, conversation);
+
+ALTER TABLE ONLY public.receipt_progress
+    ADD CONSTRAINT receipt_progress_pkey PRIMARY KEY (app_no, kind);
+
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
 
@@ -2883,6 +2924,8 @@ CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, m
 
 CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id, reaction, id);
 
+CREATE INDEX receipt_floors_deleted ON public.receipt_floors USING btree (app_no, kind) WHERE (deleted > 0);
+
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
 
 CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
@@ -2922,6 +2965,8 @@ CREATE INDEX webhook_parked_due ON public.webhook_parked USING btree (app_no, we
 CREATE INDEX webhook_progress_waiting ON public.webhook_progress USING btree (app_no) WHERE (waits_until IS NOT NULL);
 
 CREATE UNIQUE INDEX webhooks_id ON public.webhooks USING btree (app_no, id) WHERE (NOT removed);
+
+CREATE INDEX webhooks_receipts ON public.webhooks USING btree (app_no) WHERE ((NOT removed) AND (types && '{conversation.delivered.to.all,conversation.read.by.all}'::text[]));
 
 CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE removed;
 

@@ -351,6 +351,23 @@ export interface CellRows {
     id: number
     reacted_at: Date
   }
+  receipt_floors: {
+    app_no: number
+    kind: string
+    conversation: number
+    floor: number
+    ahead_uid: string | null
+    ahead_seq: number
+    laggards: string[] | null
+    bound: number | null
+    deleted: number
+  }
+  receipt_progress: {
+    app_no: number
+    kind: string
+    position: number
+    ended: boolean
+  }
   revocations: {
     at: Date
     app_no: number

@@ -491,6 +491,38 @@ create table mark_thinning (
 );
 insert into mark_thinning default values;
 
+-- Which messages all members of a group have received or read. Only apps with a webhook for these
+-- triggers have rows here. docs/decisions/0026-receipts-of-all.md explains how they are found.
+
+-- How far a worker has read an app's log.
+create table receipt_progress (
+  app_no int not null,
+  kind text collate "C" not null check (kind in ('delivered', 'read')),
+  position bigint not null,
+  -- Set: no webhook subscribes any more, and the rows below are being deleted.
+  ended boolean not null default false,
+  primary key (app_no, kind)
+) with (fillfactor = 50);
+
+-- Messages of a group up to `floor` are done: all members have them, or nobody will be told. So are
+-- those of one sender, the member with the lowest mark, up to `ahead_seq`.
+create table receipt_floors (
+  app_no int not null,
+  kind text collate "C" not null check (kind in ('delivered', 'read')),
+  conversation bigint not null,
+  floor bigint not null,
+  ahead_uid text collate "C",
+  ahead_seq bigint not null default 0,
+  -- Large groups only: the members with the lowest marks. All others have reached `bound`.
+  laggards text[],
+  bound bigint,
+  -- How many members were deleted since the worker last looked: a membership that ends with its user
+  -- has no event.
+  deleted int not null default 0,
+  primary key (app_no, kind, conversation)
+) with (fillfactor = 70);
+create index receipt_floors_deleted on receipt_floors (app_no, kind) where deleted > 0;
+
 -- Threads, mentions and interactions. All of it is written under the head's lock;
 -- docs/decisions/0011-threads.md explains why.
 
@@ -656,6 +688,9 @@ create table webhooks (
 create unique index webhooks_id on webhooks (app_no, id) where not removed;
 create index webhooks_shard on webhooks (shard) where enabled and not removed;
 create index webhooks_removed on webhooks (app_no, no) where removed;
+-- Webhooks that want to know when all members have received or read a message (workers/receipts/).
+create index webhooks_receipts on webhooks (app_no)
+where not removed and types && '{conversation.delivered.to.all,conversation.read.by.all}';
 
 -- A webhook's progress: every event up to the position was delivered, is in the backlog or among the
 -- dead letters, or has a type that the webhook doesn't subscribe to.

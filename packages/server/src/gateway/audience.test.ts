@@ -60,6 +60,7 @@ async function makeHistory(app: TestApp): Promise<void> {
     const used = { ...as('ben'), body: { interactions: ['ok'] } }
     await ok('PATCH', `/messages/${interactive.id}/interacted`, used)
   }
+  await makeReceiptsOfAll(app)
   await ok('DELETE', '/users/ben/conversation', {
     ...as('amira'),
     body: { deleteMessagesPermanently: true },
@@ -81,6 +82,21 @@ async function makeHistory(app: TestApp): Promise<void> {
   await ok('POST', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
   await ok('DELETE', '/users/amira/blockedusers', { body: { blockedUids: ['extra'] } })
   await ok('DELETE', '/groups/team')
+}
+
+/** These events need a webhook. It is disabled, so nothing is called. */
+async function makeReceiptsOfAll(app: TestApp): Promise<void> {
+  const { webhooks, groups } = app.client
+  const webhookURL = 'https://8.8.8.8/hook'
+  await webhooks.create({ id: 'a', name: 'A', webhookURL, enabled: false })
+  const triggerIds = ['message_delivered_to_all', 'message_read_by_all']
+  await webhooks.addTriggers('a', { triggerIds })
+  const members = { participants: ['ben'] }
+  await groups.create({ guid: 'pair', name: 'Pair', type: 'private', owner: 'amira', members })
+  await send(app, 'amira', 'pair', 'hi', 'group')
+  await app.as('ben').conversations.markGroupRead('pair', {})
+  await app.waitFor('conversation.delivered.to.all')
+  await app.waitFor('conversation.read.by.all')
 }
 
 const button = {
@@ -168,6 +184,9 @@ suite('audiences', () => {
     }
     const everything = Object.values(devices).flatMap(({ frames }) => frames)
     assert.ok(!JSON.stringify(everything).includes('hidden@example.com'))
+    const ofAll = (device: Device) => types(device).filter((type) => type.endsWith('.all')).sort()
+    const both = ['conversation.delivered.to.all', 'conversation.read.by.all']
+    assert.deepEqual([ofAll(amira), ofAll(ben)], [both, []])
     assert.ok(amira.events().length > 40 && ben.events().length > 30)
     await until('amira receives her own update', () =>
       amira.frames.some(({ type, body }) => type === 'user.updated' && body.user.metadata.shown),

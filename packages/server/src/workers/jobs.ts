@@ -5,6 +5,7 @@ import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
 import { runApps } from './apps.ts'
 import type { Job } from './job.ts'
 import { runPresence } from './presence.ts'
+import { runReceipts } from './receipts/receipts.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runStatistics } from './statistics.ts'
@@ -23,6 +24,7 @@ const jobs: Record<string, Job> = {
   presence: runPresence,
   apps: runApps,
   usage: runUsage,
+  receipts: runReceipts,
 }
 
 const RETRY_MS = 500

@@ -137,6 +137,8 @@ begin
   if exists (select from inbox where app_no = p_app_no and conversation = p_conversation) then
     return p_limit;
   end if;
+  delete from receipt_floors
+  where app_no = p_app_no and kind in ('delivered', 'read') and conversation = p_conversation;
   delete from conversations where app_no = p_app_no and no = p_conversation;
   return v_done;
 end $$;
@@ -214,6 +216,8 @@ begin
         end if;
         delete from inbox
         where app_no = p_app_no and uid = p_uid and kind = 'group' and with_id = i.with_id;
+        update receipt_floors set deleted = deleted + 1
+        where app_no = p_app_no and kind in ('delivered', 'read') and conversation = i.conversation;
         v_left := v_left - 1;
       end if;
     end if;

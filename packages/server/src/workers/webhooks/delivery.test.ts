@@ -178,6 +178,38 @@ suite('deliveries', () => {
     assert.deepEqual(body, { action: 'read', messageId, user, timestamp })
   })
 
+  test('receipts of all members have the same shape, from the app itself', async () => {
+    const { app, path } = await hooked()
+    const [, bo, cy] = await app.users('ana', 'bo', 'cy')
+    const members = { participants: ['bo', 'cy'] }
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'ana', members })
+    const triggerIds = ['message_read_by_all', 'message_delivered_to_all']
+    await app.client.webhooks.addTriggers('a', { triggerIds })
+    const { id } = await app.as('ana').sendText('g', 'Hi', { receiverType: 'group' })
+    for (const user of [bo, cy]) await user.conversations.markGroupRead('g', {})
+    const ofAll = () =>
+      taken(receiver, path).filter(({ json }) => triggerIds.includes(json.trigger))
+    await until('both triggers were called', () => ofAll().length === 2)
+    const calls = ofAll().sort((one, other) => one.json.trigger.localeCompare(other.json.trigger))
+    const createdAt = calls[0]?.json.data.body.user.createdAt
+    const user = { uid: 'app_system', name: 'System', role: 'default', createdAt }
+    assert.deepEqual(
+      calls.map(({ json: { trigger, data } }) => {
+        const { timestamp, ...body } = data.body
+        assert.ok(Number.isInteger(timestamp))
+        return { trigger, ...data, body }
+      }),
+      [
+        ['message_delivered_to_all', 'deliveredToAll'],
+        ['message_read_by_all', 'readByAll'],
+      ].map(([trigger, action]) => ({
+        ...{ trigger, receiver: 'g', receiverType: 'group', type: 'receipts' },
+        ...{ sender: 'app_system', messageSender: 'ana' },
+        body: { action, messageId: id, user },
+      })),
+    )
+  })
+
   test('a disabled webhook sends nothing and continues where it was once it is enabled', async () => {
     const hook = await hooked()
     await groups(hook, 'one')

@@ -1,0 +1,109 @@
+import type { Executor } from '../../platform/db/query.ts'
+import {
+  type Floor,
+  listFloors,
+  listLowest,
+  listReached,
+  type Reached,
+  type ReceiptKind,
+  scanMembers,
+} from './queries.ts'
+
+/** How many members a group may have to look at all of them each time, and how many laggards larger groups keep. */
+const LAGGARDS = 100
+/** Members per statement. */
+const SCAN = 10_000
+
+/** A group in which members may have been the last ones to receive or read messages. */
+export interface Candidate {
+  floor: Floor
+  /** All members have reached this seq, and all but `lowest` have reached `next`. */
+  reached: number
+  lowest: string
+  next: number
+  laggards: string[] | null
+  bound: number | null
+}
+
+export interface FloorOptions {
+  appNo: number
+  kind: ReceiptKind
+  laggards?: number
+}
+
+/** Finds out how far the members of these groups are. Groups without members who give receipts are left out. */
+export async function findCandidates(
+  db: Executor,
+  { appNo, kind, laggards = LAGGARDS }: FloorOptions,
+  conversations: number[],
+): Promise<Candidate[]> {
+  const floors = await listFloors.many(db, { appNo, kind, conversations })
+  const small = floors.filter(({ members }) => members <= laggards)
+  const lowest = await listLowest.many(db, {
+    ...{ appNo, kind, conversations: small.map(({ conversation }) => conversation) },
+  })
+  const found = new Map<number, Reached[]>()
+  for (const { conversation, ...reached } of lowest) {
+    found.set(conversation, [...(found.get(conversation) ?? []), reached])
+  }
+  const candidates: Candidate[] = []
+  for (const floor of floors) {
+    const candidate =
+      floor.members <= laggards
+        ? candidateOf(floor, found.get(floor.conversation) ?? [], null, null)
+        : await findInLarge(db, { appNo, kind, laggards }, floor)
+    if (candidate) candidates.push(candidate)
+  }
+  return candidates
+}
+
+/**
+ * Looking at 100,000 members after each mark would be too slow. So a large group keeps its laggards, the members who are
+ * furthest behind, and a bound that all others have reached. Members only move forward, so as long as two laggards
+ * haven't passed the bound, the others don't matter.
+ */
+async function findInLarge(db: Executor, options: Required<FloorOptions>, floor: Floor) {
+  const { appNo, kind } = options
+  const { conversation, laggards, bound, last_seq } = floor
+  if (laggards && bound !== null) {
+    const reached = await listReached.many(db, { appNo, kind, conversation, uids: laggards })
+    const [, second] = reached
+    if ((second && second.seq <= bound) || bound >= last_seq) {
+      return candidateOf(floor, [...reached, { uid: '', seq: bound }], laggards, bound)
+    }
+  }
+  const scanned = await scanGroup(db, options, conversation)
+  // Members who join from now on are further than this.
+  const reachedByOthers = Math.min(scanned[options.laggards]?.seq ?? last_seq, last_seq)
+  const kept = scanned.slice(0, options.laggards)
+  const uids = kept.map(({ uid }) => uid)
+  return candidateOf(floor, [...kept, { uid: '', seq: reachedByOthers }], uids, reachedByOthers)
+}
+
+/** The members who are furthest behind: one more than are kept, for the bound. */
+async function scanGroup(
+  db: Executor,
+  { appNo, kind, laggards }: Required<FloorOptions>,
+  conversation: number,
+): Promise<Reached[]> {
+  const most = laggards + 1
+  let lowest: Reached[] = []
+  for (let after: string | null = ''; after !== null; ) {
+    const from = { appNo, kind, conversation, after, scan: SCAN, most }
+    const part: { last: string | null; lowest: Reached[] } = await scanMembers.one(db, from)
+    lowest = [...lowest, ...part.lowest].sort((one, other) => one.seq - other.seq).slice(0, most)
+    after = part.last
+  }
+  return lowest
+}
+
+function candidateOf(
+  floor: Floor,
+  reached: Reached[],
+  laggards: string[] | null,
+  bound: number | null,
+): Candidate | undefined {
+  const [first, second = first] = reached.sort((one, other) => one.seq - other.seq)
+  if (!first || !second) return undefined
+  return { floor, reached: first.seq, lowest: first.uid, next: second.seq, laggards, bound }
+}
