@@ -131,9 +131,22 @@ const ConnectionChange = Type.Object({
   connection: Type.Optional(
     Type.Object(
       {
-        platform: Type.Optional(Type.String()),
-        userAgent: Type.Optional(Type.String()),
+        platform: Type.Optional(Type.String({ description: 'As the device sent it in `auth`.' })),
+        device: Type.Optional(
+          Type.String({ description: 'The `resource` that it sent in `auth`.' }),
+        ),
+        userAgent: Type.Optional(Type.String({ description: 'The header `User-Agent`.' })),
         connectedAt: Type.Integer({ description: 'Unix milliseconds.' }),
+        appInfo: Type.Optional(
+          Type.Object({
+            version: Type.Optional(Type.String({ description: 'As sent in `auth`.' })),
+            apiVersion: Type.Optional(Type.String({ description: 'As sent in `auth`.' })),
+            origin: Type.Optional(
+              Type.String({ description: 'The header `Origin`, which browsers send.' }),
+            ),
+            clientIp: Type.Optional(Type.String({ description: 'The address of the device.' })),
+          }),
+        ),
       },
       { description: 'The device that connected first or disconnected last, if known.' },
     ),

@@ -59,6 +59,7 @@ const Watch = Type.Object({
     }),
   ),
 })
+const Label = (description: string) => Type.String({ minLength: 1, maxLength: 50, description })
 const Position = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 /** Every frame that a client can send. The answer echoes its `id`, if it has one. */
@@ -78,6 +79,20 @@ export const clientFrames = {
           maxLength: 100,
           description: 'Identifies the device. Each device of a user has one connection.',
         }),
+      ),
+      platform: Type.Optional(
+        Label(
+          'The platform of the device, such as `ios`, `android` or `web`, for `user.connection.changed`.',
+        ),
+      ),
+      appInfo: Type.Optional(
+        Type.Object(
+          {
+            version: Type.Optional(Label('The version of your app.')),
+            apiVersion: Type.Optional(Label('The version of the API that your app uses.')),
+          },
+          { description: 'Your app, for `user.connection.changed`. Other fields are ignored.' },
+        ),
       ),
     }),
   },

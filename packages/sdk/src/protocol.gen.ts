@@ -263,10 +263,24 @@ export interface EventPayloads {
     timestamp: number
     /** The device that connected first or disconnected last, if known. */
     connection?: {
+      /** As the device sent it in `auth`. */
       platform?: string
+      /** The `resource` that it sent in `auth`. */
+      device?: string
+      /** The header `User-Agent`. */
       userAgent?: string
       /** Unix milliseconds. */
       connectedAt: number
+      appInfo?: {
+        /** As sent in `auth`. */
+        version?: string
+        /** As sent in `auth`. */
+        apiVersion?: string
+        /** The header `Origin`, which browsers send. */
+        origin?: string
+        /** The address of the device. */
+        clientIp?: string
+      }
     }
   }
   /** A group was created. Contains all of its first members, 27 at most: the owner, the creator, and the users in the request, each of whom also gets a `group.member.added`. */

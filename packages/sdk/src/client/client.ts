@@ -21,6 +21,10 @@ export type ClientOptions = Address &
     uid: string
     /** Whose presence to follow in `state.presence`. Defaults to nobody's. */
     presence?: Watched | undefined
+    /** The platform of the device, such as `ios` or `web`, for webhooks about connections. */
+    platform?: string | undefined
+    /** Your app, for webhooks about connections. */
+    appInfo?: { version?: string; apiVersion?: string } | undefined
     /** The URL of the gateway, if it isn't at the app's address. */
     realtimeUrl?: string | undefined
     /** Replaces the global `WebSocket`. */
@@ -106,6 +110,7 @@ export class LoquatClient {
       url: options.realtimeUrl ?? realtimeUrl(options.appId, options),
       WebSocket: options.WebSocket,
       token: () => token.current,
+      device: { platform: options.platform, appInfo: options.appInfo },
       renew: (refused) => token.renew(refused),
       onState: (state, closeCode) => this.#onState(state, closeCode),
       onFrame: (frame) => this.#onFrame(frame),

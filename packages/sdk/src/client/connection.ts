@@ -40,6 +40,8 @@ export interface Socket {
 export interface ConnectionOptions {
   url: string
   token(): string
+  /** What `auth` says about the device. */
+  device?: object
   /** Gets a new token. Resolves to false if there is none, and rejects if that can't be decided now. */
   renew(refused: string): Promise<boolean>
   onState(state: ConnectionState, closeCode?: number): void
@@ -123,7 +125,7 @@ export class Connection {
       const position = this.#position
       const known = position === undefined ? {} : { position }
       this.#token = this.#options.token()
-      this.send('auth', { authToken: this.#token, ...known })
+      this.send('auth', { authToken: this.#token, ...known, ...this.#options.device })
     }
     socket.onmessage = ({ data }: { data: unknown }) => {
       if (socket === this.#socket) this.#receive(JSON.parse(String(data)))

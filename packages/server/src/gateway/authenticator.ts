@@ -6,6 +6,7 @@ import { Credentials } from '../gate/credentials.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Semaphore } from '../platform/semaphore.ts'
+import { addAuthInfo } from './device-info.ts'
 import type { AppHub } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
@@ -46,6 +47,7 @@ export class Authenticator {
       if (session.closed) return
       session.settings = settings
       session.resource = resource
+      session.device = addAuthInfo(session.device, body)
       const hub = this.#hubs.get(app)
       checkLimit(limitOf(settings, 'limits.connectionsPerApp'), hub.connections, 'app')
       // From here on it counts as a connection of the app, until `remove`.

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
+import type { BlockList } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientFrame, realtimeLimits } from '@loquat/protocol'
@@ -9,8 +10,10 @@ import type { Deps } from '../deps.ts'
 import { appOfSocket } from '../gate/app-of-request.ts'
 import { ApiError } from '../platform/http/fail.ts'
 import { answerTo } from '../platform/http/refusal.ts'
+import { networks } from '../platform/net/network.ts'
 import { Authenticator } from './authenticator.ts'
 import { executeFrame } from './commands.ts'
+import { type DeviceInfo, infoOfRequest } from './device-info.ts'
 import { checkFrame, readFrame } from './frames.ts'
 import { Hubs } from './hubs.ts'
 import { PresenceReporter } from './presence-reporter.ts'
@@ -44,6 +47,7 @@ export class Gateway {
     ...({ closeTimeout: CLOSE_TIMEOUT_MS } as object),
   })
   readonly #serviceHost: string
+  readonly #proxies: BlockList
   readonly #sessions = new Set<Session>()
   /** Oldest first. */
   readonly #unauthenticated = new Set<Session>()
@@ -53,6 +57,7 @@ export class Gateway {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#serviceHost = new URL(deps.config.service.publicUrl).hostname
+    this.#proxies = networks(deps.config.http.trustedProxies)
     this.#presence = new Presence(deps)
     this.#presence.start()
     this.#hubs = new Hubs(deps, new PresenceReporter(this.#presence))
@@ -104,7 +109,7 @@ export class Gateway {
       // Errors are close codes, because browsers don't show scripts the status of a failed upgrade.
       void appOfSocket(this.#deps.directory, this.#serviceHost, name)
         .then(
-          (app) => this.#open(ws, app, request.headers['user-agent']),
+          (app) => this.#open(ws, app, infoOfRequest(request, this.#proxies)),
           (error) =>
             error instanceof ApiError
               ? ws.close(closeCodeOf.noApp, error.devMessage ?? 'noApp')
@@ -114,13 +119,13 @@ export class Gateway {
     })
   }
 
-  #open(ws: WebSocket, app: ServedApp, userAgent: string | undefined): void {
+  #open(ws: WebSocket, app: ServedApp, device: DeviceInfo): void {
     if (ws.readyState !== ws.OPEN) return
     if (this.#draining) {
       ws.close(closeCodeOf.draining)
       return
     }
-    const session = new Session(ws, app, userAgent)
+    const session = new Session(ws, app, device)
     this.#sessions.add(session)
     this.#unauthenticated.add(session)
     if (this.#unauthenticated.size > MAX_UNAUTHENTICATED) {

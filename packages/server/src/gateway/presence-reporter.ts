@@ -13,8 +13,7 @@ export class PresenceReporter implements HubListener {
   }
 
   opened(app: ServedApp, uid: string, session: Session): void {
-    const { userAgent } = session
-    const connection = { connectedAt: Date.now(), ...(userAgent !== undefined && { userAgent }) }
+    const connection = { ...session.device, connectedAt: Date.now() }
     this.#disconnects.set(session, this.#presence.connect(app, uid, connection))
   }
 

@@ -150,7 +150,7 @@ test('a change names the device that connected first or disconnected last', asyn
   const hub = hubs.get(app)
   const [phone, tablet] = ['phone', 'tablet'].map(
     // No frame is sent to them.
-    (userAgent) => new Session({} as WebSocket, app, userAgent),
+    (userAgent) => new Session({} as WebSocket, app, { userAgent }),
   )
   assert.ok(phone && tablet)
   for (const session of [phone, tablet]) await hub.add(session, 'ann')
@@ -175,4 +175,41 @@ test('a change names the device that connected first or disconnected last', asyn
       ['offline', 'tablet'],
     ],
   )
+})
+
+test('a change tells about the device what its headers and its first frame say', async () => {
+  const app = await server.newApp()
+  await app.users('ann')
+  const headers = {
+    'user-agent': `Phone\u00853 ${'x'.repeat(300)}`,
+    origin: 'https://chat.example.org',
+    'x-forwarded-for': '203.0.113.9',
+  }
+  const device = new Device(server.service.gatewayPort ?? 0, `?appId=${app.id}`, headers)
+  await device.opened()
+  device.send('auth', {
+    authToken: await tokenOf(app, 'ann'),
+    resource: 'phone-1',
+    platform: 'ios\u0007',
+    appInfo: { version: '2.1', apiVersion: 'v3', clientIp: '1.1.1.1', more: 'ignored' },
+  })
+  const { payload } = await app.waitFor('user.connection.changed')
+  const { connectedAt, userAgent, ...connection } = payload.connection
+  assert.ok(Math.abs(connectedAt - Date.now()) < 60_000)
+  assert.equal(userAgent, `Phone 3 ${'x'.repeat(247)}`)
+  assert.deepEqual(connection, {
+    platform: 'ios ',
+    device: 'phone-1',
+    // No proxy is trusted, so the header that the device itself can send doesn't count.
+    appInfo: {
+      ...{ version: '2.1', apiVersion: 'v3' },
+      ...{ origin: 'https://chat.example.org', clientIp: '127.0.0.1' },
+    },
+  })
+  await device.close()
+
+  const rude = new Device(server.service.gatewayPort ?? 0, `?appId=${app.id}`)
+  await rude.opened()
+  rude.send('auth', { authToken: await tokenOf(app, 'ann'), platform: 'x'.repeat(51) })
+  assert.equal((await rude.closed).code, 4400)
 })

@@ -9,6 +9,7 @@ import {
 import type { WebSocket } from 'ws'
 import type { ServedApp } from '../core/actor.ts'
 import type { Settings } from '../core/settings.ts'
+import type { DeviceInfo } from './device-info.ts'
 import type { Entry } from './entry.ts'
 import { FrameLimiter } from './frame-limiter.ts'
 import type { TypingIndicators } from './typing.ts'
@@ -32,13 +33,10 @@ const MAX_QUEUED_FRAMES = 60
 /** The most ticks that sending one missed event may take. */
 const MAX_STALLED_TICKS = 30
 
-const USER_AGENT_LENGTH = 255
-
 /** One WebSocket connection of a device. */
 export class Session {
   readonly app: ServedApp
-  /** The device's User-Agent header. */
-  readonly userAgent: string | undefined
+  device: DeviceInfo
   /** Set once the session has joined the hub of its app. */
   uid: string | undefined
   settings: Settings = {}
@@ -66,8 +64,8 @@ export class Session {
   readonly #limiter = new FrameLimiter(performance.now())
   #throttledAt = Number.NEGATIVE_INFINITY
 
-  constructor(ws: WebSocket, app: ServedApp, userAgent?: string) {
-    this.userAgent = userAgent?.slice(0, USER_AGENT_LENGTH)
+  constructor(ws: WebSocket, app: ServedApp, device: DeviceInfo = {}) {
+    this.device = device
     this.#ws = ws
     this.app = app
   }

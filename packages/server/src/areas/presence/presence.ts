@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EventPayload } from '@loquat/protocol'
 import type { ServedApp } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { type Db, sqlState } from '../../platform/db/db.ts'
@@ -19,12 +20,7 @@ const BATCH = 500
 const GATEWAY_ENDED = 'LQ003'
 
 /** What is reported about a device. */
-export interface Connection {
-  platform?: string
-  userAgent?: string
-  /** Unix milliseconds. */
-  connectedAt: number
-}
+export type Connection = NonNullable<EventPayload<'user.connection.changed'>['connection']>
 
 /** A user with devices at this process, now or until just now. */
 interface Present {
