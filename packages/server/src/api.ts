@@ -34,7 +34,7 @@ import type { Deps } from './deps.ts'
 import { documents } from './documents.ts'
 import { addPreflight } from './gate/cors.ts'
 import { Credentials } from './gate/credentials.ts'
-import { addManagement } from './gate/manage.ts'
+import { addManagement, describeWebhooks } from './gate/manage.ts'
 import { MANAGE, routedUrl } from './gate/managed.ts'
 import { addAccess } from './gate/plugin.ts'
 import { addOpenApi } from './platform/http/openapi.ts'
@@ -104,7 +104,10 @@ export async function buildApi(
     versions: ['v3', MANAGE.slice(1)],
   })
   addHealth(app, draining)
-  for (const document of documents) await addOpenApi(app, document)
+  for (const document of documents) {
+    const also = document.prefix === MANAGE ? { also: describeWebhooks } : {}
+    await addOpenApi(app, { ...document, ...also })
+  }
   const credentials = new Credentials(deps)
   const v3: FastifyPluginAsync = async (scope) => {
     addAccess(scope, deps, credentials)

@@ -112,8 +112,12 @@ function readOperations(file: string, prefix: string): Operation[] {
 
 /** The operations of the REST API. */
 export const operations = readOperations('openapi.json', '')
+const managed = readOperations('management.openapi.json', '/manage')
+const ofWebhooks = ({ path }: Operation) => path.startsWith('/manage/apps/{appId}/webhooks')
 /** The operations of the management API. */
-export const managementOperations = readOperations('management.openapi.json', '/manage')
+export const managementOperations = managed.filter((operation) => !ofWebhooks(operation))
+/** The operations of webhooks, which both documents describe. */
+export const managedWebhookOperations = managed.filter(ofWebhooks)
 
 /** The fields that a body can have, of all its kinds. */
 export function fieldsOf({ $ref, properties = {}, anyOf = [] }: Schema): string[] {
@@ -129,7 +133,7 @@ const parametersIn = ({ path }: Operation) => path.split('{').length
  * Ignores one slash at the end; an operation with an empty id at the end has two. Like the router, it
  * prefers a literal path to one with a parameter in the same place.
  */
-const byName = [...operations, ...managementOperations].toSorted(
+const byName = [...operations, ...managed].toSorted(
   (one, other) => parametersIn(one) - parametersIn(other),
 )
 const patterns = byName.map((operation) => ({
@@ -150,8 +154,8 @@ export function operationOf(method: string, url: string): Operation | undefined 
 
 /** The REST path behind an operator's request for an app's data. */
 function dataUrl(url: string): string | undefined {
-  const [, rest] = /^\/manage\/apps\/[^/?#]+\/(v3\/.*|webhooks(?:[/?#].*)?)$/s.exec(url) ?? []
-  return rest === undefined ? undefined : `/${rest.replace(/^webhooks/, 'v3/webhooks')}`
+  const [, rest] = /^\/manage\/apps\/[^/?#]+(\/v3\/.*)$/s.exec(url) ?? []
+  return rest
 }
 
 /** Errors that an operator can get instead of an app's data. */

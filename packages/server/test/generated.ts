@@ -68,14 +68,14 @@ export async function generatedFiles(
     'packages/server/openapi.json': document,
     'packages/server/management.openapi.json': management,
     'packages/sdk/src/operations.gen.ts': sdkOperations(document, 'Operations'),
-    'packages/sdk/src/management.gen.ts': sdkOperations(management, 'ManagementOperations'),
+    'packages/sdk/src/management.gen.ts': sdkOperations(ownOf(management), 'ManagementOperations'),
     'packages/sdk/src/protocol.gen.ts': sdkProtocol(document),
     'docs/config.md': configPage(),
     'docs/contract.md': contractPage(NOTE, readLedger()),
     'docs/errors.md': errorsPage(),
     'docs/events.md': eventsPage(),
     'docs/realtime.md': realtimePage(NOTE),
-    'docs/sdk.md': sdkPage(document, management),
+    'docs/sdk.md': sdkPage(document, ownOf(management)),
   }
   return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
 }
@@ -166,6 +166,13 @@ async function openApi(env: NodeJS.ProcessEnv | EnginesEnv) {
   await app.close()
   await closeDeps(deps)
   return { document, management }
+}
+
+/** Without webhooks: the SDK reaches an app's data by `management.app(appId)`. */
+function ownOf(management: string): string {
+  const { paths, ...document } = JSON.parse(management) as { paths: Record<string, object> }
+  const own = Object.entries(paths).filter(([path]) => !path.startsWith('/apps/{appId}/webhooks'))
+  return JSON.stringify({ ...document, paths: Object.fromEntries(own) })
 }
 
 /** The methods of the SDK. */

@@ -4,7 +4,12 @@ import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { ROLES, type Role, sectionOfTag } from '../src/gate/operator.ts'
-import { assertConforms, managementOperations, operations } from './conformity.ts'
+import {
+  assertConforms,
+  managedWebhookOperations,
+  managementOperations,
+  operations,
+} from './conformity.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { type ManagedRequest, prepareManaged, staleSamples } from './management-resources.ts'
 import { join, manage, newOperator, type TestOperator } from './operators.ts'
@@ -224,6 +229,25 @@ suite("an app's data", () => {
 
   for (const { operationId, method, path, tags } of operations) {
     test(`is open to the right roles: ${operationId}`, async () => {
+  test('has its webhooks in the document of the management API', () => {
+    const both = operations
+      .filter(({ path }) => /^\/v3\/webhooks(\/|$)/.test(path))
+      .map(({ path, method, operationId }) => {
+        return [path.replace('/v3/', '/manage/apps/{appId}/'), method, operationId]
+      })
+    assert.ok(both.length > 10)
+    assert.deepEqual(
+      managedWebhookOperations.map(({ path, method, operationId }) => [path, method, operationId]),
+      both,
+    )
+    for (const { manage, scope, parameters, operationId } of managedWebhookOperations) {
+      assert.deepEqual([manage, scope], ['integration', undefined], operationId)
+      const names = parameters.filter(({ in: place }) => place !== 'query').map(({ name }) => name)
+      const known = ['appId', 'webhookId', 'Idempotency-Key']
+      assert.ok(names.includes('appId') && names.every((name) => known.includes(name)), operationId)
+    }
+  })
+
       const may = TAGS[tags[0] ?? ''] ?? []
       for (const [who, operator] of team) {
         const url = `/manage/apps/${app.id}${path.replace(/\{\w+\}/g, 'x')}`

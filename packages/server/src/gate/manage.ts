@@ -1,10 +1,12 @@
 import type { ErrorCode } from '@loquat/protocol'
-import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
-import { Type } from 'typebox'
+import type { FastifyInstance, FastifyReply, FastifySchema, RouteOptions } from 'fastify'
+import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../deps.ts'
 import { Limiter } from '../platform/cache/limiter.ts'
 import { fail, noAccess } from '../platform/http/fail.ts'
+import type { DocumentOptions } from '../platform/http/openapi.ts'
 import { completeRoute, isWrite } from '../platform/http/route.ts'
+import { failures as failureSchemas } from '../platform/http/schemas.ts'
 import { Failures } from './failures.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
 import { type ManagedApp, mayUse, type Operator, roleIsTooSmall, type Section } from './operator.ts'
@@ -34,6 +36,10 @@ const SHARED: readonly ErrorCode[] = [
   'ERR_MISSION_FAILED',
 ]
 
+/** By a session, or by an operator key with its secret. The session comes first. */
+const SECURITY: Record<string, string[]>[] = [{ session: [] }, { key: [], secret: [] }]
+const RetryHeaders = Type.Object({ 'Idempotency-Key': Type.Optional(IdempotencyKey) })
+
 /** Makes every route below declare who may call it, and rejects everyone else. */
 export function addManagement(app: FastifyInstance, deps: Deps): void {
   const limiter = new Limiter(deps.cache)
@@ -41,14 +47,11 @@ export function addManagement(app: FastifyInstance, deps: Deps): void {
 
   app.addHook('onRoute', (route) => {
     const { manage, sessionOnly = false } = accessOf(route)
-    const security =
-      manage === 'public'
-        ? []
-        : [{ session: [] }, ...(sessionOnly ? [] : [{ key: [], secret: [] }])]
+    const security = manage === 'public' ? [] : SECURITY.slice(0, sessionOnly ? 1 : undefined)
     completeRoute(route, { common: commonErrors(route, manage), security })
     if (!route.schema) return
     if (isWrite(route.method) && manage !== 'public') {
-      route.schema.headers = Type.Object({ 'Idempotency-Key': Type.Optional(IdempotencyKey) })
+      route.schema.headers = RetryHeaders
     }
     Object.assign(route.schema, { 'x-manage': manage, 'x-session-only': sessionOnly })
   })
@@ -89,6 +92,32 @@ function commonErrors({ method }: RouteOptions, manage: ManageAccess['manage']):
   errors.push('AUTH_ERR_EMPTY_AUTH_HEADER', 'AUTH_ERR_INVALID_CREDENTIALS', 'AUTH_ERR_NO_ACCESS')
   if (manage !== 'account') errors.push('ERR_APP_NOT_FOUND')
   return errors
+}
+
+/**
+ * The routes of an app's webhooks as the management API offers them: `managed.ts` leads from there to the routes of the
+ * REST API. The rest of an app's data is only described by the REST API's document.
+ */
+export const describeWebhooks: NonNullable<DocumentOptions['also']> = ({ schema, url, route }) => {
+  if (!/^\/v3\/webhooks(\/|$)/.test(url)) return undefined
+  const errors = [...commonErrors(route, 'integration'), ...(route.config?.errors ?? [])]
+  const answers = schema.response as Record<string, TSchema>
+  const { properties } = (schema.params ?? Type.Object({})) as ReturnType<typeof Type.Object>
+  const appId = Type.String({ maxLength: 100, description: 'Id of the app.' })
+  const { operationId, tags, summary, description, querystring, body } = schema
+  return {
+    url: url.replace('/v3/', '/apps/:appId/'),
+    schema: {
+      ...{ operationId, tags, summary, ...(description !== undefined && { description }) },
+      params: Type.Object({ appId, ...properties }),
+      ...(querystring !== undefined && { querystring }),
+      ...(body !== undefined && { body }),
+      ...(isWrite(route.method) && { headers: RetryHeaders }),
+      response: { 200: answers[200], ...failureSchemas([...errors, 'AUTH_ERR_INVALID_APPID']) },
+      security: SECURITY,
+      ...{ 'x-manage': 'integration', 'x-session-only': false },
+    } as FastifySchema,
+  }
 }
 
 async function countRequest(

@@ -1,8 +1,15 @@
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import { Components } from './components.ts'
 
 type TransformObject = NonNullable<swagger.FastifyDynamicSwaggerOptions['transformObject']>
+
+/** A route as a document describes it. */
+export interface DescribedRoute {
+  schema: FastifySchema
+  url: string
+  route: RouteOptions
+}
 
 /** One of the OpenAPI documents that are generated from the routes. */
 export interface DocumentOptions {
@@ -12,6 +19,8 @@ export interface DocumentOptions {
   prefix: string
   /** Whether the prefix is part of the server's URL instead of the paths. */
   stripped: boolean
+  /** Describes a route below another path that this API also offers. Undefined: it doesn't. */
+  also?: (route: DescribedRoute) => Omit<DescribedRoute, 'route'> | undefined
   /** Changes the document once all routes are in it. */
   complete: (document: object) => void
   openapi: NonNullable<swagger.FastifyDynamicSwaggerOptions['openapi']>
@@ -21,16 +30,14 @@ export interface DocumentOptions {
 
 /** Collects the routes that are registered after it. */
 export async function addOpenApi(app: FastifyInstance, options: DocumentOptions): Promise<void> {
-  const { decorator, prefix, stripped, complete, openapi, documented } = options
+  const { decorator, prefix, stripped, also, complete, openapi, documented } = options
   await app.register(swagger, {
     decorator,
     openapi: { openapi: '3.1.0', ...openapi },
-    transform: ({ schema, url }) => {
+    transform: ({ schema, url, route }) => {
       const own = url.startsWith(`${prefix}/`)
-      return {
-        schema: own ? schema : { hide: true },
-        url: own && stripped ? url.slice(prefix.length) : url,
-      }
+      if (own) return { schema, url: stripped ? url.slice(prefix.length) : url }
+      return also?.({ schema, url, route }) ?? { schema: { hide: true }, url }
     },
     transformObject: (given) => {
       const document = withComponents(describeParameters(given), documented)
