@@ -452,6 +452,112 @@ export type ResetSettingsBody = {
   settings: string[]
 }
 
+export type ListTenantsItem = {
+  /** Id of the app, part of its host name. */
+  id: string
+  name: string
+  /** `archived`: scheduled for deletion. The app's API doesn't answer until you restore it. */
+  state: 'active' | 'archived'
+  /** Region that stores the app's data. */
+  region: 'us' | 'eu' | 'in'
+  version: '3'
+  /** Base URL of the app's API. */
+  baseUrl: string
+  /** Your role in the app. */
+  role: 'owner' | 'admin' | 'moderator' | 'developer'
+  /** Number of the owner's account. */
+  owner?: number
+  appOwner?: {
+    id: string
+    name: string
+    email: string
+  }
+  appRegion: {
+    /** Region that stores the app's data. */
+    id: 'us' | 'eu' | 'in'
+    name: string
+    description: string
+  }
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time when an archived app is deleted for good, in Unix seconds. */
+  scheduledToDeleteAt?: number
+  /** Absent for archived apps, and while the database of the app is unreachable. */
+  usage?: {
+    /** First day of the period (UTC), `YYYY-MM-DD`. */
+    from: string
+    /** Last day of the period (UTC), `YYYY-MM-DD`. */
+    to: string
+    /** Number of distinct users who connected, used an auth token or sent a message. */
+    activeUsers: number
+    /** Largest number of users online at the same time. */
+    concurrentUsers: number
+    /** Number of messages sent. */
+    messagesSent: number
+    /** Number of the app's API requests. */
+    apiCalls: number
+    /** Number of API requests that failed. */
+    apiErrors: number
+    /** Number of webhook calls. */
+    webhookCalls: number
+    /** Number of webhook calls that failed. */
+    webhookFailures: number
+    /** Number of users now, including deactivated ones. */
+    users: number
+    /** Number of groups now. */
+    groups: number
+  }
+}
+
+export type ListTenantsQuery = {
+  /** Only apps with this id, or with this text in their name. */
+  searchKey?: string | undefined
+  /** `meta.cursor.next` of the previous page. */
+  cursor?: string | undefined
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+  /** Start of the period, in Unix seconds (10 digits) or milliseconds (13 digits). Default: the first day of this month (UTC). */
+  fromDate?: number | undefined
+  /** End of the period, in Unix seconds or milliseconds, at most 366 days after the start. Default: now. */
+  toDate?: number | undefined
+}
+
+export type CreateUsageReportAnswer = {
+  success: true
+  message: string
+  usage: {
+    /** First day of the period (UTC), `YYYY-MM-DD`. */
+    from: string
+    /** Last day of the period (UTC), `YYYY-MM-DD`. */
+    to: string
+    /** Number of distinct users who connected, used an auth token or sent a message. */
+    activeUsers: number
+    /** Largest number of users online at the same time. */
+    concurrentUsers: number
+    /** Number of messages sent. */
+    messagesSent: number
+    /** Number of the app's API requests. */
+    apiCalls: number
+    /** Number of API requests that failed. */
+    apiErrors: number
+    /** Number of webhook calls. */
+    webhookCalls: number
+    /** Number of webhook calls that failed. */
+    webhookFailures: number
+    /** Number of users now, including deactivated ones. */
+    users: number
+    /** Number of groups now. */
+    groups: number
+  }
+}
+
+export type CreateUsageReportBody = {
+  /** Whether to report the previous month. Default: this month. */
+  usePreviousBillingCycle?: boolean | undefined
+}
+
 export type ListAuditEntriesAnswer = {
   data: AuditEntry[]
   meta: {
@@ -793,6 +899,49 @@ export class SettingsMethods {
   }
 }
 
+/** `client.tenants` */
+export class TenantsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List your apps with their usage, newest first (one page). */
+  async list(query?: ListTenantsQuery, options?: CallOptions): Promise<Page<ListTenantsItem>> {
+    return this.#transport.answer({ method: 'GET', path: '/tenants', query }, options)
+  }
+
+  /** List your apps with their usage, newest first (iterates over all pages). */
+  all(
+    query?: Omit<ListTenantsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<ListTenantsItem, void, undefined> {
+    return everyRecord((page) => this.list({ ...query, ...page }, options))
+  }
+}
+
+/** `client.usageReports` */
+export class UsageReportsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Report an app's usage of a month. */
+  async create(
+    appId: string,
+    body?: CreateUsageReportBody,
+    options?: CallOptions,
+  ): Promise<CreateUsageReportAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/usage`, body },
+      options,
+    )
+  }
+}
+
 /** `client.auditEntries` */
 export class AuditEntriesMethods {
   readonly #transport: Transport
@@ -849,6 +998,8 @@ export class ManagementOperations {
   readonly apps: AppsMethods
   readonly collaborators: CollaboratorsMethods
   readonly settings: SettingsMethods
+  readonly tenants: TenantsMethods
+  readonly usageReports: UsageReportsMethods
   readonly auditEntries: AuditEntriesMethods
 
   constructor(transport: Transport) {
@@ -860,6 +1011,8 @@ export class ManagementOperations {
     this.apps = new AppsMethods(transport)
     this.collaborators = new CollaboratorsMethods(transport)
     this.settings = new SettingsMethods(transport)
+    this.tenants = new TenantsMethods(transport)
+    this.usageReports = new UsageReportsMethods(transport)
     this.auditEntries = new AuditEntriesMethods(transport)
   }
 }

@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { collaboratorRoutes } from './areas/apps/collaborators.routes.ts'
 import { appRoutes } from './areas/apps/routes.ts'
 import { settingRoutes } from './areas/apps/settings.routes.ts'
+import { usageRoutes } from './areas/apps/usage.routes.ts'
 import { auditRoutes } from './areas/audit/routes.ts'
 import { botRoutes } from './areas/bots/routes.ts'
 import { deprecatedConversationRoutes } from './areas/conversations/deprecated.routes.ts'
@@ -75,6 +76,7 @@ const manageAreas: typeof areas = [
   appRoutes,
   collaboratorRoutes,
   settingRoutes,
+  usageRoutes,
   auditRoutes,
 ]
 

@@ -85,6 +85,16 @@ const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
   }),
   setSettings: () => ({ body: { settings: { 'rate.core': 9_000, unknown: true } } }),
   resetSettings: () => ({ body: { settings: ['rate.core'] } }),
+  listTenants: () => ({
+    query: {
+      searchKey: 'te',
+      perPage: '10',
+      page: '1',
+      fromDate: '1700000000',
+      toDate: '1700086400',
+    },
+  }),
+  createUsageReport: () => ({ body: { usePreviousBillingCycle: true } }),
   listAuditEntries: () => ({ query: { limit: '10', action: 'createApp', from: '0', to: '9' } }),
   listAppAuditEntries: () => ({ query: { limit: '10', before: '9', operator: '1' } }),
 }

@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { join, newOperator } from '../../../test/operators.ts'
 import { provisionApp } from './actions.ts'
 import { refuseCollaborator } from './policy.ts'
+import { Worker } from '../../platform/leases/leases.ts'
+import { rollUp } from '../stats/queries.ts'
 
 const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })
+
+/** Adds up the events of an app: this server has no worker. */
+async function count(appId: string) {
+  const app = await server.deps.directory.find(appId)
+  assert.ok(app?.cell)
+  const { db } = app.cell
+  const worker = await new Worker(() => db, server.deps.log).take('sequencer')
+  const step = `select from sequence_events($1::uuid, $2, 0, null, 0, '{}', 100000)`
+  await rows(db, step, [worker?.workerId, worker?.epoch])
+  await rollUp.one(db, { appNo: app.no, limit: 1_000 })
+}
 
 suite('createApp', () => {
   test('creates an app with its keys in the given region', async () => {
@@ -96,6 +110,73 @@ suite('listApps', () => {
     const found: string[] = []
     for await (const { name } of rui.client.apps.all({ perPage: 1 })) found.push(name)
     assert.deepEqual(found, ['Three', 'Two', 'One', 'Shared'])
+  })
+})
+
+suite('listTenants', () => {
+  test("lists the operator's apps with their usage, whichever cell they are on", async () => {
+    const [rui, ana] = [await newOperator(server), await newOperator(server)]
+    await ana.client.apps.create({ name: 'Not mine' })
+    const [us, eu, gone] = [
+      await rui.client.apps.create({ name: 'US' }),
+      await rui.client.apps.create({ name: 'EU', region: 'eu' }),
+      await rui.client.apps.create({ name: 'Gone' }),
+    ]
+    const app = rui.client.app(eu.id)
+    for (const uid of ['ann', 'bob']) await app.users.create({ uid, name: uid })
+    await app.groups.create({ guid: 'g', name: 'G', type: 'public' })
+    const message = { receiver: 'bob', receiverType: 'user', data: { text: 'Hi' } } as const
+    await app.onBehalfOf('ann').messages.send(message)
+    await count(eu.id)
+    await rui.client.apps.delete(gone.id)
+
+    const { data, meta } = await rui.client.tenants.list()
+    assert.equal(meta.pagination.total, 3)
+    assert.deepEqual(
+      data.map(({ id, state, usage }) => [id, state, usage && [usage.users, usage.groups]]),
+      [
+        [gone.id, 'archived', undefined],
+        [eu.id, 'active', [2, 1]],
+        [us.id, 'active', [0, 0]],
+      ],
+    )
+    const [today, first] = [new Date().toISOString().slice(0, 10), { ...data[1]?.usage }]
+    assert.equal(first.messagesSent, 1)
+    assert.equal(first.activeUsers, 1)
+    assert.deepEqual([first.from, first.to], [`${today.slice(0, 8)}01`, today])
+    const [{ usage: before } = {}] = (
+      await rui.client.tenants.list({
+        searchKey: 'eu',
+        fromDate: 1_700_000_000,
+        toDate: 1_700_000_001,
+      })
+    ).data
+    assert.deepEqual([before?.messagesSent, before?.from], [0, '2023-11-14'])
+    const { data: second } = await rui.client.tenants.list({ perPage: 1, page: 2 })
+    assert.deepEqual(
+      second.map(({ id }) => id),
+      [eu.id],
+    )
+    const wrong = rui.client.tenants.list({ fromDate: 1_700_000_001, toDate: 1_700_000_000 })
+    await refused(wrong, 'ERR_BAD_REQUEST')
+  })
+})
+
+suite('createUsageReport', () => {
+  test('reports this month or the month before', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Clinic chat' })
+    await rui.client.app(id).users.create({ uid: 'ann', name: 'Ann' })
+    const { success, usage } = await rui.client.usageReports.create(id)
+    const today = new Date().toISOString().slice(0, 10)
+    assert.deepEqual([success, usage.from, usage.users], [true, `${today.slice(0, 8)}01`, 1])
+    assert.ok(usage.to >= today)
+    const { usage: last } = await rui.client.usageReports.create(id, {
+      usePreviousBillingCycle: true,
+    })
+    assert.ok(last.from.endsWith('-01') && last.from < last.to && last.to < usage.from)
+    await rui.client.apps.delete(id)
+    await refused(rui.client.usageReports.create(id), 'AUTH_ERR_INVALID_APPID')
   })
 })
 

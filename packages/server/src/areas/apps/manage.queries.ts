@@ -5,6 +5,7 @@ import { directoryQuery } from '../../platform/db/query.ts'
 export type ManagedAppRow = {
   app_no: number
   app_id: string
+  cell_id: string
   name: string
   state: 'active' | 'archived'
   region: Region
@@ -23,7 +24,7 @@ const OWN = `
    left join operators o on o.operator_no = oc.operator_no
    where c.operator_no = :operatorNo and a.state in ('active', 'archived')`
 
-const COLUMNS = `c.app_no, app_id, a.name, a.state, region, a.created_at, purge_at, c.role,
+const COLUMNS = `c.app_no, app_id, a.cell_id, a.name, a.state, region, a.created_at, purge_at, c.role,
      o.operator_no as owner_no, o.name as owner_name, o.email as owner_email`
 
 const MATCHES = `(:searchKey::text is null or app_id = lower(:searchKey)

@@ -1,16 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Data, Page } from '../../platform/http/schemas.ts'
-import { keysetPage } from '../../platform/lists/page.ts'
-import { type PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
+import { PageStarts } from '../../platform/lists/page-starts.ts'
+import { managedAppsPage } from './list.ts'
 import { createApp, deleteApp, restoreApp, toManagedApp, updateApp } from './manage.actions.ts'
-import {
-  countManagedApps,
-  findManagedAppStart,
-  getManagedApp,
-  listManagedApps,
-  type ManagedAppRow,
-} from './manage.queries.ts'
+import { getManagedApp } from './manage.queries.ts'
 import {
   AppChanges,
   AppListQuery,
@@ -55,29 +49,8 @@ export const appRoutes =
           response: { 200: Page(ManagedApp) },
         },
       },
-      async ({ operator: { no: operatorNo }, query }) => {
-        const { searchKey = null, ...page } = query
-        const own = { operatorNo, searchKey }
-        const list = {
-          name: ['apps', operatorNo],
-          filters: searchKey,
-          async read(after: PageKey | undefined, limit: number) {
-            const before = Number(after?.[0] ?? 2 ** 31 - 1)
-            const rows = await listManagedApps.many(deps.directory.db, { ...own, before, limit })
-            return { rows }
-          },
-          keyOf: ({ app_no }: ManagedAppRow): PageKey => [app_no],
-          async startOf(count: number): Promise<PageKey | undefined> {
-            const skip = count - 1
-            const row = await findManagedAppStart.maybeOne(deps.directory.db, { ...own, skip })
-            return row && [row.app_no]
-          },
-          async count() {
-            const { total } = await countManagedApps.one(deps.directory.db, own)
-            return { total, capped: false }
-          },
-        }
-        const { rows, meta } = await keysetPage({ secrets: deps.secrets, starts }, list, page)
+      async ({ operator, query }) => {
+        const { rows, meta } = await managedAppsPage(deps, starts, operator.no, query)
         return { data: rows.map((row) => toManagedApp(deps, row)), meta }
       },
     )

@@ -41,6 +41,12 @@ export const listPeaks = query<Days, { day: string; online: number }>(
    where app_no = :appNo and day between :from::date and :to::date`,
 )
 
+const COUNTS = `coalesce(sum(count) filter (where what = 'message.sent'), 0)::bigint as messages,
+     coalesce(sum(count) filter (where what like 'api.%'), 0)::bigint as calls,
+     coalesce(sum(count) filter (where what ~ '^api\\..*\\.[45]..$'), 0)::bigint as errors,
+     coalesce(sum(count) filter (where what = 'webhook.delivered'), 0)::bigint as delivered,
+     coalesce(sum(count) filter (where what = 'webhook.failed'), 0)::bigint as failed`
+
 /** A range of the key: a few hundred rows per day, one for each operation and event type. */
 export const listDays = query<
   Days,
@@ -55,12 +61,39 @@ export const listDays = query<
 >(
   'stats.listDays',
   `select day::text,
-     coalesce(sum(count) filter (where what = 'message.sent'), 0)::bigint as messages,
-     coalesce(sum(count) filter (where what like 'api.%'), 0)::bigint as calls,
-     coalesce(sum(count) filter (where what ~ '^api\\..*\\.[45]..$'), 0)::bigint as errors,
-     coalesce(sum(count) filter (where what = 'webhook.delivered'), 0)::bigint as delivered,
-     coalesce(sum(count) filter (where what = 'webhook.failed'), 0)::bigint as failed
+     ${COUNTS}
    from usage_days where app_no = :appNo and day between :from::date and :to::date group by day`,
+)
+
+export type UsageRow = {
+  app_no: number
+  active_users: number
+  concurrent_users: number
+  messages: number
+  calls: number
+  errors: number
+  delivered: number
+  failed: number
+  users: number
+  groups: number
+}
+
+/** The same for several apps, each with the sums of the period and its current size. */
+export const listUsage = query<{ appNos: number[]; from: string; to: string }, UsageRow>(
+  'stats.listUsage',
+  `select a.app_no, c.*,
+     (select coalesce(sum(r.users), 0)::bigint from usage_returns r
+      where r.app_no = a.app_no and r.day between :from::date and :to::date
+        and r.before < :from::date) as active_users,
+     (select coalesce(max(p.online), 0) from usage_peaks p
+      where p.app_no = a.app_no and p.day between :from::date and :to::date) as concurrent_users,
+     (select coalesce(sum(t.total), 0)::bigint from totals t
+      where t.app_no = a.app_no and t.what in ('users.active', 'users.deactivated')) as users,
+     (select coalesce(sum(t.total), 0)::bigint from totals t
+      where t.app_no = a.app_no and t.what = 'groups') as groups
+   from unnest(:appNos::int[]) as a (app_no) cross join lateral (
+     select ${COUNTS}
+     from usage_days d where d.app_no = a.app_no and d.day between :from::date and :to::date) c`,
 )
 
 /** Times in Unix milliseconds; the end is exclusive. */

@@ -40,10 +40,16 @@ function checkWindow(from: number, to: number, longest: number): void {
 }
 
 /** The days that a period touches. A period that ends at midnight doesn't include the next day. */
-function daysOf(appNo: number, query: StatsQuery) {
+export function periodOf(query: StatsQuery) {
   const [fromDate, toDate] = [millis('fromDate', query.fromDate), millis('toDate', query.toDate)]
   checkWindow(fromDate, toDate, LONGEST_MS)
-  return { fromDate, toDate, days: { appNo, from: dayOf(fromDate), to: dayOf(toDate - 1) } }
+  return { fromDate, toDate, from: dayOf(fromDate), to: dayOf(toDate - 1) }
+}
+export type Period = ReturnType<typeof periodOf>
+
+function daysOf(appNo: number, query: StatsQuery) {
+  const { fromDate, toDate, from, to } = periodOf(query)
+  return { fromDate, toDate, days: { appNo, from, to } }
 }
 
 export async function statsOf({ no: appNo, cell }: ServedApp, query: StatsQuery): Promise<Stats> {
