@@ -103,7 +103,8 @@ const MarkOfAll = Type.Object({
   conversationId: Type.String(),
   receiverType: Type.Enum(['group']),
   receiver: Type.String({ description: 'The group.' }),
-  user: { ...UserSnapshot, description: 'The app itself, `app_system`.' },
+  // The app itself, `app_system`.
+  user: UserSnapshot,
   messageId: Type.String({
     description:
       "The newest such message of this sender. The sender's earlier messages are included.",

@@ -80,6 +80,29 @@ export type Collaborator = {
   createdAt: number
 }
 
+export type CreatedWebhook = {
+  /** Unique within the app. */
+  id: string
+  name: string
+  /** URL that receives the events. */
+  webhookURL: string
+  /** Whether calls use basic authentication. */
+  useBasicAuth: boolean
+  username?: string
+  /** Whether events are sent. */
+  enabled: boolean
+  /** Whether failed deliveries are retried. */
+  retryOnFailure: boolean
+  /** Triggers that the webhook subscribes to. */
+  triggers: string[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Secret that signs each delivery as described by Standard Webhooks: `whsec_` and base64. */
+  secret: string
+}
+
 export type Cursor = {
   /** Pass this as `cursor` to get the next page. */
   next?: string
@@ -152,6 +175,124 @@ export type Session = {
 export type SignedIn = {
   operator: Operator
   session: Session
+}
+
+/** `usage` is absent for archived apps, and while the database of the app is unreachable. */
+export type Tenant = {
+  /** Id of the app, part of its host name. */
+  id: string
+  name: string
+  /** `archived`: scheduled for deletion. The app's API doesn't answer until you restore it. */
+  state: 'active' | 'archived'
+  /** Region that stores the app's data. */
+  region: 'us' | 'eu' | 'in'
+  version: '3'
+  /** Base URL of the app's API. */
+  baseUrl: string
+  /** Your role in the app. */
+  role: 'owner' | 'admin' | 'moderator' | 'developer'
+  /** Number of the owner's account. */
+  owner?: number
+  appOwner?: {
+    id: string
+    name: string
+    email: string
+  }
+  appRegion: {
+    /** Region that stores the app's data. */
+    id: 'us' | 'eu' | 'in'
+    name: string
+    description: string
+  }
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time when an archived app is deleted for good, in Unix seconds. */
+  scheduledToDeleteAt?: number
+  usage?: Usage
+}
+
+export type Trigger = {
+  id: string
+  description: string
+}
+
+export type Usage = {
+  /** First day of the period (UTC), `YYYY-MM-DD`. */
+  from: string
+  /** Last day of the period (UTC), `YYYY-MM-DD`. */
+  to: string
+  /** Number of distinct users who connected, used an auth token or sent a message. */
+  activeUsers: number
+  /** Largest number of users online at the same time. */
+  concurrentUsers: number
+  /** Number of messages sent. */
+  messagesSent: number
+  /** Number of the app's API requests. */
+  apiCalls: number
+  /** Number of API requests that failed. */
+  apiErrors: number
+  /** Number of webhook calls. */
+  webhookCalls: number
+  /** Number of webhook calls that failed. */
+  webhookFailures: number
+  /** Number of users now, including deactivated ones. */
+  users: number
+  /** Number of groups now. */
+  groups: number
+}
+
+export type Webhook = {
+  /** Unique within the app. */
+  id: string
+  name: string
+  /** URL that receives the events. */
+  webhookURL: string
+  /** Whether calls use basic authentication. */
+  useBasicAuth: boolean
+  username?: string
+  /** Whether events are sent. */
+  enabled: boolean
+  /** Whether failed deliveries are retried. */
+  retryOnFailure: boolean
+  /** Triggers that the webhook subscribes to. */
+  triggers: string[]
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
+export type WebhookDeadLetter = {
+  /** Position of the event, or of the first of several. */
+  position: number
+  /** Number of consecutive positions. */
+  count: number
+  /** Event type, if known. */
+  type?: string
+  /** `exhausted`: all retries failed; `noRetry`: the first attempt failed and `retryOnFailure` is off; `expired`: the event left the log before it could be delivered. */
+  reason: 'exhausted' | 'noRetry' | 'expired'
+  /** Time when the delivery was given up, in Unix seconds. */
+  at: number
+}
+
+export type WebhookDelivery = {
+  id: string
+  /** Position of the event in the log. */
+  position: number
+  /** Event type. */
+  type: string
+  /** Number of the attempt, starting at 1. */
+  try: number
+  success: boolean
+  /** HTTP status of the response. */
+  status?: number
+  /** Why there was no response. */
+  error?: string
+  durationMs: number
+  /** The first part of the response body. */
+  answer?: string
+  /** Time of the entry, in Unix seconds. */
+  at: number
 }
 
 export type CreateOperatorBody = {
@@ -452,63 +593,6 @@ export type ResetSettingsBody = {
   settings: string[]
 }
 
-export type ListTenantsItem = {
-  /** Id of the app, part of its host name. */
-  id: string
-  name: string
-  /** `archived`: scheduled for deletion. The app's API doesn't answer until you restore it. */
-  state: 'active' | 'archived'
-  /** Region that stores the app's data. */
-  region: 'us' | 'eu' | 'in'
-  version: '3'
-  /** Base URL of the app's API. */
-  baseUrl: string
-  /** Your role in the app. */
-  role: 'owner' | 'admin' | 'moderator' | 'developer'
-  /** Number of the owner's account. */
-  owner?: number
-  appOwner?: {
-    id: string
-    name: string
-    email: string
-  }
-  appRegion: {
-    /** Region that stores the app's data. */
-    id: 'us' | 'eu' | 'in'
-    name: string
-    description: string
-  }
-  /** Time of creation, in Unix seconds. */
-  createdAt: number
-  /** Time when an archived app is deleted for good, in Unix seconds. */
-  scheduledToDeleteAt?: number
-  /** Absent for archived apps, and while the database of the app is unreachable. */
-  usage?: {
-    /** First day of the period (UTC), `YYYY-MM-DD`. */
-    from: string
-    /** Last day of the period (UTC), `YYYY-MM-DD`. */
-    to: string
-    /** Number of distinct users who connected, used an auth token or sent a message. */
-    activeUsers: number
-    /** Largest number of users online at the same time. */
-    concurrentUsers: number
-    /** Number of messages sent. */
-    messagesSent: number
-    /** Number of the app's API requests. */
-    apiCalls: number
-    /** Number of API requests that failed. */
-    apiErrors: number
-    /** Number of webhook calls. */
-    webhookCalls: number
-    /** Number of webhook calls that failed. */
-    webhookFailures: number
-    /** Number of users now, including deactivated ones. */
-    users: number
-    /** Number of groups now. */
-    groups: number
-  }
-}
-
 export type ListTenantsQuery = {
   /** Only apps with this id, or with this text in their name. */
   searchKey?: string | undefined
@@ -527,30 +611,7 @@ export type ListTenantsQuery = {
 export type CreateUsageReportAnswer = {
   success: true
   message: string
-  usage: {
-    /** First day of the period (UTC), `YYYY-MM-DD`. */
-    from: string
-    /** Last day of the period (UTC), `YYYY-MM-DD`. */
-    to: string
-    /** Number of distinct users who connected, used an auth token or sent a message. */
-    activeUsers: number
-    /** Largest number of users online at the same time. */
-    concurrentUsers: number
-    /** Number of messages sent. */
-    messagesSent: number
-    /** Number of the app's API requests. */
-    apiCalls: number
-    /** Number of API requests that failed. */
-    apiErrors: number
-    /** Number of webhook calls. */
-    webhookCalls: number
-    /** Number of webhook calls that failed. */
-    webhookFailures: number
-    /** Number of users now, including deactivated ones. */
-    users: number
-    /** Number of groups now. */
-    groups: number
-  }
+  usage: Usage
 }
 
 export type CreateUsageReportBody = {
@@ -908,7 +969,7 @@ export class TenantsMethods {
   }
 
   /** List your apps with their usage, newest first (one page). */
-  async list(query?: ListTenantsQuery, options?: CallOptions): Promise<Page<ListTenantsItem>> {
+  async list(query?: ListTenantsQuery, options?: CallOptions): Promise<Page<Tenant>> {
     return this.#transport.answer({ method: 'GET', path: '/tenants', query }, options)
   }
 
@@ -916,7 +977,7 @@ export class TenantsMethods {
   all(
     query?: Omit<ListTenantsQuery, 'page' | 'cursor'>,
     options?: CallOptions,
-  ): AsyncGenerator<ListTenantsItem, void, undefined> {
+  ): AsyncGenerator<Tenant, void, undefined> {
     return everyRecord((page) => this.list({ ...query, ...page }, options))
   }
 }

@@ -554,7 +554,6 @@ export interface EventPayloads {
     receiverType: 'group'
     /** The group. */
     receiver: string
-    /** The app itself, `app_system`. */
     user: UserSnapshot
     /** The newest such message of this sender. The sender's earlier messages are included. */
     messageId: string
@@ -569,7 +568,6 @@ export interface EventPayloads {
     receiverType: 'group'
     /** The group. */
     receiver: string
-    /** The app itself, `app_system`. */
     user: UserSnapshot
     /** The newest such message of this sender. The sender's earlier messages are included. */
     messageId: string

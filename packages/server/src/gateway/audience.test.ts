@@ -184,7 +184,10 @@ suite('audiences', () => {
     }
     const everything = Object.values(devices).flatMap(({ frames }) => frames)
     assert.ok(!JSON.stringify(everything).includes('hidden@example.com'))
-    const ofAll = (device: Device) => types(device).filter((type) => type.endsWith('.all')).sort()
+    const ofAll = (device: Device) =>
+      types(device)
+        .filter((type) => type.endsWith('.all'))
+        .sort()
     const both = ['conversation.delivered.to.all', 'conversation.read.by.all']
     assert.deepEqual([ofAll(amira), ofAll(ben)], [both, []])
     assert.ok(amira.events().length > 40 && ben.events().length > 30)

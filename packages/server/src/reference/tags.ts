@@ -50,6 +50,8 @@ const AREAS: Record<string, [title: string, description: string]> = {
   totp: ['TOTP', 'One-time codes as a second factor for signing in.'],
   keys: ['Keys', 'A key and a secret let a script act as you, without a session.'],
   apps: ['Apps', 'Create, rename, delete and restore apps.'],
+  tenants: ['Tenants', 'All your apps with their usage and size.'],
+  usage_reports: ['Usage reports', 'How much one app was used in a month.'],
   collaborators: ['Collaborators', 'The team of an app and their roles.'],
   settings: ['Settings', "An app's limits and behaviour. Changes take effect immediately."],
   audit_entries: ['Audit entries', 'Who changed what, and when. Entries are never changed.'],

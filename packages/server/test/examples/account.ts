@@ -46,6 +46,18 @@ export async function manageApp(story: Story, appId: string): Promise<void> {
   const { admins } = await story.show('changeCollaborators', { ids, body: { admins: [KIM.email] } })
   await acceptInvitation(story, admins[KIM.email].invitation)
   await story.show('listCollaborators', { ids, query: { perPage: 10 } })
+  const period = { fromDate: 1_767_225_600, toDate: 1_769_904_000 }
+  await story.show('listTenants', { query: { searchKey: 'clinic', perPage: 10, ...period } })
+  const today = new Date()
+  const ends = [-1, 0].map((nth) => Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + nth))
+  const [from = '', to = ''] = [ends[0] ?? 0, (ends[1] ?? 0) - 1].map((time) => {
+    return new Date(time).toISOString().slice(0, 10)
+  })
+  await story.show('createUsageReport', {
+    ids,
+    body: { usePreviousBillingCycle: true },
+    masks: { [from]: '2026-01-01', [to]: '2026-01-31' },
+  })
   await story.show('listAppAuditEntries', { ids, query: { action: 'setSettings', limit: 1 } })
   await story.show('deleteApp', { ids })
   await story.show('restoreApp', { ids })

@@ -3,10 +3,10 @@ import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { join, newOperator } from '../../../test/operators.ts'
-import { provisionApp } from './actions.ts'
-import { refuseCollaborator } from './policy.ts'
 import { Worker } from '../../platform/leases/leases.ts'
 import { rollUp } from '../stats/queries.ts'
+import { provisionApp } from './actions.ts'
+import { refuseCollaborator } from './policy.ts'
 
 const server = useServer({ cells: ['us-1', 'eu-1'], env: { LOQUAT_APPS_PER_OPERATOR: '5' } })
 

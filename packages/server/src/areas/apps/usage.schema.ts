@@ -21,19 +21,21 @@ export const Usage = Type.Object(
     users: Amount('Number of users now, including deactivated ones.'),
     groups: Amount('Number of groups now.'),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-component': 'Usage' },
 )
 export type Usage = Static<typeof Usage>
 
 export const Tenant = Type.Object(
   {
     ...ManagedApp.properties,
-    usage: Type.Optional({
-      ...Usage,
-      description: 'Absent for archived apps, and while the database of the app is unreachable.',
-    }),
+    usage: Type.Optional(Usage),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    description:
+      '`usage` is absent for archived apps, and while the database of the app is unreachable.',
+    'x-component': 'Tenant',
+  },
 )
 export type Tenant = Static<typeof Tenant>
 
