@@ -195,12 +195,13 @@ class World {
     const drafts = Array.from({ length: MESSAGES }, () => {
       const head = this.chance(0.97) ? heads[0] : this.pick(heads)
       const { kind, one, other } = head
-      const rare = this.chance(0.0005)
+      const type = this.pick(['poll', 'vote'])
+      const custom = this.chance(0.0015)
       return {
         ...head,
         sender: kind === 'group' ? 'u1' : this.chance(0.01) ? one : other,
-        category: rare ? 'custom' : 'message',
-        type: rare ? 'poll' : this.chance(0.001) ? 'image' : 'text',
+        category: custom ? 'custom' : 'message',
+        type: custom ? type : 'text',
         text: this.chance(0.0005) ? 'a needle' : 'hay',
         tags: this.chance(0.002) ? ['plan'] : [],
         sent: BASE + this.draw(5),
@@ -276,7 +277,8 @@ const INSERT_MESSAGES = `
     insert into messages (app_no, id, conversation, seq, sender, category, type, data, tags, counts,
       shows, counted, sent_at, updated_at)
     select $1::int, nextval('message_ids'), no, seq, sender, category, type,
-      jsonb_build_object('text', text), tags, false, false, 0, to_timestamp(sent), to_timestamp(sent)
+      jsonb_build_object('text', text)
+        || case category when 'custom' then '{"customData": {}}'::jsonb else '{}' end, tags, false, false, 0, to_timestamp(sent), to_timestamp(sent)
     from (select * from given order by n) in_order
     returning id)
   select id::text from made order by made.id`
@@ -449,7 +451,7 @@ for (let set = 0; set < SETS; set++) {
       const at = BASE + draw(5)
       const filters: Filter<Known>[] = [
         { query: 'senders=u1', passes: ({ sender }) => sender === 'u1' },
-        { query: 'types=poll,image', passes: ({ type }) => type !== 'text' },
+        { query: 'types=poll,image', passes: ({ type }) => type === 'poll' },
         { query: 'types=text', passes: ({ type }) => type === 'text' },
         { query: 'type=none', passes: () => false },
         { query: 'categories=custom', passes: ({ category }) => category === 'custom' },

@@ -1,7 +1,7 @@
 /** What clients may put into bodies, queries and ids of any operation. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { managementOperations, operations, type Schema } from './conformity.ts'
+import { fieldsOf, managementOperations, operations, type Schema } from './conformity.ts'
 import { refused, type TestApp, useServer } from './kit.ts'
 import { headersOf, pathOf, prepare, type ValidRequest } from './resources.ts'
 import { rowsOf } from './rows.ts'
@@ -162,7 +162,7 @@ suite('lists in a query', () => {
 })
 
 suite('tags', () => {
-  const writers = operations.filter(({ body }) => body?.properties?.tags)
+  const writers = operations.filter(({ body }) => body && fieldsOf(body).includes('tags'))
 
   test('must not contain a comma, wherever they are stored', async () => {
     assert.ok(writers.length >= 11)
@@ -175,7 +175,7 @@ suite('tags', () => {
           headers: headersOf(request),
         })
       const { details } = await refused(send(['a', 'b,c']), 'ERR_BAD_REQUEST')
-      assert.deepEqual(details, { 'tags.1': ['tags.1 must not contain a comma'] })
+      assert.deepEqual(details?.['tags.1'], ['tags.1 must not contain a comma'])
       await refused(send(['a', '  ']), 'ERR_BAD_REQUEST')
       await refused(send(['a', ' a ']), 'ERR_BAD_REQUEST')
     }
