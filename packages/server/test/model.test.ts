@@ -312,7 +312,7 @@ async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: 
   const must =
     uid === undefined
       ? USERS.flatMap((owner) =>
-          listOf(world, owner, filter).map((view) => ({ uid: owner, ...view })),
+          listOf(world, owner, { ...filter, ofApp: true }).map((view) => ({ uid: owner, ...view })),
         )
       : listOf(world, uid, filter)
   const asked = JSON.stringify({ uid, filter, page })

@@ -155,22 +155,28 @@ export interface Filter {
   includeBlockedUsers?: boolean
 }
 
-function passes(world: World, talk: Talk, uid: string, filter: Filter): boolean {
+interface ListFilter extends Filter {
+  /** Whether the list is the whole app's: then a conversation is agentic if either user is an agent. */
+  ofApp?: boolean
+}
+
+function passes(world: World, talk: Talk, uid: string, filter: ListFilter): boolean {
   const other = counterpartOf(talk, uid)
   const tags = TAGS[other] ?? []
-  const agentic = other === AGENT
+  const agentic = other === AGENT || (filter.ofApp === true && !talk.group && uid === AGENT)
   const { userTags, groupTags, searchKey } = filter
   const name = other === APP ? 'system' : other
-  const tagged =
-    (userTags !== undefined && !talk.group && tags.includes(userTags)) ||
-    (groupTags !== undefined && talk.group && tags.includes(groupTags))
+  const demanded = (talk.group ? [groupTags, filter.tags] : [userTags]).filter(
+    (tag) => tag !== undefined,
+  )
+  const tagged = demanded.length > 0 && demanded.every((tag) => tags.includes(tag))
+  const byTag = userTags ?? groupTags ?? filter.tags
   return (
     (filter.includeBlockedUsers || talk.group || !world.blocks.includes(`${uid}>${other}`)) &&
     (filter.conversationType === undefined ||
       (filter.conversationType === 'group') === talk.group) &&
     (searchKey === undefined || name.includes(searchKey)) &&
-    ((userTags === undefined && groupTags === undefined) || tagged) &&
-    (filter.tags === undefined || (talk.group && tags.includes(filter.tags))) &&
+    (byTag === undefined || tagged) &&
     !(filter.unread && viewOf(talk, uid)?.unread === '0') &&
     !(filter.hideAgentic && agentic) &&
     !(filter.onlyAgentic && !agentic)
@@ -178,7 +184,7 @@ function passes(world: World, talk: Talk, uid: string, filter: Filter): boolean 
 }
 
 /** A user's list of conversations, in order. */
-export function listOf(world: World, uid: string, filter: Filter = {}): View[] {
+export function listOf(world: World, uid: string, filter: ListFilter = {}): View[] {
   const keyOf = (talk: Talk) => `${counterpartOf(talk, uid)} ${talk.group ? 'group' : 'user'}`
   return Object.values(world.talks)
     .filter((talk) => isVisible(talk, uid) && passes(world, talk, uid, filter))
