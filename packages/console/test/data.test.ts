@@ -200,7 +200,7 @@ suite('conversations', () => {
   test('can be found behind thousands of users without a matching conversation', async () => {
     const { app, page } = await start('/conversations', ['zoe', 'zora'])
     await app.client.groups.create({ guid: 'all', name: 'All', type: 'public' })
-    // One request searches about 4,600 users, and the page sends five requests before it asks.
+    // None of these users has a view.
     await rows(
       app.cell.db,
       `insert into inbox (app_no, uid, kind, with_id, conversation, scope, joined_at)
@@ -210,7 +210,6 @@ suite('conversations', () => {
     )
     await say(app, 'zoe', 'zora', 'Here')
     await page.goto(`${address}#/apps/${app.id}/conversations?searchKey=zora`)
-    await page.getByRole('button', { name: 'Keep searching' }).click()
     await page.getByRole('option', { name: /The zora/ }).waitFor()
     await page.context().close()
   })

@@ -11,7 +11,6 @@ import {
   TableLoadMoreItem,
 } from 'react-aria-components/Table'
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer'
-import { NoMatchesYet } from './empty.tsx'
 import { useNarrow } from './narrow.ts'
 import { Skeleton } from './page.tsx'
 import { Problem } from './problem.tsx'
@@ -53,7 +52,7 @@ export function DataTable<T extends object>(props: {
   if (list.isPending) return <Skeleton />
   if (list.rows.length === 0) {
     if (list.error) return <Problem error={list.error} retry={list.retry} />
-    return list.more ? <NoMatchesYet list={list} /> : empty
+    return empty
   }
   // The table scrolls on its own and is never taller than its rows.
   const blockSize = list.rows.length * ROW + HEAD + 2 + (list.more ? ROW : 0)

@@ -1,7 +1,5 @@
 import type { ReactNode } from 'react'
-import { Button } from './button.tsx'
 import { CodeBlock } from './copyable.tsx'
-import type { Records } from './records.ts'
 
 /** An empty state: what to do next, and a command to copy. */
 export const Empty = (props: {
@@ -16,22 +14,4 @@ export const Empty = (props: {
     {props.action}
     {props.curl && <CodeBlock label="Command" code={props.curl} />}
   </div>
-)
-
-/** Shown if a filter matched none of the records searched so far, but there are more to search. */
-export const NoMatchesYet = ({
-  list,
-}: {
-  list: Pick<Records<unknown>, 'loadMore' | 'isLoadingMore'>
-}) => (
-  <Empty
-    title="No matches so far"
-    action={
-      <Button isDisabled={list.isLoadingMore} onPress={list.loadMore}>
-        Keep searching
-      </Button>
-    }
-  >
-    Only part of the list has been searched.
-  </Empty>
 )

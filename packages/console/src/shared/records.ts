@@ -4,7 +4,6 @@ import {
   type UseInfiniteQueryResult,
   useInfiniteQuery,
 } from '@tanstack/react-query'
-import { useEffect } from 'react'
 
 /** Query parameters that select a page of a list. Empty for the first page. */
 export interface PageParams {
@@ -18,8 +17,6 @@ export interface Records<T> {
   /** How many records the list has, as far as the server counted them. */
   total: number | undefined
   more: boolean
-  /** How many pages are loaded. */
-  pages: number
   isPending: boolean
   isLoadingMore: boolean
   error: unknown
@@ -35,7 +32,6 @@ export function recordsOf<T>(
   return {
     rows: pages.flatMap(({ data }) => data),
     more: list.hasNextPage,
-    pages: pages.length,
     isPending: list.isPending,
     isLoadingMore: list.isFetchingNextPage,
     error: list.error,
@@ -47,9 +43,6 @@ export function recordsOf<T>(
     retry: list.isFetchNextPageError ? list.fetchNextPage : list.refetch,
   }
 }
-
-/** How many empty pages to load in a row before asking the operator. */
-const MAX_EMPTY_PAGES = 5
 
 /** Whether two keys belong to the same list and differ only in the filters, the object at the end. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
@@ -78,19 +71,9 @@ export function useRecords<T>(
       query && isSameList(query.queryKey, queryKey) ? before : undefined,
   })
   const records = recordsOf(list)
-  // A request searches a limited number of records. A filter may match none of them, but match later ones.
-  const keepsSearching =
-    records.more &&
-    records.rows.length === 0 &&
-    !list.error &&
-    records.pages % MAX_EMPTY_PAGES !== 0
-  const { isFetching, fetchNextPage } = list
-  useEffect(() => {
-    if (keepsSearching && !isFetching) void fetchNextPage()
-  }, [keepsSearching, isFetching, fetchNextPage])
   return {
     ...records,
     total: list.data?.pages[0]?.meta.pagination.total,
-    isPending: (records.isPending && enabled) || keepsSearching,
+    isPending: records.isPending && enabled,
   }
 }

@@ -492,7 +492,7 @@ create table mark_thinning (
 insert into mark_thinning default values;
 
 -- Which messages all members of a group have received or read. Only apps with a webhook for these
--- triggers have rows here. docs/decisions/0026-receipts-of-all.md explains how they are found.
+-- triggers have rows here. docs/decisions/0024-receipts-of-all.md explains how they are found.
 
 -- How far a worker has read an app's log.
 create table receipt_progress (

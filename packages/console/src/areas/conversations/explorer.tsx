@@ -3,7 +3,7 @@ import { type InfiniteData, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCurl } from '../../shared/curl.ts'
-import { Empty, NoMatchesYet } from '../../shared/empty.tsx'
+import { Empty } from '../../shared/empty.tsx'
 import { FilterBar } from '../../shared/filters.tsx'
 import { appKey, manage } from '../../shared/manage.ts'
 import { Skeleton, useTitle } from '../../shared/page.tsx'
@@ -77,14 +77,11 @@ function AppExplorer({ appId }: { appId: string }) {
         {list.isPending ? (
           <Skeleton />
         ) : rows.length === 0 ? (
-          !list.error &&
-          (list.more ? (
-            <NoMatchesYet list={list} />
-          ) : (
+          !list.error && (
             <Nothing
               filtered={Object.keys(search).some((name) => name !== 'open' && name !== 'thread')}
             />
-          ))
+          )
         ) : (
           <ConversationList
             rows={rows}
