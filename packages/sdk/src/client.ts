@@ -1,7 +1,7 @@
 import { readAddress, type Target } from './address.ts'
+import type { EventType } from './events.gen.ts'
 import { type FollowQuery, follow, type LoggedEvent } from './follow.ts'
 import { Operations } from './operations.gen.ts'
-import type { EventType } from './protocol.gen.ts'
 import { type CallOptions, type LoquatOptions, type SendOptions, Transport } from './transport.ts'
 
 /** The options of a client for an operator. `LoquatManagement.app` creates it. */

@@ -1,5 +1,5 @@
+import type { EventPayload, EventType } from './events.gen.ts'
 import type { EventsMethods, ListEventsQuery } from './operations.gen.ts'
-import type { EventPayload, EventType } from './protocol.gen.ts'
 import { delay, isTemporary, retryDelay } from './retry.ts'
 import type { CallOptions } from './transport.ts'
 

@@ -9,7 +9,7 @@ import { errors, events, impossibleErrors, regions, triggers } from '@loquat/pro
 import pg from 'pg'
 import { compileSdk } from '../../sdk/build.ts'
 import { operationsFile, readMethods } from '../../sdk/generator/operations.ts'
-import { protocolFile } from '../../sdk/generator/protocol.ts'
+import { eventsFile, protocolFile } from '../../sdk/generator/protocol.ts'
 import { referencePage } from '../../sdk/generator/reference.ts'
 import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
@@ -69,7 +69,8 @@ export async function generatedFiles(
     'packages/server/management.openapi.json': management,
     'packages/sdk/src/operations.gen.ts': sdkOperations(document, 'Operations'),
     'packages/sdk/src/management.gen.ts': sdkOperations(ownOf(management), 'ManagementOperations'),
-    'packages/sdk/src/protocol.gen.ts': sdkProtocol(document),
+    'packages/sdk/src/protocol.gen.ts': formatted(protocolFile({ errors, regions })),
+    'packages/sdk/src/events.gen.ts': sdkEvents(document),
     'docs/config.md': configPage(),
     'docs/contract.md': contractPage(NOTE, readLedger()),
     'docs/errors.md': errorsPage(),
@@ -196,13 +197,11 @@ function sdkPage(document: string, management: string): string {
 }
 
 /** Error codes and events for the SDK. */
-function sdkProtocol(document: string): string {
+function sdkEvents(document: string): string {
   const known = Object.keys(JSON.parse(document).components.schemas)
   const components = new Components(documented)
   const referring = components.refer(events) as typeof events
-  return formatted(
-    protocolFile({ errors, regions, events: referring, components: components.schemas, known }),
-  )
+  return formatted(eventsFile({ events: referring, components: components.schemas, known }))
 }
 
 function formatted(input: string): string {

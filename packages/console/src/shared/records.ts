@@ -17,6 +17,8 @@ export interface Records<T> {
   /** How many records the list has, as far as the server counted them. */
   total: number | undefined
   more: boolean
+  /** How many pages are loaded. */
+  pages: number
   isPending: boolean
   isLoadingMore: boolean
   error: unknown
@@ -32,6 +34,7 @@ export function recordsOf<T>(
   return {
     rows: pages.flatMap(({ data }) => data),
     more: list.hasNextPage,
+    pages: pages.length,
     isPending: list.isPending,
     isLoadingMore: list.isFetchingNextPage,
     error: list.error,

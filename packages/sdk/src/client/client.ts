@@ -1,6 +1,6 @@
 import { type Address, readAddress, realtimeUrl } from '../address.ts'
+import type { EventPayload, EventType } from '../events.gen.ts'
 import { type Message, type NewMessage, Operations, type User } from '../operations.gen.ts'
-import type { EventPayload, EventType } from '../protocol.gen.ts'
 import { randomKey, type SendOptions, Transport } from '../transport.ts'
 import { Connection, type ConnectionState, type Frame, type Socket } from './connection.ts'
 import { Outbox } from './outbox.ts'

@@ -267,7 +267,8 @@ suite('a deprecated operation', () => {
       rate: 'standard',
       deprecated: { since: '2026-02-03', successors: ['/v3/apikeys'] },
     } as const
-    const schema = { operationId: 'oldThing', summary: 'Old', response: { 200: Type.Object({}) } }
+    const response = { 200: Type.Object({}) }
+    const schema = { operationId: 'oldThing', tags: ['users'], summary: 'Old', response }
     const old = () => async (scope: FastifyInstance) => {
       scope.get('/old', { config, schema }, async () => ({}))
     }

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
+import type { PageKey } from '../../platform/lists/keyset.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
-import type { PageKey, PageStarts } from '../../platform/lists/page-starts.ts'
+import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   countManagedApps,
   findManagedAppStart,

@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/db/query.ts'
 import { Sql, sql } from '../../platform/db/sql.ts'
 import { getTotal } from '../../platform/db/totals.ts'
 import { type Count, countFound } from '../../platform/lists/count.ts'
+import type { PageKey } from '../../platform/lists/keyset.ts'
 import {
   findStart,
   type Keyed,
@@ -16,7 +17,6 @@ import {
   walk,
 } from '../../platform/lists/keyset.ts'
 import type { Listed, Paging } from '../../platform/lists/page.ts'
-import type { PageKey } from '../../platform/lists/page-starts.ts'
 import { isNear, walkOn } from '../../platform/lists/strategies.ts'
 import { conditions } from './filters.ts'
 import type { GroupListQuery } from './schema.ts'

@@ -2,6 +2,7 @@ import type { UserRow } from '../../core/user-rows.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { Count } from '../../platform/lists/count.ts'
+import type { PageKey } from '../../platform/lists/keyset.ts'
 import {
   byKey,
   findStart,
@@ -19,7 +20,6 @@ import {
   walk,
 } from '../../platform/lists/keyset.ts'
 import type { Listed, Paging } from '../../platform/lists/page.ts'
-import type { PageKey } from '../../platform/lists/page-starts.ts'
 import { anyIndex, filterIndexes, orderIndex, planned } from '../../platform/lists/planner.ts'
 import { isNear, walkOn } from '../../platform/lists/strategies.ts'
 import { CAP, capped, countAll, countUsers, manyStart, WALK } from './count.ts'

@@ -6,7 +6,9 @@
 import type { QueryResultRow } from 'pg'
 import type { Executor } from '../db/query.ts'
 import { joinSql, runSql, Sql, sql } from '../db/sql.ts'
-import type { PageKey } from './page-starts.ts'
+
+/** The sort key of a row in its list. A page begins after one. */
+export type PageKey = readonly (string | number)[]
 
 /** A list, apart from paging. */
 export interface Keyset {

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Cache } from '../cache/cache.ts'
 import type { Count } from './count.ts'
+import type { PageKey } from './keyset.ts'
 
 const SECONDS = 60
-
-/** The sort key of a row in its list. A page begins after one. */
-export type PageKey = readonly (string | number)[]
 
 /**
  * Remembers the start of the next page, so that reading a list page by page costs the same for each page. For any

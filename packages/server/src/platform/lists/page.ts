@@ -2,7 +2,8 @@ import { badRequest } from '../http/fail.ts'
 import { type PageRequest, pagination } from '../http/schemas.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Count } from './count.ts'
-import type { PageKey, PageStarts } from './page-starts.ts'
+import type { PageKey } from './keyset.ts'
+import type { PageStarts } from './page-starts.ts'
 
 /** Rows of a list, and what reading them revealed about it. */
 export interface Listed<R> {
