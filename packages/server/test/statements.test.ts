@@ -1,18 +1,30 @@
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
 import '../src/cli/program.ts' // reaches everything
 import { statements } from '../src/platform/db/query.ts'
-import { databaseUrl, TEMPLATES } from './engines.ts'
+import { cloneDatabase, dropDatabase } from './databases.ts'
 
 suite('every statement is valid against the migrated schema', () => {
-  for (const [name, { text, schema }] of statements) {
-    test(name, async (t) => {
-      const client = new pg.Client({
-        connectionString: databaseUrl(process.env, TEMPLATES[schema]),
+  for (const schema of ['directory', 'cell'] as const) {
+    suite(schema, () => {
+      let url: string
+      let client: pg.Client
+      before(async () => {
+        url = await cloneDatabase(schema)
+        client = new pg.Client({ connectionString: url })
+        await client.connect()
       })
-      await client.connect()
-      t.after(() => client.end())
-      await client.query(`prepare statement as ${text}`)
+      after(async () => {
+        await client.end()
+        await dropDatabase(url)
+      })
+
+      for (const [name, { text, schema: own }] of statements) {
+        if (own !== schema) continue
+        test(name, async () => {
+          await client.query(`prepare "${name}" as ${text}`)
+        })
+      }
     })
   }
 })

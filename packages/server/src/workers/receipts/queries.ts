@@ -221,7 +221,7 @@ export type DoneMessage = Pick<CellRows['messages'], 'id' | 'sender' | 'seq'>
 
 /**
  * Of each sender the newest message that all others have: up to `upto`, and up to `aheadUpto` if the sender is `ahead`.
- * Messages that nobody has received or read are left out, as in a group with one member.
+ * Messages that no member of that time has received or read are left out, as in a group with one member.
  */
 const DONE = `
   select id, sender, seq from (
@@ -239,7 +239,7 @@ const DONE = `
   where exists (
     select from inbox i
     where i.app_no = :appNo and i.conversation = :conversation and i.scope is not null
-      and i.uid <> m.sender and exists (
+      and i.uid <> m.sender and i.joined_at < m.sent_at and exists (
         select from marks k
         where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
           and k.kind = any (:kinds::text[]) and k.seq >= m.seq))`
