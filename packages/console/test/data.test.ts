@@ -93,13 +93,12 @@ suite('users', () => {
     const rows = page.getByRole('row')
     await page.getByText('120 users in this app').waitFor()
     await page.getByRole('row', { name: /The u000/ }).focus()
-    for (const last of ['u049', 'u099', 'u119']) {
-      await until(`${last} is loaded`, async () => {
-        await page.keyboard.press('End')
-        return (await page.getByRole('row', { name: `The ${last}` }).count()) > 0
-      })
+    // Three pages. The end can move on before the test sees where a page ended.
+    await until('u119 is loaded', async () => {
+      await page.keyboard.press('End')
       assert.ok((await rows.count()) < 45, `${await rows.count()} rows`)
-    }
+      return (await page.getByRole('row', { name: 'The u119' }).count()) > 0
+    })
     await page.context().close()
   })
 })
