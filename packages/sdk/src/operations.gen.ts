@@ -1052,7 +1052,7 @@ export type MessageAction = {
 }
 
 export type MessageChanges = {
-  /** Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed. */
+  /** Changes to the content. A field replaces its current value, and null removes it. For media messages only `attachments`, `text` and `metadata` can be changed. */
   data?:
     | {
         text?: string | null | undefined

@@ -60,10 +60,10 @@ export async function appConversations(env: EnginesEnv, report: Report): Promise
         for (let round = 0; round < ROUNDS; round++) times.push(await ask(asked))
         const { buffers, ms, statements } = await meter.measure(() => ask(asked))
         report(`${asked}: ${meter.describe({ buffers, ms, statements })}`)
-        const place = `app of ${VIEWS} views, ${what}, page ${page}`
-        const took = `ms, p95 of ${ROUNDS} (of which PostgreSQL): ${place}`
+        const list = `app of ${VIEWS} views, ${what}, page ${page}`
+        const took = `ms, p95 of ${ROUNDS} (of which PostgreSQL): ${list}`
         figures.push(bar ? within(took, p95(times), ms, BAR_MS) : reported(took, p95(times), ms))
-        figures.push(reported(`buffers: ${place}`, buffers, statements.length))
+        figures.push(reported(`buffers: ${list}`, buffers, statements.length))
       }
     }
     return figures

@@ -140,49 +140,43 @@ function checkRecord(name: string, fields: Field[], { areas }: Ledger): string[]
 }
 
 function checkOperation(operation: ContractOperation, { areas, records }: Ledger): string[] {
-  const { state, at, answer } = operation
+  const { state, at: name, answer } = operation
   if (state.state === 'deviates') return []
   if (state.state === 'waiting')
-    return at
-      .filter((name) => documents.has(name))
-      .map((name) => `${name} waits for ${state.area}, but exists`)
+    return documents.has(name) ? [`${name} waits for ${state.area}, but exists`] : []
   const returned = new Set(areas.flatMap((area) => area.errors.filter(isBuilt)).map(codeOf))
   const recordOf = (name = '') => records.get(name) ?? []
-  return at.flatMap((name) => {
-    const ours = documents.get(name)
-    if (!ours) return [`${name} doesn't exist`]
-    const { resolve } = ours
-    const request = { resolve, request: true }
-    const response = { resolve, request: false }
-    return [
-      ...checkFields(name, operation.parameters, [ours.parameters], request),
-      ...checkFields(`${name}: body`, operation.body, [ours.body], request),
-      ...(answer
-        ? checkFields(
-            `${name}: ${answer.record ?? 'answer'}`,
-            [...recordOf(answer.record), ...answer.fields],
-            dataOf(ours, [answer.kind]),
-            response,
-          )
-        : []),
-      ...checkFields(
-        `${name}: ${answer?.or}`,
-        recordOf(answer?.or),
-        dataOf(ours, ['one', 'list']),
-        response,
-      ),
-      ...operation.meta.filter(isBuilt).flatMap((meta) => {
-        const schemas = schemasAt(ours, `meta.${meta.name}`)
-        return checkFields(`${name}: meta.${meta.name}`, recordOf(meta.record), schemas, response)
-      }),
-      ...operation.errors
-        .filter(
-          (error) => isBuilt(error) && returned.has(error.code) && !ours.codes.has(error.code),
+  const ours = documents.get(name)
+  if (!ours) return [`${name} doesn't exist`]
+  const { resolve } = ours
+  const request = { resolve, request: true }
+  const response = { resolve, request: false }
+  return [
+    ...checkFields(name, operation.parameters, [ours.parameters], request),
+    ...checkFields(`${name}: body`, operation.body, [ours.body], request),
+    ...(answer
+      ? checkFields(
+          `${name}: ${answer.record ?? 'answer'}`,
+          [...recordOf(answer.record), ...answer.fields],
+          dataOf(ours, [answer.kind]),
+          response,
         )
-        .map(({ code }) => `${name} doesn't declare ${code}`),
-      ...checkAccess(operation, ours),
-    ]
-  })
+      : []),
+    ...checkFields(
+      `${name}: ${answer?.or}`,
+      recordOf(answer?.or),
+      dataOf(ours, ['one', 'list']),
+      response,
+    ),
+    ...operation.meta.filter(isBuilt).flatMap((meta) => {
+      const schemas = schemasAt(ours, `meta.${meta.name}`)
+      return checkFields(`${name}: meta.${meta.name}`, recordOf(meta.record), schemas, response)
+    }),
+    ...operation.errors
+      .filter((error) => isBuilt(error) && returned.has(error.code) && !ours.codes.has(error.code))
+      .map(({ code }) => `${name} doesn't declare ${code}`),
+    ...checkAccess(operation, ours),
+  ]
 }
 
 const codeOf = ({ code }: { code: string }) => code
@@ -296,7 +290,7 @@ function checkSetting({ name, default: initial, state }: Area['settings'][number
 /** What we offer and the ledger doesn't know, and what is listed as an addition without being one. */
 export function checkAdditions({ areas, records, additions }: Ledger): string[] {
   const operations = areas.flatMap((area) => area.operations)
-  const targets = operations.flatMap(({ at }) => at)
+  const targets = operations.map(({ at }) => at)
   const never = areas.flatMap((area) => area.errors.filter((error) => error.never)).map(codeOf)
   const known = {
     operations: targets,
@@ -339,7 +333,7 @@ function compare(
 }
 
 function compareOperation(
-  { at, state, onBehalfOf, parameters, body, answer, meta }: ContractOperation,
+  { at: name, state, onBehalfOf, parameters, body, answer, meta }: ContractOperation,
   records: Ledger['records'],
   additions: Additions,
 ): string[] {
@@ -347,32 +341,30 @@ function compareOperation(
   const fields = [answer?.record, answer?.or].flatMap((name) => records.get(name ?? '') ?? [])
   const everywhere = Object.keys(additions.parameters['every operation'] ?? {})
   const taken = [...pathsOf(parameters), ...(onBehalfOf === 'ignored' ? [] : ['onBehalfOf'])]
-  return at.flatMap((name) => {
-    const ours = documents.get(name)
-    if (!ours) return []
-    const { resolve } = ours
-    const own = namesIn([ours.parameters], resolve).filter((one) => !everywhere.includes(one))
-    const shown = answer?.kind === 'each' ? [] : namesIn(dataOf(ours, ['one', 'list']), resolve)
-    // `{key}` stands for any name.
-    const named = answer?.fields.some(({ path }) => path.startsWith('{')) ? shown : []
-    const known = [...topOf([...fields, ...(answer?.fields ?? [])]), ...named]
-    const added = { ...addedTo(answer?.record, shown, additions), ...additions.fields[name] }
-    return [
-      ...compare(`${name}: parameter`, own, taken, additions.parameters[name]),
-      ...compare(
-        `${name}: field of the body`,
-        namesIn([ours.body], resolve),
-        topOf(body),
-        additions.body[name],
-      ),
-      ...compare(`${name}: field of the answer`, shown, known, added),
-      ...meta.flatMap(({ name: place, record }) => {
-        const inside = namesIn(schemasAt(ours, `meta.${place}`), resolve)
-        const rest = addedTo(record, inside, additions)
-        return compare(`${name}: meta.${place}`, inside, topOf(records.get(record) ?? []), rest)
-      }),
-    ]
-  })
+  const ours = documents.get(name)
+  if (!ours) return []
+  const { resolve } = ours
+  const own = namesIn([ours.parameters], resolve).filter((one) => !everywhere.includes(one))
+  const shown = answer?.kind === 'each' ? [] : namesIn(dataOf(ours, ['one', 'list']), resolve)
+  // `{key}` stands for any name.
+  const named = answer?.fields.some(({ path }) => path.startsWith('{')) ? shown : []
+  const known = [...topOf([...fields, ...(answer?.fields ?? [])]), ...named]
+  const added = { ...addedTo(answer?.record, shown, additions), ...additions.fields[name] }
+  return [
+    ...compare(`${name}: parameter`, own, taken, additions.parameters[name]),
+    ...compare(
+      `${name}: field of the body`,
+      namesIn([ours.body], resolve),
+      topOf(body),
+      additions.body[name],
+    ),
+    ...compare(`${name}: field of the answer`, shown, known, added),
+    ...meta.flatMap(({ name: place, record }) => {
+      const inside = namesIn(schemasAt(ours, `meta.${place}`), resolve)
+      const rest = addedTo(record, inside, additions)
+      return compare(`${name}: meta.${place}`, inside, topOf(records.get(record) ?? []), rest)
+    }),
+  ]
 }
 
 const pathsOf = (fields: Field[]) => fields.map(({ path }) => path)

@@ -39,8 +39,8 @@ export interface Field {
 export interface ContractOperation {
   /** For example `POST /users`. */
   name: string
-  /** Methods and paths in our documents. */
-  at: string[]
+  /** Method and path in our documents. */
+  at: string
   state: State
   deprecated: boolean
   onBehalfOf: 'required' | 'optional' | 'ignored'
@@ -110,7 +110,6 @@ interface StateSource {
 type FieldSource = string | number | ({ is: string } & StateSource)
 type FieldsSource = Record<string, FieldSource>
 interface OperationSource extends StateSource {
-  at?: string | string[]
   deprecated?: boolean
   onBehalfOf?: 'required' | 'optional'
   rate?: string
@@ -177,12 +176,12 @@ function readOperation(name: string, source: OperationSource, area: AreaSource):
   const state = stateOf(source, stateOf(area, BUILT))
   const { onBehalfOf = 'ignored', rate = 'standard', deprecated = false } = source
   const [method, path] = name.split(' ')
-  const { at = `${method} ${area.host === 'manage' ? '' : '/v3'}${path}`, meta = {} } = source
+  const { meta = {} } = source
   const read = (fields: FieldsSource = {}) => readFields(fields, state, area.parameters)
   const places = Array.isArray(meta) ? Object.fromEntries(meta.map((one) => [one, one])) : meta
   return {
     ...{ name, state, deprecated, onBehalfOf, rate },
-    at: [at].flat(),
+    at: `${method} ${area.host === 'manage' ? '' : '/v3'}${path}`,
     parameters: [...read(source.header), ...read(source.query)],
     body: read(source.body),
     answer: readAnswer(source, state),

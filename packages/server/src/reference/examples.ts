@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { lazily } from '../platform/http/lazily.ts'
 import type { ApiDocument, Operation } from './document.ts'
 
 /** A request and the server's answer. `npm run generate` records them: see test/examples/. */
@@ -20,7 +21,7 @@ export type Examples = Record<string, Example[]>
 const FILE = new URL('../../examples.gen.json', import.meta.url)
 
 /** The recorded examples. */
-export const recordedExamples = (): Examples => JSON.parse(readFileSync(FILE, 'utf8'))
+export const recordedExamples = lazily((): Examples => JSON.parse(readFileSync(FILE, 'utf8')))
 
 /** Adds the examples to the parameters, bodies and answers of all operations. */
 export function addExamples(document: ApiDocument, examples: Examples): void {

@@ -1,4 +1,4 @@
-/** The pages of an API reference. `{{docs}}`, `{{openapi}}` and `{{origin}}` are filled in for each reader. */
+/** The pages of an API reference. `{{docs}}`, `{{openapi}}`, `{{origin}}` and `{{appId}}` are filled in for each reader. */
 import { type ErrorCode, errors } from '@loquat/protocol'
 import type { ApiDocument, Operation } from './document.ts'
 import type { Example, Examples } from './examples.ts'

@@ -74,8 +74,8 @@ export function addReference(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Everything about the requests of an app's server. */
-function siteOfApp({ appId, ownHost, manageHost }: Reader): ReturnType<Api['siteFor']> {
-  const app = { id: 'app', label: 'App id', text: 'YOUR_APP_ID', value: appId }
+function siteOfApp({ ownHost, manageHost }: Reader): ReturnType<Api['siteFor']> {
+  const app = { id: 'app', label: 'App id', text: 'YOUR_APP_ID', value: '{{appId}}' }
   const key = { id: 'key', label: 'API key', text: 'YOUR_API_KEY' }
   const blanks: Blank[] = ownHost ? [key] : [app, key]
   const headers = { ...(!ownHost && { appId: app.text }), apikey: key.text }
@@ -121,22 +121,32 @@ function addPages(
     return texts.send(request, reply, { key, type: 'application/json', text })
   })
 
+  const rendered = new Map<string, string>()
+  /** The same for all readers with the same kind of host: rendering takes ten times as long as filling in the rest. */
+  const render = (reader: Reader, id: string): string | undefined => {
+    const key = JSON.stringify([id, reader.ownHost, reader.manageHost])
+    const known = rendered.get(key)
+    if (known !== undefined) return known
+    const site = {
+      document: document() as ApiDocument,
+      examples: recordedExamples(),
+      assets: { style: style.url, script: script.url },
+      ...siteFor(reader),
+    }
+    const page = renderPage(site, id)
+    if (page !== undefined) rendered.set(key, page)
+    return page
+  }
+
   const show = async (request: FastifyRequest, reply: FastifyReply, id: string) => {
     const reader = readerOf(request)
     const [docs = ''] = /^[^?]*?\/docs(?=[/?]|$)/.exec(request.originalUrl) ?? []
     const page = () =>
-      renderPage(
-        {
-          document: document() as ApiDocument,
-          examples: recordedExamples(),
-          assets: { style: style.url, script: script.url },
-          ...siteFor(reader),
-        },
-        id,
-      )
+      render(reader, id)
         ?.replaceAll('{{docs}}', escaped(docs))
         .replaceAll('{{openapi}}', escaped(docs.replace(/docs$/, 'openapi.json')))
         .replaceAll('{{origin}}', escaped(originFor(reader)))
+        .replaceAll('{{appId}}', reader.appId)
     reply.headers({ ...HEADERS, 'cache-control': 'no-cache' })
     const key = JSON.stringify([prefix, id, docs, reader])
     return texts.send(request, reply, { key, type: 'text/html', text: page })

@@ -1,23 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../../platform/http/schemas.ts'
+import { Amount, amounts } from '../stats/schema.ts'
 import { AppListQuery, ManagedApp } from './schema.ts'
 
-const Amount = (description: string) => Type.Integer({ minimum: 0, description })
 const Day = (description: string) => Type.String({ description: `${description}, \`YYYY-MM-DD\`.` })
 
 export const Usage = Type.Object(
   {
     from: Day('First day of the period (UTC)'),
     to: Day('Last day of the period (UTC)'),
-    activeUsers: Amount(
-      'Number of distinct users who connected, used an auth token or sent a message.',
-    ),
-    concurrentUsers: Amount('Largest number of users online at the same time.'),
-    messagesSent: Amount('Number of messages sent.'),
-    apiCalls: Amount("Number of the app's API requests."),
-    apiErrors: Amount('Number of API requests that failed.'),
-    webhookCalls: Amount('Number of webhook calls.'),
-    webhookFailures: Amount('Number of webhook calls that failed.'),
+    ...amounts,
     users: Amount('Number of users now, including deactivated ones.'),
     groups: Amount('Number of groups now.'),
   },

@@ -7,9 +7,13 @@ import { checkKnown } from '../../core/heads.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
 import { joinSql, runSql, type Sql, sql } from '../../platform/db/sql.ts'
-import { pagination } from '../../platform/http/schemas.ts'
 import type { Count } from '../../platform/lists/count.ts'
-import { type KeysetTools, keysetPage, type Paging } from '../../platform/lists/page.ts'
+import {
+  cappedPagination,
+  type KeysetTools,
+  keysetPage,
+  type Paging,
+} from '../../platform/lists/page.ts'
 import { conditionsOf, isDirectOf, isWhole, sendersOf } from './filter.ts'
 import { rowsOf } from './list.ts'
 import { toAnswer } from './page.ts'
@@ -114,19 +118,15 @@ async function pageFrom(list: UserList, id: number) {
   const { query, down } = list
   const { perPage } = query
   const { rows, walkedTo } = await readAfter(list, id, perPage + 1)
-  const { total, capped, most = 0 } = await countBetween(list, 0, LAST)
+  const { total, ...count } = await countBetween(list, 0, LAST)
   const before = await (down ? countBetween(list, id - 1, LAST) : countBetween(list, 0, id + 1))
   const shown = rows.slice(0, perPage)
   const last = rows.length > perPage ? shown.at(-1)?.id : walkedTo
   const least = before.total + shown.length + (last === undefined ? 0 : 1)
   const page = Math.floor(before.total / perPage) + 1
-  const meta = pagination({ page, perPage }, Math.max(total, least), shown.length)
-  // As keysetPage does: enough pages for all messages that there can be.
-  const pages = last === undefined ? 0 : Math.ceil(most / perPage)
-  const total_pages = Math.max(meta.pagination.total_pages, pages)
-  return answer(list, shown, last, {
-    pagination: { ...meta.pagination, total_pages, ...(capped && { total_capped: true as const }) },
-  })
+  const counts = { ...count, total: Math.max(total, least) }
+  const meta = cappedPagination({ page, perPage }, counts, shown.length, last === undefined)
+  return answer(list, shown, last, meta)
 }
 
 type Pages = Pick<Awaited<ReturnType<typeof keysetPage>>['meta'], 'pagination'>

@@ -117,7 +117,7 @@ export const MessageRemoval = Nullable(
 )
 
 export const DATA_CHANGES =
-  "Changes to the content. A field replaces its current value, and null removes it; `attachments` can't be changed. For media messages only `text` and `metadata` can be changed."
+  'Changes to the content. A field replaces its current value, and null removes it. For media messages only `attachments`, `text` and `metadata` can be changed.'
 
 export const MessageEdit = Type.Object(
   {

@@ -11,7 +11,7 @@ export const StatsQuery = Type.Object({
 })
 export type StatsQuery = Static<typeof StatsQuery>
 
-const Amount = (description: string) => Type.Integer({ minimum: 0, description })
+export const Amount = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const Stats = Type.Object(
   {
@@ -45,21 +45,26 @@ export const Stats = Type.Object(
 )
 export type Stats = Static<typeof Stats>
 
+/** How much an app was used in a period. */
+export const amounts = {
+  activeUsers: Amount(
+    'Number of distinct users who connected, used an auth token or sent a message.',
+  ),
+  concurrentUsers: Amount('Largest number of users online at the same time.'),
+  messagesSent: Amount('Number of messages sent.'),
+  apiCalls: Amount("Number of the app's API requests."),
+  apiErrors: Amount('Number of API requests that failed.'),
+  webhookCalls: Amount('Number of webhook calls.'),
+  webhookFailures: Amount('Number of webhook calls that failed.'),
+}
+
 export const DailyStats = Type.Object(
   {
     days: Type.Array(
       Type.Object(
         {
           day: Type.String({ description: '`YYYY-MM-DD`.' }),
-          activeUsers: Amount(
-            'Number of distinct users who connected, used an auth token or sent a message.',
-          ),
-          concurrentUsers: Amount('Largest number of users online at the same time.'),
-          messagesSent: Amount('Number of messages sent.'),
-          apiCalls: Amount("Number of the app's API requests."),
-          apiErrors: Amount('Number of API requests that failed.'),
-          webhookCalls: Amount('Number of webhook calls.'),
-          webhookFailures: Amount('Number of webhook calls that failed.'),
+          ...amounts,
         },
         { additionalProperties: false },
       ),

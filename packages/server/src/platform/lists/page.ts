@@ -75,15 +75,12 @@ export async function keysetPage<R>(
   if (end && !request.cursor && !request.counted)
     await tools.starts.remember(remembered, page + 1, end)
 
-  const { total, capped, most = 0 } = known ?? (await count(listed.count))
+  const { total, capped, most } = known ?? (await count(listed.count))
   const least = shown.length > 0 ? skipped + shown.length + (full ? 1 : 0) : 0
-  const counts = pagination({ page, perPage }, Math.max(total, least), shown.length)
+  const counts = { total: Math.max(total, least), capped, ...(most !== undefined && { most }) }
   const ended = !end && !beyond
   if (capped && ended && !request.cursor && !request.counted)
     await tools.starts.rememberEnd(remembered, skipped + shown.length)
-  // Before the end of a capped list is known, the number of pages allows for the most rows that it can have: a caller
-  // who reads that many pages misses none.
-  const pages = ended ? 0 : Math.ceil(most / perPage)
   const next =
     end && !request.counted
       ? sealCursor(tools.secrets, list.name, { after: end, skipped: skipped + shown.length })
@@ -92,12 +89,29 @@ export async function keysetPage<R>(
     rows: shown,
     next,
     meta: {
-      pagination: {
-        ...counts.pagination,
-        total_pages: Math.max(counts.pagination.total_pages, pages),
-        ...(capped && { total_capped: true as const }),
-      },
+      ...cappedPagination({ page, perPage }, counts, shown.length, ended),
       ...(next !== undefined && { cursor: { next } }),
+    },
+  }
+}
+
+/**
+ * `meta.pagination` of a list that may be capped. Before its end is known, the number of pages allows for the most rows
+ * that it can have: a caller who reads that many pages misses none.
+ */
+export function cappedPagination(
+  request: PageRequest,
+  { total, capped, most = 0 }: Count,
+  shown: number,
+  ended: boolean,
+) {
+  const { pagination: counts } = pagination(request, total, shown)
+  const pages = ended ? 0 : Math.ceil(most / request.perPage)
+  return {
+    pagination: {
+      ...counts,
+      total_pages: Math.max(counts.total_pages, pages),
+      ...(capped && { total_capped: true as const }),
     },
   }
 }
