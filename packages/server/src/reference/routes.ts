@@ -74,8 +74,8 @@ export function addReference(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Everything about the requests of an app's server. */
-function siteOfApp({ ownHost, manageHost }: Reader): ReturnType<Api['siteFor']> {
-  const app = { id: 'app', label: 'App id', text: 'YOUR_APP_ID', value: '{{appId}}' }
+function siteOfApp({ appId, ownHost, manageHost }: Reader): ReturnType<Api['siteFor']> {
+  const app = { id: 'app', label: 'App id', text: 'YOUR_APP_ID', value: appId && '{{appId}}' }
   const key = { id: 'key', label: 'API key', text: 'YOUR_API_KEY' }
   const blanks: Blank[] = ownHost ? [key] : [app, key]
   const headers = { ...(!ownHost && { appId: app.text }), apikey: key.text }
@@ -124,7 +124,7 @@ function addPages(
   const rendered = new Map<string, string>()
   /** The same for all readers with the same kind of host: rendering takes ten times as long as filling in the rest. */
   const render = (reader: Reader, id: string): string | undefined => {
-    const key = JSON.stringify([id, reader.ownHost, reader.manageHost])
+    const key = JSON.stringify([id, reader.appId !== '', reader.ownHost, reader.manageHost])
     const known = rendered.get(key)
     if (known !== undefined) return known
     const site = {
