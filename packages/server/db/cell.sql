@@ -1158,14 +1158,6 @@ begin
   unblocked := case when v_blocked then 0 else visible end;
 end $$;
 
-CREATE FUNCTION public.outbox_assign_xid() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform pg_current_xact_id();
-  return null;
-end $$;
-
 CREATE FUNCTION public.purge_app(p_app_no integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $_$
@@ -2370,8 +2362,19 @@ CREATE TABLE public.muids (
     message_id bigint
 );
 
+CREATE SEQUENCE public.outbox_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE public.outbox (
-    id bigint NOT NULL,
+    id bigint DEFAULT nextval(
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN 'public.outbox_id_seq'::regclass
+    ELSE NULL::regclass
+END) NOT NULL,
     app_no integer NOT NULL,
     type text NOT NULL,
     key text NOT NULL,
@@ -2381,15 +2384,6 @@ CREATE TABLE public.outbox (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_insert_threshold='-1');
-
-ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.outbox_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 
 CREATE TABLE public.positions (
     app_no integer NOT NULL,
@@ -2973,8 +2967,6 @@ CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE 
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
-
-CREATE TRIGGER outbox_assign_xid BEFORE INSERT ON public.outbox FOR EACH STATEMENT WHEN ((pg_current_xact_id_if_assigned() IS NULL)) EXECUTE FUNCTION public.outbox_assign_xid();
 
 CREATE TRIGGER update_presence_name AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.update_presence_name();
 

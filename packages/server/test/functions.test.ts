@@ -54,3 +54,23 @@ test('finds functions and triggers that differ from their file, are missing or a
     'trigger add_search_change differs from its file',
   ])
 })
+
+test('an event gets its id after its transaction', async (t) => {
+  const url = await cloneDatabase('cell')
+  t.after(() => dropDatabase(url))
+  await queryAt(
+    url,
+    `create function check_order() returns trigger language plpgsql as $$
+    begin
+      -- The row has its id, and isn't stored yet.
+      assert new.id is not null and pg_current_xact_id_if_assigned() is not null;
+      return new;
+    end $$;
+    create trigger check_order before insert on outbox for each row execute function check_order()`,
+  )
+  await queryAt(
+    url,
+    `insert into outbox (app_no, type, key, payload)
+     select 1, 'app.settings.updated', 'app', '{}' from generate_series(1, 3)`,
+  )
+})

@@ -73,9 +73,14 @@ create table leases (
 -- sequencer moves committed rows to events and assigns positions: 1, 2, 3 … per app, without gaps.
 -- docs/decisions/0005-sequencer.md explains why it skips nothing.
 
+-- cache 1: all sessions draw ids in one order.
+create sequence outbox_id_seq cache 1;
+
 create table outbox (
-  -- cache 1: all sessions draw ids in one order.
-  id bigint generated always as identity (cache 1) primary key,
+  -- A transaction gets its own id before its rows get theirs: the argument is computed first. So the
+  -- sequencer can wait for the transaction that an id belongs to. A default costs less than a trigger.
+  id bigint primary key default nextval(
+    case when pg_current_xact_id() is not null then 'outbox_id_seq'::regclass end),
   app_no int not null,
   type text not null,
   -- The order key: the conversation, otherwise the user or group. Events with the same one stay in order.

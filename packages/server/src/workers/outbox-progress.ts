@@ -23,7 +23,7 @@ const WIDEST_GAP = 10_000
  * watched until every transaction that could own it has ended.
  *
  * A stamp decides that: a transaction id drawn after the gap was seen. A transaction gets its own id before it draws
- * row ids (by a trigger on outbox), so the owner's id is below the stamp. Once the horizon has passed the stamp and
+ * row ids (by the default of outbox.id), so the owner's id is below the stamp. Once the horizon has passed the stamp and
  * the row is still missing, it will never appear.
  */
 export class OutboxProgress {

@@ -1,15 +1,7 @@
 -- The outbox and the log of events. Lock order: lease, outbox rows, positions by app_no.
-
-/*
- * Assigns the transaction its id before its rows get theirs. So if a row id has been assigned,
- * sequence_events can wait for the transaction that it belongs to.
- */
-create or replace function outbox_assign_xid() returns trigger
-language plpgsql as $$
-begin
-  perform pg_current_xact_id();
-  return null;
-end $$;
+--
+-- Any function may insert events, one or many with a statement, as the last thing it does. The
+-- column's default assigns the transaction its id before the row gets its own.
 
 /*
  * One step of the sequencer in one call, so that a process that stops in between holds no lock. It

@@ -2,11 +2,6 @@
 -- blocks writes to its table for a moment, and replacing a function does not. Lock order: the tables in
 -- the order of this file; `loquat migrate` gives up and retries before a request would notice.
 
--- Most writes already have a transaction id when they announce, and skip the call.
-create or replace trigger outbox_assign_xid before insert on outbox
-for each statement when (pg_current_xact_id_if_assigned() is null)
-execute function outbox_assign_xid();
-
 create or replace trigger add_search_change after update of data on messages
 for each row when (new.data is distinct from old.data and new.deleted_at is null)
 execute function add_search_change();
