@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { suite, test } from 'node:test'
 import { type TestApp, useServer } from './kit.ts'
 import { lockApp } from './locks.ts'
-import { type Serving, startServing } from './loquat.ts'
+import { type LogEntry, type Serving, startServing } from './loquat.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
 import { until } from './until.ts'
 
@@ -73,6 +74,13 @@ async function hammer({ apiPort: port }: Serving, app: TestApp, replies: Reply[]
   agent.destroy()
 }
 
+/** The lines of a log. */
+const linesOf = (text: string): LogEntry[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+
 const startDraining = (noticeSeconds: number) =>
   startServing('api', {
     ...server.env,
@@ -118,7 +126,11 @@ suite('a process after SIGTERM', () => {
       const told = own.findIndex(({ closes }) => closes)
       assert.ok(told > 0 && own.slice(told).every(({ closes }) => closes))
     }
-    assert.equal((await target.ended).code, 0)
+    const { code, stderr } = await target.ended
+    assert.equal(code, 0)
+    const answered = linesOf(stderr).filter(({ route }) => route === '/v3/apikeys')
+    assert.equal(answered.length, replies.flat().length, 'lines in the log')
+    assert.equal(linesOf(stderr).at(-1)?.msg, 'drained')
   })
 
   timedTest(
@@ -153,4 +165,51 @@ suite('a process after SIGTERM', () => {
       assertWithin(5_000, performance.now() - released)
     },
   )
+})
+
+suite('the log of a process', () => {
+  const LINES = 100
+  const log = new URL('../src/platform/log/log.ts', import.meta.url)
+
+  /** Runs a program that logs many lines and then ends in this way. */
+  function logUntil(end: string) {
+    const program = `
+      import { openLog } from '${log}'
+      const log = openLog('info')
+      for (let n = 0; n < ${LINES}; n++) log.info({ n }, 'line')
+      ${end}`
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', program])
+    return { ...run, lines: linesOf(String(run.stderr)) }
+  }
+
+  const ends: [how: string, program: string, code: number | null][] = [
+    ['by itself', '', 0],
+    ['by exit', 'process.exit(3)', 3],
+    ['by an uncaught exception', `setImmediate(() => { throw new Error('bug') })`, 1],
+    ['by a rejected promise', `void Promise.reject(new Error('bug'))`, 1],
+  ]
+  for (const [how, program, code] of ends) {
+    test(`is complete if the process ends ${how}`, () => {
+      const { status, lines } = logUntil(program)
+      assert.equal(status, code)
+      assert.deepEqual(
+        lines.map(({ n }) => n),
+        Array.from({ length: LINES }, (_, n) => n),
+      )
+    })
+  }
+
+  test('has an error and everything before it even if the process is killed right after', () => {
+    const kill = `process.kill(process.pid, 'SIGKILL')`
+    const { signal, lines } = logUntil(`log.error('failed'); log.info('later'); ${kill}`)
+    assert.equal(signal, 'SIGKILL')
+    assert.equal(lines.length, LINES + 1)
+    assert.equal(lines.at(-1)?.msg, 'failed')
+  })
+
+  test('has a line after 200 ms at the latest', () => {
+    // The program never ends by itself, and nothing else is logged.
+    const wait = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000)`
+    assert.equal(logUntil(wait).lines.length, LINES)
+  })
 })
