@@ -16,11 +16,17 @@ export interface KnownUser {
   uid: string
 }
 
-/** API keys and settings of apps, read once and kept until they are revoked. */
+/** Beyond this number of keys or tokens, the oldest are read again at their next use. */
+const CACHED = 50_000
+
+/** API keys, auth tokens and settings of apps, read once and kept until they are revoked. */
 export class Credentials {
   readonly #deps: Pick<Deps, 'secrets' | 'revocations'>
   readonly #keys = new Map<string, KnownKey>()
+  readonly #users = new Map<string, KnownUser>()
   readonly #settings = new Map<number, Settings>()
+  /** Changes with each revocation. A lookup that began before one may have read what was revoked. */
+  #revoked = 0
 
   constructor(deps: Pick<Deps, 'secrets' | 'revocations'>) {
     this.#deps = deps
@@ -32,29 +38,23 @@ export class Credentials {
   }
 
   /** The API key with this value; undefined if the app has none. */
-  async key({ no: appNo, cell }: ServedApp, value: string): Promise<KnownKey | undefined> {
+  key(app: ServedApp, value: string): Promise<KnownKey | undefined> {
     // Anything else can't be an API key and isn't worth a statement.
-    if (!/^[0-9a-f]{40}$/.test(value)) return undefined
-    const hash = this.hashOf(value)
-    const id = cacheKey(appNo, hash.toString('hex'))
-    const trusted = this.#deps.revocations.trusted(cell)
-    const known = trusted ? this.#keys.get(id) : undefined
-    if (known && timingSafeEqual(known.hash, hash)) return known
-    const row = await findKey.maybeOne(cell.db, { appNo, keyHash: hash })
-    if (!row || !timingSafeEqual(row.key_hash, hash)) {
-      this.#keys.delete(id)
-      return undefined
-    }
-    const key = { hash, scope: row.scope }
-    this.#keys.set(id, key)
-    return key
+    if (!/^[0-9a-f]{40}$/.test(value)) return Promise.resolve(undefined)
+    const { no: appNo, cell } = app
+    return this.#find(app, this.#keys, value, async (hash) => {
+      const row = await findKey.maybeOne(cell.db, { appNo, keyHash: hash })
+      return row && { hash: row.key_hash, scope: row.scope }
+    })
   }
 
-  /** The auth token's user. Read on each request, so that a revoked token is rejected at once. */
-  async user({ no: appNo, cell }: ServedApp, token: string): Promise<KnownUser | undefined> {
-    const hash = this.hashOf(token)
-    const row = await findTokenUser.maybeOne(cell.db, { appNo, tokenHash: hash })
-    return row && timingSafeEqual(row.token_hash, hash) ? { hash, uid: row.uid } : undefined
+  /** The auth token's user; undefined if the token isn't valid. */
+  user(app: ServedApp, token: string): Promise<KnownUser | undefined> {
+    const { no: appNo, cell } = app
+    return this.#find(app, this.#users, token, async (hash) => {
+      const row = await findTokenUser.maybeOne(cell.db, { appNo, tokenHash: hash })
+      return row && { hash: row.token_hash, uid: row.uid }
+    })
   }
 
   /** An app's settings that differ from the defaults; none if the app isn't served. */
@@ -67,11 +67,36 @@ export class Credentials {
     return row?.settings
   }
 
+  async #find<T extends { hash: Buffer }>(
+    { no: appNo, cell }: ServedApp,
+    cache: Map<string, T>,
+    value: string,
+    read: (hash: Buffer) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const hash = this.hashOf(value)
+    const id = cacheKey(appNo, hash.toString('hex'))
+    const known = this.#deps.revocations.trusted(cell) ? cache.get(id) : undefined
+    if (known && timingSafeEqual(known.hash, hash)) return known
+    const revoked = this.#revoked
+    const found = await read(hash)
+    cache.delete(id)
+    if (!found || !timingSafeEqual(found.hash, hash)) return undefined
+    if (revoked === this.#revoked) {
+      const [oldest] = cache.size < CACHED ? [] : cache.keys()
+      if (oldest !== undefined) cache.delete(oldest)
+      cache.set(id, found)
+    }
+    return found
+  }
+
   #forget(revoked: Revocation | typeof EVERYTHING): void {
+    this.#revoked++
     if (revoked === EVERYTHING) {
       this.#keys.clear()
+      this.#users.clear()
       this.#settings.clear()
     } else if (revoked.kind === 'apikey') this.#keys.delete(cacheKey(revoked.appNo, revoked.id))
+    else if (revoked.kind === 'token') this.#users.delete(cacheKey(revoked.appNo, revoked.id))
     else if (revoked.kind === 'app') this.#settings.delete(revoked.appNo)
   }
 }

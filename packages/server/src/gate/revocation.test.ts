@@ -23,6 +23,36 @@ async function newKey(app: TestApp): Promise<string> {
   return (await app.client.apiKeys.create(body)).apiKey
 }
 
+const statusOfToken = async (app: TestApp, authtoken: string, port?: number) => {
+  const options = { apiKey: null, headers: { authtoken }, ...(port !== undefined && { port }) }
+  return (await app.call('GET', '/v3/users/ben', options)).status
+}
+
+suite('the process that revokes a token', () => {
+  test('has read it only once', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    const { authToken } = await app.client.authTokens.create('amira')
+    assert.equal(await statusOfToken(app, authToken), 200)
+    const text = 'delete from auth_tokens where app_no = $1'
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    assert.equal(await statusOfToken(app, authToken), 200)
+  })
+
+  test('refuses it from then on, even if it is being used at the same time', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    for (let round = 0; round < 10; round++) {
+      const { authToken } = await app.client.authTokens.create('amira')
+      const uses = Array.from({ length: 5 }, () => statusOfToken(app, authToken))
+      await app.client.authTokens.delete('amira', authToken)
+      assert.equal(await statusOfToken(app, authToken), 401)
+      await Promise.all(uses)
+      assert.equal(await statusOfToken(app, authToken), 401)
+    }
+  })
+})
+
 for (const [how, changes] of ways) {
   suite(`another process, ${how}`, () => {
     let other: Serving
@@ -53,6 +83,26 @@ for (const [how, changes] of ways) {
       await app.client.apiKeys.update(apiKey, { scope: 'authOnly' })
       const took = await timeUntil('refused', async () => (await status(app, apiKey)) === 403)
       assertWithin(PROMISED_MS, took)
+    })
+
+    timedTest('refuses a revoked token within a second', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const ends: [what: string, end: () => Promise<unknown>][] = [
+        ['the flush', () => app.client.authTokens.flush('amira')],
+        ['the deactivation', () => app.client.users.deactivate({ uidsToDeactivate: ['amira'] })],
+      ]
+      for (const [what, end] of ends) {
+        const { authToken } = await app.client.authTokens.create('amira')
+        assert.equal(await statusOfToken(app, authToken, other.apiPort), 200)
+        await end()
+        const took = await timeUntil(
+          what,
+          async () => (await statusOfToken(app, authToken, other.apiPort)) === 401,
+        )
+        assertWithin(PROMISED_MS, took)
+        assert.equal(await statusOfToken(app, authToken, other.apiPort), 401)
+      }
     })
 
     test('keeps accepting keys that did not change', async () => {

@@ -76,7 +76,7 @@ export function updateApiKey(
       : await updateApiKeyRow.maybeOne(tx, { appNo, keyHash, name, scope })
     if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
     if (same) return toApiKey(deps.secrets, row)
-    await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
+    await deps.revocations.revoke(tx, { appNo, kind: 'apikey' }, keyHash.toString('hex'))
     await announceKey(tx, appNo, 'apikey.updated', row)
     return toApiKey(deps.secrets, row)
   })
@@ -88,7 +88,7 @@ export function deleteApiKey(deps: Deps, actor: Actor, apiKey: string) {
     const keyHash = otherKey(deps, actor, apiKey)
     const row = await removeApiKey.maybeOne(tx, { appNo, keyHash })
     if (!row) throw fail('ERR_APIKEY_NOT_FOUND')
-    await deps.revocations.revoke(tx, { appNo, kind: 'apikey', id: keyHash.toString('hex') })
+    await deps.revocations.revoke(tx, { appNo, kind: 'apikey' }, keyHash.toString('hex'))
     await announceKey(tx, appNo, 'apikey.deleted', row)
     return { success: true as const, message: 'API key deleted.' }
   })

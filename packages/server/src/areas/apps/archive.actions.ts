@@ -17,7 +17,7 @@ export function followArchive(
   const { no: appNo, id: appId } = app
   return db.tx(async (tx) => {
     if (!(await setArchived.maybeOne(tx, { appNo, archived }))) return
-    await revocations.revoke(tx, { appNo, kind: 'app', id: archived ? ARCHIVED : '' })
+    await revocations.revoke(tx, { appNo, kind: 'app' }, archived ? ARCHIVED : '')
     if (!archived) await removeArchived.run(tx, { appNo })
     const type = archived ? 'app.archived' : 'app.restored'
     await announce(tx, { appNo, type, key: 'app', payload: { appId } })

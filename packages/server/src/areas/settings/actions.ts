@@ -42,7 +42,7 @@ export function storeSettings(
       announced[name] = value ?? defaultOf(name)
     }
     await updateSettings.run(tx, { appNo, settings: next })
-    await revocations.revoke(tx, { appNo, kind: 'app', id: '' })
+    await revocations.revoke(tx, { appNo, kind: 'app' }, '')
     const payload = { settings: announced }
     await announce(tx, { appNo, type: 'app.settings.updated', key: 'app', payload })
     return next

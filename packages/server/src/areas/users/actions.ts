@@ -21,7 +21,7 @@ import {
   updateUserRow,
 } from './queries.ts'
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
-import { addAuthToken, revokeTokensOf } from './tokens.actions.ts'
+import { addAuthToken, type RevokingDeps, revokeTokensOf } from './tokens.actions.ts'
 
 /** The uid of the app itself; it has no row. */
 const SYSTEM_UID = 'app_system'
@@ -91,14 +91,15 @@ export function deactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promi
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     const known = await lockAnyUsers.many(tx, { appNo, uids })
-    await switchOff(tx, appNo, uids)
+    await switchOff(tx, deps, appNo, uids)
     return known.map((user) => user.uid)
   })
 }
 
-async function switchOff(tx: Tx, appNo: number, uids: string[]): Promise<void> {
+async function switchOff(tx: Tx, deps: RevokingDeps, appNo: number, uids: string[]): Promise<void> {
   const rows = await updateDeactivated.many(tx, { appNo, uids, deactivated: true })
-  for (const { uid } of rows) await revokeTokensOf(tx, appNo, uid)
+  const deactivated = rows.map(({ uid }) => uid)
+  await revokeTokensOf(tx, deps, appNo, deactivated)
   await addToTotal(tx, appNo, 'users.active', -rows.length)
   await addToTotal(tx, appNo, 'users.deactivated', rows.length)
   for (const row of rows) await announceUser(tx, appNo, 'user.deactivated', row)
@@ -118,20 +119,25 @@ export function reactivateUsers(deps: Deps, actor: Actor, uids: string[]): Promi
 }
 
 export const deleteUser = (deps: Deps, actor: Actor, uid: string, permanent: boolean) =>
-  write(deps, actor, (tx) => dropUser(tx, actor.app.no, uid, permanent))
+  write(deps, actor, (tx) => dropUser(tx, deps, actor.app.no, { uid, permanent }))
 
-export async function dropUser(tx: Tx, appNo: number, uid: string, permanent: boolean) {
+export async function dropUser(
+  tx: Tx,
+  deps: RevokingDeps,
+  appNo: number,
+  { uid, permanent }: { uid: string; permanent: boolean },
+) {
   const user = await lockAnyUsers.maybeOne(tx, { appNo, uids: [uid] })
   if (!user || (!permanent && user.deactivated_at)) throw fail('ERR_UID_NOT_FOUND', { uid })
-  if (permanent) await removeUser(tx, appNo, user)
-  else await switchOff(tx, appNo, [uid])
+  if (permanent) await removeUser(tx, deps, appNo, user)
+  else await switchOff(tx, deps, appNo, [uid])
   return { success: true as const, message: `User ${uid} deleted.` }
 }
 
 /** The user is invisible at once. A few related rows are removed now, many by the sweep. */
-async function removeUser(tx: Tx, appNo: number, user: UserRow): Promise<void> {
+async function removeUser(tx: Tx, deps: RevokingDeps, appNo: number, user: UserRow): Promise<void> {
   const { uid } = user
-  await revokeTokensOf(tx, appNo, uid)
+  await revokeTokensOf(tx, deps, appNo, [uid])
   await markRemoved.run(tx, { appNo, uid })
   await removePresence.run(tx, { appNo, uid })
   await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })

@@ -48,9 +48,28 @@ export async function addAuthToken(
   return toAuthToken(deps, await insertToken.one(tx, { appNo, uid, ...stored }))
 }
 
-/** Revokes all auth tokens of a user and returns their number. */
-export async function revokeTokensOf(tx: Tx, appNo: number, uid: string): Promise<number> {
-  return (await removeTokensOf.many(tx, { appNo, uid })).length
+export type RevokingDeps = Pick<Deps, 'revocations'>
+
+/** Revokes all auth tokens of these users and returns their number. */
+export async function revokeTokensOf(
+  tx: Tx,
+  deps: RevokingDeps,
+  appNo: number,
+  uids: string[],
+): Promise<number> {
+  return revoke(tx, deps, appNo, await removeTokensOf.many(tx, { appNo, uids }))
+}
+
+/** Makes every process reject these tokens and close their connections. */
+async function revoke(
+  tx: Tx,
+  { revocations }: RevokingDeps,
+  appNo: number,
+  removed: { token_hash: Buffer }[],
+): Promise<number> {
+  const ids = removed.map((token) => token.token_hash.toString('hex'))
+  if (ids.length > 0) await revocations.revoke(tx, { appNo, kind: 'token' }, ...ids)
+  return ids.length
 }
 
 /** A new auth token, or without `force` the newest one that no device uses yet. */
@@ -67,7 +86,7 @@ export function createAuthToken(
     if (unused) return toAuthToken(deps, unused)
     const token = await addAuthToken(tx, deps, appNo, uid)
     const keep = limitOf(actor.settings, 'limits.authTokensPerUser')
-    await removeOldTokens.run(tx, { appNo, uid, keep })
+    await revoke(tx, deps, appNo, await removeOldTokens.many(tx, { appNo, uid, keep }))
     await announce(tx, { appNo, type: 'user.token.created', key: `user:${uid}`, payload: { uid } })
     return token
   })
@@ -129,7 +148,7 @@ export function deleteAuthToken(
   return write(deps, actor, async (tx) => {
     const { token_hash: tokenHash, uid } = await getToken(tx, deps, appNo, params)
     const removed = await removeToken.many(tx, { appNo, tokenHash })
-    if (removed.length === 0) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
+    if ((await revoke(tx, deps, appNo, removed)) === 0) throw fail('ERR_AUTH_TOKEN_NOT_FOUND')
     await announceRevoked(tx, appNo, uid, 1)
     return { success: true as const, message: 'Auth token revoked.' }
   })
@@ -139,7 +158,7 @@ export function flushAuthTokens(deps: Deps, actor: Actor, uid: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
     await lockUser(tx, appNo, uid)
-    const count = await revokeTokensOf(tx, appNo, uid)
+    const count = await revokeTokensOf(tx, deps, appNo, [uid])
     if (count > 0) await announceRevoked(tx, appNo, uid, count)
     return { success: true as const, message: `All auth tokens of ${uid} revoked.` }
   })

@@ -17,29 +17,22 @@ export const insertToken = query<
    returning ${COLUMNS}`,
 )
 
-/** Notifies every process in the same transaction: connections with such a token are closed. */
-const revoking = (removal: string) =>
-  `with gone as (${removal} returning app_no, uid, token_hash), told as (
-     insert into revocations (app_no, kind, id)
-     select app_no, 'token', encode(token_hash, 'hex') from gone
-   )
-   select uid, token_hash from gone`
-
 /** A user's auth tokens beyond the newest :keep. */
 export const removeOldTokens = query<
   { appNo: number; uid: string; keep: number },
   { token_hash: Buffer }
 >(
   'tokens.removeOld',
-  revoking(`delete from auth_tokens where app_no = :appNo and token_hash in (
+  `delete from auth_tokens where app_no = :appNo and token_hash in (
      select token_hash from auth_tokens where app_no = :appNo and uid = :uid
      order by created_at desc offset :keep
-   )`),
+   ) returning token_hash`,
 )
 
-export const removeTokensOf = query<{ appNo: number; uid: string }, { token_hash: Buffer }>(
+export const removeTokensOf = query<{ appNo: number; uids: string[] }, { token_hash: Buffer }>(
   'tokens.removeOf',
-  revoking('delete from auth_tokens where app_no = :appNo and uid = :uid'),
+  `delete from auth_tokens where app_no = :appNo and uid = any(:uids::text[])
+   returning token_hash`,
 )
 
 /** The newest auth token that no device uses yet. */
@@ -90,7 +83,7 @@ export const updateToken = query<
    returning ${COLUMNS}`,
 )
 
-export const removeToken = query<{ appNo: number; tokenHash: Buffer }, { uid: string }>(
+export const removeToken = query<{ appNo: number; tokenHash: Buffer }, { token_hash: Buffer }>(
   'tokens.remove',
-  revoking('delete from auth_tokens where app_no = :appNo and token_hash = :tokenHash'),
+  'delete from auth_tokens where app_no = :appNo and token_hash = :tokenHash returning token_hash',
 )

@@ -25,9 +25,10 @@ const TRUST_MS = 2_000
 /** Two reads further apart than this may have missed a row. Measured by the database's clock, because this process may be suspended. */
 const MISSED_MS = 20_000
 
-const insertRevocation = query<{ appNo: number; kind: string; id: string }>(
+const insertRevocations = query<{ appNo: number; kind: string; ids: string[] }>(
   'revocations.insert',
-  'insert into revocations (app_no, kind, id) values (:appNo, :kind, :id)',
+  `insert into revocations (app_no, kind, id)
+   select :appNo::int, :kind::text, id from unnest(:ids::text[]) id`,
 )
 
 /** Removes the revocation of a restored app: processes read rows for half a minute. */
@@ -96,10 +97,16 @@ export class Revocations {
     return readAt !== undefined && performance.now() - readAt < TRUST_MS
   }
 
-  /** Records a revocation in the transaction of the change. This process forgets the credential after the commit. */
-  async revoke(tx: Tx, revoked: Revocation): Promise<void> {
-    await insertRevocation.run(tx, { ...revoked })
-    tx.afterCommit(() => this.#notify(revoked))
+  /** Records revocations in the transaction of the change. This process forgets the credentials after the commit. */
+  async revoke(
+    tx: Tx,
+    { appNo, kind }: Pick<Revocation, 'appNo' | 'kind'>,
+    ...ids: string[]
+  ): Promise<void> {
+    await insertRevocations.run(tx, { appNo, kind, ids })
+    tx.afterCommit(() => {
+      for (const id of ids) this.#notify({ appNo, kind, id })
+    })
   }
 
   close(): void {
