@@ -1,50 +1,41 @@
 /**
  * npm run bench -- NAME [--json]: one measured run on private, durable engines.
  * With --against COMMIT [--rounds N]: runs that commit and this one in turns, and prints their ratios.
+ * With --same-bench, that commit runs this bench instead of its own, to compare figures that its own didn't have.
  */
 import { parseArgs } from 'node:util'
 import { against } from '../packages/server/bench/against.ts'
-import { appConversations } from '../packages/server/bench/app-conversations.ts'
-import { auth } from '../packages/server/bench/auth.ts'
-import { conversations } from '../packages/server/bench/conversations.ts'
 import { expectEnd } from '../packages/server/bench/ending.ts'
-import { events } from '../packages/server/bench/events.ts'
 import type { Figure } from '../packages/server/bench/figure.ts'
-import { gateway } from '../packages/server/bench/gateway.ts'
-import { presence } from '../packages/server/bench/gateway-presence.ts'
-import { lists } from '../packages/server/bench/lists.ts'
-import { messages } from '../packages/server/bench/messages.ts'
-import { paging } from '../packages/server/bench/paging.ts'
-import { peer } from '../packages/server/bench/peer.ts'
 import type { Comparison } from '../packages/server/bench/ratios.ts'
-import { search } from '../packages/server/bench/search.ts'
-import { send } from '../packages/server/bench/send.ts'
-import { sequencer } from '../packages/server/bench/sequencer.ts'
 import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
 import { withEngines } from '../packages/server/test/engines.ts'
 
 type Bench = (env: EnginesEnv, report: (line: string) => void) => Promise<Figure[]>
 
-const benches: Record<string, Bench> = {
-  'app-conversations': appConversations,
-  auth,
-  conversations: async (env, report) => [
-    ...(await conversations(env, report)),
-    ...(await appConversations(env, report)),
+/** Imported only when it runs: with --same-bench, the other commit's code may not fit the other benches. */
+const benches: Record<string, () => Promise<Bench[]>> = {
+  'app-conversations': async () => [
+    (await import('../packages/server/bench/app-conversations.ts')).appConversations,
   ],
-  events,
-  gateway: async (env, report) => [
-    ...(await gateway(env, report)),
-    ...(await presence(env, report)),
+  auth: async () => [(await import('../packages/server/bench/auth.ts')).auth],
+  conversations: async () => [
+    (await import('../packages/server/bench/conversations.ts')).conversations,
+    (await import('../packages/server/bench/app-conversations.ts')).appConversations,
   ],
-  lists,
-  messages,
-  paging,
-  peer,
-  presence,
-  search,
-  send,
-  sequencer,
+  events: async () => [(await import('../packages/server/bench/events.ts')).events],
+  gateway: async () => [
+    (await import('../packages/server/bench/gateway.ts')).gateway,
+    (await import('../packages/server/bench/gateway-presence.ts')).presence,
+  ],
+  lists: async () => [(await import('../packages/server/bench/lists.ts')).lists],
+  messages: async () => [(await import('../packages/server/bench/messages.ts')).messages],
+  paging: async () => [(await import('../packages/server/bench/paging.ts')).paging],
+  peer: async () => [(await import('../packages/server/bench/peer.ts')).peer],
+  presence: async () => [(await import('../packages/server/bench/gateway-presence.ts')).presence],
+  search: async () => [(await import('../packages/server/bench/search.ts')).search],
+  send: async () => [(await import('../packages/server/bench/send.ts')).send],
+  sequencer: async () => [(await import('../packages/server/bench/sequencer.ts')).sequencer],
 }
 
 const { values, positionals } = parseArgs({
@@ -53,27 +44,33 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     against: { type: 'string' },
     rounds: { type: 'string', default: '3' },
+    'same-bench': { type: 'boolean', default: false },
   },
 })
 const [name = ''] = positionals
 const rounds = Number(values.rounds)
-const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+const load = Object.hasOwn(benches, name) ? benches[name] : undefined
 const report = (line: string) => console.error(line)
-if (!bench || !(rounds >= 1)) {
+if (!load || !(rounds >= 1)) {
   const known = Object.keys(benches).join(', ')
   console.error(
-    `${name && !bench ? `No bench "${name}". ` : ''}Use: npm run bench -- NAME [--json] [--against COMMIT [--rounds N]]\nNAME: ${known}`,
+    `${name && !load ? `No bench "${name}". ` : ''}Use: npm run bench -- NAME [--json] [--against COMMIT [--rounds N] [--same-bench]]\nNAME: ${known}`,
   )
   process.exitCode = 2
 } else if (values.against === undefined) {
-  const figures = await withEngines({ durable: true }, (env) => bench(env, report))
+  const parts = await load()
+  const figures = await withEngines({ durable: true }, async (env) => {
+    const all: Figure[] = []
+    for (const bench of parts) all.push(...(await bench(env, report)))
+    return all
+  })
   if (values.json) console.log(JSON.stringify({ bench: name, figures }))
   else console.table(figures)
   if (figures.some(({ holds }) => holds === false)) process.exitCode = 1
   expectEnd()
 } else {
-  const commit = values.against
-  const comparison = await against({ bench: name, commit, rounds }, report)
+  const { against: commit, 'same-bench': sameBench } = values
+  const comparison = await against({ bench: name, commit, rounds, sameBench }, report)
   if (values.json) console.log(JSON.stringify({ bench: name, against: commit, ...comparison }))
   else print(comparison, commit)
 }

@@ -1,6 +1,6 @@
 /** Runs a bench of this work tree and of another commit in turns, each on its own engines. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,18 +9,23 @@ import { type Comparison, compare, type Printed } from './ratios.ts'
 import { Side } from './side.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const BENCH = ['packages/server/bench', 'scripts/bench.ts']
 
 export interface Versus {
   bench: string
   commit: string
   rounds: number
+  /** The other commit runs the bench of this work tree, on its own code, instead of its own bench. */
+  sameBench: boolean
 }
 
 export async function against(
-  { bench, commit, rounds }: Versus,
+  { bench, commit, rounds, sameBench }: Versus,
   report: Report,
 ): Promise<Comparison> {
   return inTreeOf(commit, async (tree) => {
+    for (const path of sameBench ? BENCH : [])
+      cpSync(join(ROOT, path), join(tree, path), { recursive: true })
     const [ours, theirs]: [Printed[], Printed[]] = [[], []]
     for (let round = 1; round <= rounds; round++) {
       report(`round ${round} of ${rounds}`)

@@ -1,6 +1,7 @@
 /** Callers in a separate process. */
 import { connect } from 'node:net'
 import { readAnswers } from './answers.ts'
+import { uniqueText } from './unique.ts'
 
 export interface Load {
   port: number
@@ -30,7 +31,10 @@ process.on('message', async (load: Load) => {
 function call({ port, requests }: Load, until: number, loaded: Loaded): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
-    const next = () => socket.write(requests[Math.floor(Math.random() * requests.length)] ?? '')
+    const next = () => {
+      const request = requests[Math.floor(Math.random() * requests.length)] ?? ''
+      socket.write(uniqueText(request))
+    }
     socket.once('connect', next).once('error', reject)
     readAnswers(socket, (head) => {
       if (head.startsWith('HTTP/1.1 200')) loaded.answered++

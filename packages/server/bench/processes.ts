@@ -15,6 +15,8 @@ export interface Server {
   child: ChildProcess
   pid: number
   port: number
+  /** Serves `/metrics`. */
+  internalPort: number
 }
 
 /** Starts the service. It writes one log line per request, as in production; the bench discards them. */
@@ -32,8 +34,8 @@ export async function startServer(
     },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  return { child, pid: child.pid ?? 0, port }
+  const [ports] = (await once(child, 'message')) as [Pick<Server, 'port' | 'internalPort'>]
+  return { child, pid: child.pid ?? 0, ...ports }
 }
 
 export async function stopServer({ child }: Server): Promise<void> {
@@ -57,13 +59,19 @@ export function runLoad(callers: ChildProcess, load: Load): Promise<Loaded> {
   })
 }
 
+interface Request {
+  line: string
+  uid: string
+  body?: string
+  /** The Idempotency-Key. */
+  key?: string | undefined
+}
+
 /** The text of a request with the app's API key. */
-export function requestOf(
-  app: BenchApp,
-  { line, uid, body = '' }: { line: string; uid: string; body?: string },
-): string {
+export function requestOf(app: BenchApp, { line, uid, body = '', key }: Request): string {
   const lines = Object.entries({
     ...{ host: 'localhost', appid: app.id, apikey: app.apiKey, onbehalfof: uid },
+    ...(key && { 'idempotency-key': key }),
     ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${body}`

@@ -6,6 +6,7 @@ import { users } from '../src/fill/users.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import type { BenchApp } from './installation.ts'
 import { requestOf } from './processes.ts'
+import { UNIQUE } from './unique.ts'
 
 const USERS = 20_000
 /** The number of the first sender. From here on, numbers have no leading zeros. */
@@ -24,8 +25,13 @@ const BARE_TABLES = `
   create table bench_row (id int primary key, n bigint not null) with (fillfactor = 50);
   insert into bench_row values (1, 0)`
 
+const insertInto = (conversation: string) =>
+  `insert into bench_plain (conversation, sender, data) values (${conversation}, 'fill-0123abcd-10000', '${DATA}');`
+
+/** The statement to compare with, and the same as a pgbench script. */
+export const ONE_INSERT = insertInto('1')
 export const INSERT = `\\set n random(1, ${PAIRS})
-insert into bench_plain (conversation, sender, data) values (:n, 'fill-0123abcd-10000', '${DATA}');`
+${insertInto(':n')}`
 export const UPDATE = 'update bench_row set n = n + 1 where id = 1;'
 
 /** Fills the app with users and messages, and adds groups of these sizes. */
@@ -69,9 +75,18 @@ ${this.#call('user', ':n', `'${this.#prefix}' || :other`)}`
   }
 
   get directSends(): string[] {
+    return this.#betweenPairs(undefined)
+  }
+
+  /** The same with an idempotency key and a muid, as the SDK sends every message. */
+  get keyedSends(): string[] {
+    return this.#betweenPairs(UNIQUE)
+  }
+
+  #betweenPairs(key: string | undefined): string[] {
     return Array.from({ length: PAIRS }, (_, pair) => {
       const sender = FIRST + 2 * pair
-      return this.#send(sender, 'user', `${this.#prefix}${sender + 1}`)
+      return this.#send(sender, { kind: 'user', id: `${this.#prefix}${sender + 1}` }, key)
     })
   }
 
@@ -90,7 +105,14 @@ ${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
 
   crowdSends(members: number): string[] {
     return Array.from({ length: members }, (_, n) =>
-      this.#send(FIRST + n, 'group', guidOf(members, 0)),
+      this.#send(FIRST + n, { kind: 'group', id: guidOf(members, 0) }),
+    )
+  }
+
+  /** To all groups of this size, each as some of their members. */
+  groupSends(members: number): string[] {
+    return Array.from({ length: members * GROUPS }, (_, n) =>
+      this.#send(FIRST + (n % members), { kind: 'group', id: guidOf(members, n % GROUPS) }),
     )
   }
 
@@ -107,10 +129,15 @@ ${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
   '\\xabcd', null, null);`.replaceAll('\n', ' ')
   }
 
-  #send(sender: number, receiverType: 'user' | 'group', receiver: string): string {
-    const body = JSON.stringify({ receiverType, receiver, data: { text: TEXT } })
+  #send(
+    sender: number,
+    { kind, id }: { kind: 'user' | 'group'; id: string },
+    key?: string,
+  ): string {
+    const message = { receiverType: kind, receiver: id, data: { text: TEXT }, muid: key }
     const uid = `${this.#prefix}${sender}`
-    return requestOf(this.app, { line: 'POST /v3/messages', uid, body })
+    const body = JSON.stringify(message)
+    return requestOf(this.app, { line: 'POST /v3/messages', uid, body, key })
   }
 
   async openPairs(): Promise<void> {

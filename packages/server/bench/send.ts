@@ -3,32 +3,28 @@
  * with one-row inserts, 64 senders in one conversation with a one-row update, and groups with
  * 1:1 conversations. Everything writes to durable engines while a worker sequences the events.
  */
-import type { ChildProcess } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { closeDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
-import { cpuOfTree } from './cpu.ts'
-import { atLeast, atMost, type Figure, median, type Report, reported } from './figure.ts'
+import { atLeast, atMost, type Figure, type Report, reported } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
-import { type Done, type Load, pgbench } from './pgbench.ts'
-import {
-  postmasterOf,
-  runLoad,
-  type Server,
-  startLoad,
-  startServer,
-  stopServer,
-} from './processes.ts'
-import { GROUPS, INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
+import { batchesOf } from './metrics.ts'
+import { latenciesAt, percentile } from './open-loop.ts'
+import { postmasterOf, type Server, startLoad, startServer, stopServer } from './processes.ts'
+import { type Cost, type Parts, SendCosts } from './send-cost.ts'
+import { GROUPS, INSERT, ONE_INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
+import { walPosition, withPlainWal } from './wal.ts'
 
-const ROUNDS = 5
-const SECONDS = 5
-const WARM_UP = 4
+const SECONDS = 4
+const WARM_UP = 2
 /** Warm-up before the service is measured, so that its code is compiled and PostgreSQL has its plans. */
 const WARM_REQUESTS = 10_000
 const CLIENTS = 16
 const CROWD = 64
 const SIZES = [CROWD, 300, 10_000]
+const PER_SECOND = 300
+const LATENCY_ROUNDS = 3
+const LATENCY_SECONDS = 6
+const INSERTS = 1_000
 
 export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const deps = await openInstallation(env)
@@ -52,50 +48,48 @@ export async function send(env: EnginesEnv, report: Report): Promise<Figure[]> {
   }
 }
 
-/** The results of one round. CPU is in µs per message. */
-interface Cost {
-  rate: number
-  postgresCpu: number
-  serviceCpu: number
-}
-
-interface Parts {
-  data: SendData
-  api: Server
-  callers: ChildProcess
-  postmaster: number
-  report: Report
-}
-
-type Ways = Record<string, () => Promise<Cost>>
-
 class Bench {
   readonly #parts: Parts
+  readonly #costs: SendCosts
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#costs = new SendCosts(parts)
   }
 
   async run(): Promise<Figure[]> {
     await this.#warmUp()
-    return [...(await this.#direct()), ...(await this.#crowd()), ...(await this.#groups())]
+    const sections = [
+      () => this.#direct(),
+      () => this.#overHttp(),
+      () => this.#latency(),
+      () => this.#crowd(),
+      () => this.#groups(),
+      () => this.#wal(),
+    ]
+    const figures: Figure[] = []
+    for (const section of sections) figures.push(...(await section()))
+    return figures
   }
 
+  /** Each kind of send is planned on every connection of the pool. */
   async #warmUp(): Promise<void> {
-    const { data, callers, api } = this.#parts
-    const load = { port: api.port, connections: CLIENTS, seconds: WARM_UP }
+    const { data } = this.#parts
+    const load = { connections: CROWD, seconds: WARM_UP }
+    for (const requests of [data.keyedSends, data.groupSends(300)])
+      await this.#costs.load(requests, load)
     for (let warm = 0; warm < WARM_REQUESTS; )
-      warm += (await runLoad(callers, { ...load, requests: data.directSends })).answered
+      warm += (await this.#costs.load(data.directSends, load)).count
   }
 
   async #direct(): Promise<Figure[]> {
     const { data } = this.#parts
     const timed = { clients: CLIENTS, warmUp: WARM_UP, seconds: SECONDS }
-    const { service, call, fresh, insert } = await this.#rounds({
-      service: () => this.#overHttp(data.directSends, CLIENTS),
-      call: () => this.#inPostgres(data.direct, timed),
-      fresh: () => this.#inPostgres(data.newConversations, timed),
-      insert: () => this.#inPostgres(INSERT, timed),
+    const { service, call, fresh, insert } = await this.#costs.rounds({
+      service: this.#posts(data.directSends, CLIENTS),
+      call: () => this.#costs.inPostgres(data.direct, timed),
+      fresh: () => this.#costs.inPostgres(data.newConversations, timed),
+      insert: () => this.#costs.inPostgres(INSERT, timed),
     })
     return [
       atLeast('POST /messages 1:1, a second', service.rate, call.rate, 0.5),
@@ -108,27 +102,81 @@ class Bench {
     ]
   }
 
+  /** Through the service: more connections, idempotency keys and groups, compared with plain 1:1 messages at 16. */
+  async #overHttp(): Promise<Figure[]> {
+    const { data } = this.#parts
+    const ways = {
+      plain: this.#posts(data.directSends, CLIENTS),
+      keyed: this.#posts(data.keyedSends, CLIENTS),
+      more: this.#posts(data.directSends, CROWD),
+      moreKeyed: this.#posts(data.keyedSends, CROWD),
+      groups: this.#posts(data.groupSends(300), CLIENTS),
+    }
+    const { plain, keyed, more, moreKeyed, groups } = await this.#costs.rounds(ways)
+    const beside = (what: string, cost: Cost) => [
+      reported(`POST /messages ${what}, a second`, cost.rate, plain.rate),
+      reported('… CPU of PostgreSQL, µs a message', cost.postgresCpu, plain.postgresCpu),
+      reported('… CPU of the service, µs a message', cost.serviceCpu, plain.serviceCpu),
+    ]
+    return [
+      ...beside('with keys', keyed),
+      ...beside(`at ${CROWD} connections`, more),
+      ...beside(`with keys at ${CROWD} connections`, moreKeyed),
+      ...beside('to groups of 300', groups),
+      ...(await this.#batches(CLIENTS, ways.keyed)),
+      ...(await this.#batches(CROWD, ways.moreKeyed)),
+    ]
+  }
+
+  /** How many messages the service sends in one call, if it batches them. */
+  async #batches(connections: number, run: () => Promise<unknown>): Promise<Figure[]> {
+    const { api } = this.#parts
+    const before = (await batchesOf(api)) ?? { messages: 0, calls: 0 }
+    await run()
+    const after = await batchesOf(api)
+    if (!after) return []
+    const size = (after.messages - before.messages) / (after.calls - before.calls)
+    return [reported(`messages in a call at ${connections} connections`, size, connections)]
+  }
+
+  async #latency(): Promise<Figure[]> {
+    const { data, api, report } = this.#parts
+    const load = { port: api.port, perSecond: PER_SECOND, requests: data.keyedSends }
+    const all: number[] = []
+    for (let round = 1; round <= LATENCY_ROUNDS; round++) {
+      const latencies = await latenciesAt({ ...load, seconds: LATENCY_SECONDS })
+      all.push(...latencies)
+      const [p50, p99] = [0.5, 0.99].map((share) => percentile(latencies, share).toFixed(1))
+      report(`${PER_SECOND} sends/s, round ${round}: p50 ${p50} ms, p99 ${p99} ms`)
+    }
+    const [p50, p99] = [percentile(all, 0.5), percentile(all, 0.99)]
+    return [
+      reported(`ms from request to answer at ${PER_SECOND} sends/s, p50`, p50, p50),
+      reported(`ms from request to answer at ${PER_SECOND} sends/s, p99`, p99, p50),
+    ]
+  }
+
   async #crowd(): Promise<Figure[]> {
     const { data } = this.#parts
-    const timed = { clients: CROWD, warmUp: 2 * WARM_UP, seconds: SECONDS }
-    const { service, call, update } = await this.#rounds({
-      service: () => this.#overHttp(data.crowdSends(CROWD), CROWD),
-      call: () => this.#inPostgres(data.crowd(CROWD), timed),
-      update: () => this.#inPostgres(UPDATE, timed),
+    const timed = { clients: CROWD, warmUp: 3 * WARM_UP, seconds: SECONDS }
+    const { service, call, update } = await this.#costs.rounds({
+      service: this.#posts(data.crowdSends(CROWD), CROWD),
+      call: () => this.#costs.inPostgres(data.crowd(CROWD), timed),
+      update: () => this.#costs.inPostgres(UPDATE, { ...timed, warmUp: WARM_UP }),
     })
     return [
-      atLeast(`send_message, ${CROWD} senders on one group`, call.rate, update.rate, 0.5),
-      reported('… through POST /messages, a second', service.rate, update.rate),
+      atLeast(`send_message, ${CROWD} senders on one group, a second`, call.rate, update.rate, 0.5),
+      atLeast('… through POST /messages, a second', service.rate, update.rate, 0.6),
     ]
   }
 
   async #groups(): Promise<Figure[]> {
     const { data } = this.#parts
     const timed = { clients: GROUPS, warmUp: WARM_UP, seconds: SECONDS }
-    const { direct, few, many } = await this.#rounds({
-      direct: () => this.#inPostgres(data.direct, timed),
-      few: () => this.#inPostgres(data.group(300), timed),
-      many: () => this.#inPostgres(data.group(10_000), timed),
+    const { direct, few, many } = await this.#costs.rounds({
+      direct: () => this.#costs.inPostgres(data.direct, timed),
+      few: () => this.#costs.inPostgres(data.group(300), timed),
+      many: () => this.#costs.inPostgres(data.group(10_000), timed),
     })
     const compare = (members: string, { postgresCpu }: Cost) =>
       atMost(
@@ -138,64 +186,37 @@ class Bench {
     return [compare('300', few), compare('10,000', many)]
   }
 
-  /** Measures all ways in turn, so that a slow minute of the machine affects all of them, and returns the medians. */
-  async #rounds<W extends Ways>(ways: W): Promise<Record<keyof W, Cost>> {
-    const names = Object.keys(ways) as (keyof W & string)[]
-    const costs = Object.fromEntries(names.map((name) => [name, [] as Cost[]]))
-    for (let round = 1; round <= ROUNDS; round++) {
-      for (const name of names) {
-        const cost = await ways[name]?.()
-        if (cost) costs[name]?.push(cost)
+  /** Compared with a one-row insert. Includes what the sequencer writes. */
+  async #wal(): Promise<Figure[]> {
+    const { data, report } = this.#parts
+    const load = { connections: CLIENTS, seconds: SECONDS }
+    const ways = {
+      '1:1': data.directSends,
+      'with keys': data.keyedSends,
+      'to groups of 300': data.groupSends(300),
+    }
+    return withPlainWal(data.client, async () => {
+      const bare = await this.#walOfInsert()
+      const figures: Figure[] = []
+      for (const [what, requests] of Object.entries(ways)) {
+        const bytes = await this.#costs.wal(requests, load)
+        report(
+          `WAL ${what}: ${bytes.toFixed(0)} bytes a message, one-row insert ${bare.toFixed(0)}`,
+        )
+        figures.push(reported(`WAL of POST /messages ${what}, bytes a message`, bytes, bare))
       }
-      const last = names.map((name) => `${name} ${describe(costs[name]?.at(-1))}`)
-      this.#parts.report(`round ${round} of ${ROUNDS}: ${last.join(', ')}`)
-    }
-    const middle = (name: string): Cost => {
-      const of = (part: keyof Cost) => median((costs[name] ?? []).map((cost) => cost[part]))
-      return { rate: of('rate'), postgresCpu: of('postgresCpu'), serviceCpu: of('serviceCpu') }
-    }
-    return Object.fromEntries(names.map((name) => [name, middle(name)])) as Record<keyof W, Cost>
-  }
-
-  #inPostgres(script: string, load: Load): Promise<Cost> {
-    const { url } = this.#parts.data.app.cell
-    return this.#measure((begin) => pgbench(url, script, load, begin))
-  }
-
-  #overHttp(requests: string[], connections: number): Promise<Cost> {
-    const { callers, api, report } = this.#parts
-    return this.#measure(async (begin) => {
-      begin()
-      const load = { port: api.port, connections, seconds: SECONDS, requests }
-      const { answered, refused, seconds } = await runLoad(callers, load)
-      if (refused > 0) report(`${refused} answered with 503`)
-      return { rate: answered / seconds, count: answered }
+      return figures
     })
   }
 
-  /** CPU until the last event has its position, so that background work counts too. */
-  async #measure(work: (begin: () => void) => Promise<Done>): Promise<Cost> {
-    const { api, postmaster } = this.#parts
-    const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid) })
-    let before = spent()
-    const { rate, count } = await work(() => {
-      before = spent()
-    })
-    await this.#sequenced()
-    const after = spent()
-    return {
-      rate,
-      postgresCpu: ((after.postgres - before.postgres) * 1e6) / count,
-      serviceCpu: ((after.service - before.service) * 1e6) / count,
-    }
+  async #walOfInsert(): Promise<number> {
+    const { client } = this.#parts.data
+    const before = await walPosition(client)
+    for (let nth = 0; nth < INSERTS; nth++) await client.query(ONE_INSERT)
+    return ((await walPosition(client)) - before) / INSERTS
   }
 
-  async #sequenced(): Promise<void> {
-    const text = 'select exists (select from outbox) as waiting'
-    while ((await this.#parts.data.client.query(text)).rows[0].waiting) await sleep(20)
+  #posts(requests: string[], connections: number): () => Promise<Cost> {
+    return () => this.#costs.overHttp(requests, { connections, seconds: SECONDS })
   }
 }
-
-const describe = (cost: Cost | undefined) =>
-  cost &&
-  `${cost.rate.toFixed(0)}/s ${cost.postgresCpu.toFixed(0)} + ${cost.serviceCpu.toFixed(0)} µs`

@@ -8,4 +8,7 @@ process.once('disconnect', async () => {
   await service.drain()
   process.exit()
 })
-process.send?.({ port: service.apiPort ?? service.gatewayPort })
+process.send?.({
+  port: service.apiPort ?? service.gatewayPort,
+  internalPort: service.internalPort,
+})

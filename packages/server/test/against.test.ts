@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, suite, test } from 'node:test'
 import { takeTurns } from '../bench/against.ts'
+import { readBatches } from '../bench/metrics.ts'
+import { percentile } from '../bench/open-loop.ts'
 import { compare } from '../bench/ratios.ts'
 import { Side } from '../bench/side.ts'
+import { UNIQUE, uniqueText } from '../bench/unique.ts'
 
 const printed = (figures: Record<string, number>) =>
   Object.entries(figures).map(([what, value]) => ({ what, value }))
@@ -104,6 +107,35 @@ suite('bench --against', () => {
   test('figures that only one side has are named', () => {
     const { figures, unmatched } = compare([[{ what: 'a', value: 1 }]], [[{ what: 'b', value: 1 }]])
     assert.deepEqual([figures, unmatched], [[], { ours: ['a'], theirs: ['b'] }])
+  })
+})
+
+suite('what a bench reads and writes', () => {
+  test('the sizes of batches, over all cells', () => {
+    const metrics = [
+      '# TYPE loquat_send_batch_size histogram',
+      'loquat_send_batch_size_count{cell="us-1"} 10',
+      'loquat_send_batch_size_sum{cell="us-1"} 84',
+      'loquat_send_batch_size_bucket{cell="us-1",le="1"} 2',
+      'loquat_send_batch_size_count{cell="us-2"} 1',
+      'loquat_send_batch_size_sum{cell="us-2"} 1',
+    ].join('\n')
+    assert.deepEqual(readBatches(metrics), { messages: 85, calls: 11 })
+    assert.equal(readBatches('loquat_events_total 3'), undefined)
+  })
+
+  test('each request that asks for a unique text gets another one of the same length', () => {
+    const request = `idempotency-key: ${UNIQUE}\r\n\r\n{"muid":"${UNIQUE}"}`
+    const texts = [uniqueText(request), uniqueText(request)]
+    const [first, second] = texts.map((text) => /key: (.*)\r\n\r\n\{"muid":"\1"\}$/.exec(text)?.[1])
+    assert.equal(first?.length, UNIQUE.length)
+    assert.equal(second?.length, UNIQUE.length)
+    assert.notEqual(first, second)
+  })
+
+  test('a percentile is a measured value', () => {
+    const hundred = Array.from({ length: 100 }, (_, n) => 100 - n)
+    assert.deepEqual([percentile(hundred, 0.5), percentile(hundred, 0.99)], [50, 99])
   })
 })
 
