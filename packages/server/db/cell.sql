@@ -351,8 +351,7 @@ declare
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select case when s.uid is not null then user_text(s) end, user_presence(s),
-    case when r.uid is not null then user_text(r) end, user_presence(r),
+  select user_text(s), user_presence(s), user_text(r), user_presence(r),
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
@@ -390,8 +389,7 @@ CREATE FUNCTION public.check_group_send(p_app_no integer, p_sender text, p_guid 
 declare
   v_joined boolean;
 begin
-  select case when s.uid is not null then user_text(s) end, user_presence(s),
-    case when g.guid is not null then group_text(g) end, i.scope is not null
+  select user_text(s), user_presence(s), group_text(g), i.scope is not null
   into sender, sender_presence, receiver, v_joined
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
@@ -534,13 +532,22 @@ CREATE TABLE public.users (
     deactivated_at timestamp with time zone,
     removed_at timestamp with time zone,
     online boolean DEFAULT false NOT NULL,
-    bot boolean DEFAULT false NOT NULL
+    bot boolean DEFAULT false NOT NULL,
+    card text NOT NULL
 )
 WITH (fillfactor='90');
 
+CREATE FUNCTION public.user_presence(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat(',"status":', CASE WHEN (u).online THEN '"available"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text));
+
+CREATE FUNCTION public.user_text(u public.users) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN (((u).card || ',"role":'::text) || CASE WHEN ((u).role = 'default'::text) THEN '"default"'::text ELSE (to_json(public.shown_role((u).app_no, (u).role)))::text END);
+
 CREATE FUNCTION public.user_json(u public.users) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text), ',"status":', CASE WHEN (u).online THEN '"available"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text), '}');
+    RETURN ((public.user_text(u) || public.user_presence(u)) || '}'::text);
 
 CREATE FUNCTION public.connection_payload(u public.users, p_connection json) RETURNS json
     LANGUAGE sql
@@ -774,13 +781,18 @@ CREATE TABLE public.groups (
     created_second bigint GENERATED ALWAYS AS (public.unix(created_at)) STORED NOT NULL,
     changed_second bigint GENERATED ALWAYS AS (public.unix(COALESCE(updated_at, created_at))) STORED NOT NULL,
     removed_at timestamp with time zone,
+    card text NOT NULL,
     CONSTRAINT groups_type_check CHECK ((type = ANY (ARRAY['public'::text, 'private'::text, 'password'::text])))
 )
 WITH (fillfactor='80');
 
+CREATE FUNCTION public.group_card(g public.groups) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"guid":', to_json((g).guid), ',"name":', to_json((g).name), ',"type":"', (g).type, '"', (',"description":'::text || (to_json((g).description))::text), (',"icon":'::text || (to_json((g).icon))::text), ',"owner":', to_json((g).owner), ',"conversationId":', to_json(('group_'::text || (g).guid)), ',"createdAt":', public.unix((g).created_at), (',"updatedAt":'::text || (public.unix((g).updated_at))::text), (',"updatedBy":'::text || (to_json((g).updated_by))::text), (',"metadata":'::text || ((g).metadata)::text));
+
 CREATE FUNCTION public.group_text(g public.groups) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"guid":', to_json((g).guid), ',"name":', to_json((g).name), ',"type":"', (g).type, '"', (',"description":'::text || (to_json((g).description))::text), (',"icon":'::text || (to_json((g).icon))::text), ',"owner":', to_json((g).owner), ',"membersCount":', (g).members_count, ',"conversationId":', to_json(('group_'::text || (g).guid)), ',"createdAt":', public.unix((g).created_at), (',"updatedAt":'::text || (public.unix((g).updated_at))::text), (',"updatedBy":'::text || (to_json((g).updated_by))::text), (',"metadata":'::text || ((g).metadata)::text));
+    RETURN (((g).card || ',"membersCount":'::text) || (g).members_count);
 
 CREATE FUNCTION public.group_json(g public.groups) RETURNS text
     LANGUAGE sql STABLE
@@ -1734,6 +1746,22 @@ begin
   end loop;
 end $$;
 
+CREATE FUNCTION public.set_group_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  new.card := group_card(new);
+  return new;
+end $$;
+
+CREATE FUNCTION public.set_user_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  new.card := user_card(new);
+  return new;
+end $$;
+
 CREATE FUNCTION public.set_view_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2185,13 +2213,9 @@ begin
   return null;
 end $$;
 
-CREATE FUNCTION public.user_presence(u public.users) RETURNS text
+CREATE FUNCTION public.user_card(u public.users) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat(',"status":', CASE WHEN (u).online THEN '"available"'::text ELSE '"offline"'::text END, (',"lastActiveAt":'::text || (public.unix((u).last_active_at))::text));
-
-CREATE FUNCTION public.user_text(u public.users) RETURNS text
-    LANGUAGE sql STABLE
-    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), ',"role":', to_json(CASE WHEN ((u).role = 'default'::text) THEN (u).role ELSE public.shown_role((u).app_no, (u).role) END), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text));
+    RETURN concat('{"uid":', to_json((u).uid), ',"name":', to_json((u).name), (',"avatar":'::text || (to_json((u).avatar))::text), (',"link":'::text || (to_json((u).link))::text), (',"statusMessage":'::text || (to_json((u).status_message))::text), ',"createdAt":', public.unix((u).created_at), (',"updatedAt":'::text || (public.unix((u).updated_at))::text), (',"deactivatedAt":'::text || (public.unix((u).deactivated_at))::text), (',"metadata":'::text || (((u).metadata - '@private'::text))::text));
 
 CREATE FUNCTION public.user_snapshot(u public.users) RETURNS text
     LANGUAGE sql STABLE
@@ -2967,6 +2991,10 @@ CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE 
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
+
+CREATE TRIGGER set_group_card BEFORE INSERT OR UPDATE OF guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
+
+CREATE TRIGGER set_user_card BEFORE INSERT OR UPDATE OF uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata ON public.users FOR EACH ROW EXECUTE FUNCTION public.set_user_card();
 
 CREATE TRIGGER update_presence_name AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.update_presence_name();
 

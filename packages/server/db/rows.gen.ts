@@ -219,6 +219,7 @@ export interface CellRows {
     created_second: number
     changed_second: number
     removed_at: Date | null
+    card: string
   }
   idempotency: {
     app_no: number
@@ -492,6 +493,7 @@ export interface CellRows {
     removed_at: Date | null
     online: boolean
     bot: boolean
+    card: string
   }
   view_totals: {
     app_no: number

@@ -186,6 +186,9 @@ create table users (
   -- a user shows it. No index includes it, so a change updates none.
   online boolean not null default false,
   bot boolean not null default false,
+  -- The record as JSON text, as everyone sees it: without role, presence and the closing brace. A trigger
+  -- keeps it (records.sql).
+  card text not null,
   primary key (app_no, uid)
 ) with (fillfactor = 90);
 -- The order of lists. One index per state, so that a list never scans rows of the other state.
@@ -279,6 +282,9 @@ create table groups (
   changed_second bigint not null generated always as (unix(coalesce(updated_at, created_at))) stored,
   -- Set: removed for everyone; the guid stays taken until a sweep has deleted all rows of the group.
   removed_at timestamptz,
+  -- The record as JSON text, as everyone sees it: without the number of members and the closing brace. A
+  -- trigger keeps it (records.sql).
+  card text not null,
   primary key (app_no, guid)
 ) with (fillfactor = 80);
 create index groups_removed on groups (app_no, guid) where removed_at is not null;

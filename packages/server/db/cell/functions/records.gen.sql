@@ -1,16 +1,14 @@
 -- Made by `npm run generate` from src/core/records. Do not edit. Locks: none.
 
-/* A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
- * Text, because a send puts two of them into its message, and building jsonb that is only printed costs several times
- * as much. concat skips null values. */
-create or replace function user_text(u users) returns text
+/* The card of a user: the record without role and presence, and without the closing brace. Everyone sees it.
+ * concat skips null values. */
+create or replace function user_card(u users) returns text
 language sql stable
 return concat(
   '{"uid":', to_json(u.uid),
   ',"name":', to_json(u.name),
   ',"avatar":' || to_json(u.avatar)::text,
   ',"link":' || to_json(u.link)::text,
-  ',"role":', to_json(case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end),
   ',"statusMessage":' || to_json(u.status_message)::text,
   ',"createdAt":', unix(u.created_at),
   ',"updatedAt":' || unix(u.updated_at)::text,
@@ -24,26 +22,8 @@ return concat(
   ',"status":', case when u.online then '"available"' else '"offline"' end,
   ',"lastActiveAt":' || unix(u.last_active_at)::text);
 
-/* A user with presence. */
-create or replace function user_json(u users) returns text
-language sql stable
-return concat(
-  '{"uid":', to_json(u.uid),
-  ',"name":', to_json(u.name),
-  ',"avatar":' || to_json(u.avatar)::text,
-  ',"link":' || to_json(u.link)::text,
-  ',"role":', to_json(case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end),
-  ',"statusMessage":' || to_json(u.status_message)::text,
-  ',"createdAt":', unix(u.created_at),
-  ',"updatedAt":' || unix(u.updated_at)::text,
-  ',"deactivatedAt":' || unix(u.deactivated_at)::text,
-  ',"metadata":' || (u.metadata - '@private')::text,
-  ',"status":', case when u.online then '"available"' else '"offline"' end,
-  ',"lastActiveAt":' || unix(u.last_active_at)::text,
-  '}');
-
-/* A group as everyone sees it, without the closing brace: the viewer's membership is appended. */
-create or replace function group_text(g groups) returns text
+/* The card of a group: the record without the number of members and the closing brace. */
+create or replace function group_card(g groups) returns text
 language sql stable
 return concat(
   '{"guid":', to_json(g.guid),
@@ -52,7 +32,6 @@ return concat(
   ',"description":' || to_json(g.description)::text,
   ',"icon":' || to_json(g.icon)::text,
   ',"owner":', to_json(g.owner),
-  ',"membersCount":', g.members_count,
   ',"conversationId":', to_json('group_' || g.guid),
   ',"createdAt":', unix(g.created_at),
   ',"updatedAt":' || unix(g.updated_at)::text,
@@ -82,3 +61,15 @@ return concat(
   ',"deletedBy":' || to_json(m.deleted_by)::text,
   ',"pinnedAt":' || unix(m.pinned_at)::text,
   ',"pinnedBy":' || to_json(m.pinned_by)::text);
+
+/* A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
+ * Null if there is no such user. */
+create or replace function user_text(u users) returns text
+language sql stable
+return u.card || ',"role":' || case when u.role = 'default' then '"default"' else to_json(shown_role(u.app_no, u.role))::text end;
+
+/* A group as everyone sees it, without the closing brace: the viewer's membership is appended.
+ * Null if there is no such group. */
+create or replace function group_text(g groups) returns text
+language sql stable
+return g.card || ',"membersCount":' || g.members_count;

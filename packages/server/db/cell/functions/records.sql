@@ -1,5 +1,25 @@
 -- Records of users, groups and messages as events and messages store them. The builders that print them
--- are in records.gen.sql. Locks: none.
+-- are in records.gen.sql. They are text, because building jsonb that is only printed costs several times as
+-- much. Locks: none.
+
+create or replace function set_user_card() returns trigger
+language plpgsql as $$
+begin
+  new.card := user_card(new);
+  return new;
+end $$;
+
+create or replace function set_group_card() returns trigger
+language plpgsql as $$
+begin
+  new.card := group_card(new);
+  return new;
+end $$;
+
+/* A user with presence. */
+create or replace function user_json(u users) returns text
+language sql stable
+return user_text(u) || user_presence(u) || '}';
 
 /* A user as events show it: without presence, because all recipients get the same event. */
 create or replace function user_snapshot(u users) returns text

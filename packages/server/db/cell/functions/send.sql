@@ -328,8 +328,7 @@ declare
   v_theirs boolean;
   v_friends_only boolean;
 begin
-  select case when s.uid is not null then user_text(s) end, user_presence(s),
-    case when r.uid is not null then user_text(r) end, user_presence(r),
+  select user_text(s), user_presence(s), user_text(r), user_presence(r),
     exists (select from blocks
       where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
     exists (select from blocks
@@ -370,8 +369,7 @@ language plpgsql as $$
 declare
   v_joined boolean;
 begin
-  select case when s.uid is not null then user_text(s) end, user_presence(s),
-    case when g.guid is not null then group_text(g) end, i.scope is not null
+  select user_text(s), user_presence(s), group_text(g), i.scope is not null
   into sender, sender_presence, receiver, v_joined
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender

@@ -6,5 +6,14 @@ create or replace trigger add_search_change after update of data on messages
 for each row when (new.data is distinct from old.data and new.deleted_at is null)
 execute function add_search_change();
 
+-- The columns that cards show. A change of presence or of a group's number of members leaves the card as it is.
+create or replace trigger set_user_card
+before insert or update of uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata
+on users for each row execute function set_user_card();
+
+create or replace trigger set_group_card
+before insert or update of guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata
+on groups for each row execute function set_group_card();
+
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();

@@ -13,6 +13,8 @@ export interface Field<Row, Value = unknown> {
   bare?: true
   /** Whether a record can lack this field. */
   optional?: true
+  /** Whether it changes without an update of the row, or too often, to be stored in the row's card. Never optional. */
+  live?: true
 }
 
 /** The fields of a record, in the order in which they are printed. */

@@ -12,7 +12,6 @@ export const GROUP: Fields<GroupRecord, GroupRow> = {
   description: text('description', 'optional'),
   icon: text('icon', 'optional'),
   owner: text('owner'),
-  membersCount: number('members_count'),
   conversationId: {
     read: ({ guid }) => `group_${guid}`,
     sql: `to_json('group_' || g.guid)`,
@@ -21,4 +20,5 @@ export const GROUP: Fields<GroupRecord, GroupRow> = {
   updatedAt: seconds('updated_at', 'optional'),
   updatedBy: text('updated_by', 'optional'),
   metadata: object('metadata'),
+  membersCount: { ...number('members_count'), live: true },
 }

@@ -4,13 +4,17 @@ import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { verify } from '../../verify/verify.ts'
 import { toGroup } from '../group-record.ts'
 import { GROUP_COLUMNS, type GroupRow } from '../group-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../message-rows.ts'
 import { toSharedUser, toSnapshot } from '../user-record.ts'
 import { USER_COLUMNS, type UserRow } from '../user-rows.ts'
-import { builder } from './fields.ts'
+import { builder, type Field } from './fields.ts'
+import { GROUP } from './group.ts'
 import { MESSAGE, type MessageBase } from './message.ts'
+import { USER } from './user.ts'
 
 const server = useServer()
 
@@ -141,13 +145,18 @@ async function compare<Row extends object>(
   )
 }
 
+/** The given rows, with the cards that the trigger would store. */
+const withCards = (table: string, builder: string) => `jsonb_array_elements($1) as given (columns),
+  jsonb_populate_record(null::${table}, given.columns || jsonb_build_object('card',
+    ${builder}(jsonb_populate_record(null::${table}, given.columns))))`
+
 suite('records from SQL and from TypeScript are the same', () => {
   test('of users, with presence and without', () =>
     compare<UserRow>(
       user,
       `select ${USER_COLUMNS}, array[user_json(u), user_snapshot(u),
          user_text(u) || user_presence(u) || '}'] as printed
-       from jsonb_populate_recordset(null::users, $1) u`,
+       from ${withCards('users', 'user_card')} u`,
       (row) => [toSharedUser(row), toSnapshot(toSharedUser(row)), toSharedUser(row)],
     ))
 
@@ -155,7 +164,7 @@ suite('records from SQL and from TypeScript are the same', () => {
     compare<GroupRow>(
       group,
       `select ${GROUP_COLUMNS}, array[group_json(g)] as printed
-       from jsonb_populate_recordset(null::groups, $1) g`,
+       from ${withCards('groups', 'group_card')} g`,
       (row) => [toGroup(row)],
     ))
 
@@ -168,6 +177,62 @@ suite('records from SQL and from TypeScript are the same', () => {
          jsonb_populate_record(null::messages, given -> 'm') m,
          jsonb_populate_record(null::conversations, given -> 'h') h`,
       (row) => [toBase(row)],
+    )
+  })
+})
+
+suite('cards', () => {
+  /** The columns that a card shows, according to the definitions of its fields. */
+  const shownColumns = (fields: Record<string, Field<never>>) => {
+    const printed = Object.values(fields).filter((field) => !field.live)
+    const names = printed.flatMap(({ sql }) => [...sql.matchAll(/\b[ug]\.(\w+)/g)])
+    return [...new Set(names.map(([, name]) => name))].sort()
+  }
+
+  /** The columns of a table whose update builds the card again. */
+  async function columnsThatRebuild(table: string, db: Executor): Promise<string[]> {
+    const columns = await rows<{ name: string }>(
+      db,
+      `select attname as name from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and attgenerated = '' and attname <> 'card'
+       order by attname collate "C"`,
+      [table],
+    )
+    const found: string[] = []
+    for (const { name } of columns) {
+      await rows(db, `update ${table} set card = ''`)
+      const [row] = await rows<{ rebuilt: boolean }>(
+        db,
+        `update ${table} set ${name} = ${name} returning card <> '' as rebuilt`,
+      )
+      if (row?.rebuilt) found.push(name)
+    }
+    return found
+  }
+
+  test('are built again when a column that they show is updated, and only then', async () => {
+    const app = await server.newApp()
+    await app.users('amira')
+    await app.client.groups.create({ guid: 'ward', name: 'Ward' })
+    const { db } = app.cell
+    assert.deepEqual(await columnsThatRebuild('users', db), shownColumns(USER))
+    assert.deepEqual(await columnsThatRebuild('groups', db), shownColumns(GROUP))
+  })
+
+  test('that are outdated are found by verify', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'bo')
+    await app.client.groups.create({ guid: 'ward', name: 'Ward' })
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    await rows(app.cell.db, `update users set card = card || ',"x":1' where uid = 'bo'`)
+    await rows(app.cell.db, `update groups set card = '{' where guid = 'ward'`)
+    const found = await verify(app.cell, app.no)
+    assert.deepEqual(
+      found.map(({ what, id }) => [what, id]),
+      [
+        ['the cards of users', 'bo'],
+        ['the cards of groups', 'ward'],
+      ],
     )
   })
 })

@@ -13,47 +13,62 @@ interface Builder {
   fields: AnyFields
   /** The text before the first field: the brace, or the comma after other fields. */
   open: '{' | ','
-  close: '}' | ''
 }
+
+const pick = (fields: AnyFields, live: boolean): AnyFields =>
+  Object.fromEntries(Object.entries(fields).filter(([, field]) => (field.live ?? false) === live))
 
 const BUILDERS: Builder[] = [
   {
-    comment: `A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
- * Text, because a send puts two of them into its message, and building jsonb that is only printed costs several times
- * as much. concat skips null values.`,
-    signature: 'user_text(u users)',
-    fields: USER,
+    comment: `The card of a user: the record without role and presence, and without the closing brace. Everyone sees it.
+ * concat skips null values.`,
+    signature: 'user_card(u users)',
+    fields: pick(USER, false),
     open: '{',
-    close: '',
   },
   {
     comment: "What users across a block don't see, to append to user_text.",
     signature: 'user_presence(u users)',
     fields: PRESENCE,
     open: ',',
-    close: '',
   },
   {
-    comment: 'A user with presence.',
-    signature: 'user_json(u users)',
-    fields: { ...USER, ...PRESENCE },
+    comment: 'The card of a group: the record without the number of members and the closing brace.',
+    signature: 'group_card(g groups)',
+    fields: pick(GROUP, false),
     open: '{',
-    close: '}',
-  },
-  {
-    comment:
-      "A group as everyone sees it, without the closing brace: the viewer's membership is appended.",
-    signature: 'group_text(g groups)',
-    fields: GROUP,
-    open: '{',
-    close: '',
   },
   {
     comment: 'A message as everyone sees it, without its content and the closing brace.',
     signature: 'message_text(m messages, h conversations)',
     fields: MESSAGE,
     open: '{',
-    close: '',
+  },
+]
+
+/** A row's card, completed with the fields that it leaves out. */
+interface Completion {
+  comment: string
+  signature: string
+  /** What SQL calls the row. */
+  alias: string
+  fields: AnyFields
+}
+
+const COMPLETIONS: Completion[] = [
+  {
+    comment: `A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
+ * Null if there is no such user.`,
+    signature: 'user_text(u users)',
+    alias: 'u',
+    fields: pick(USER, true),
+  },
+  {
+    comment: `A group as everyone sees it, without the closing brace: the viewer's membership is appended.
+ * Null if there is no such group.`,
+    signature: 'group_text(g groups)',
+    alias: 'g',
+    fields: pick(GROUP, true),
   },
 ]
 
@@ -61,13 +76,20 @@ export const recordsSql = (): string =>
   [
     '-- Made by `npm run generate` from src/core/records. Do not edit. Locks: none.\n',
     ...BUILDERS.map(print),
+    ...COMPLETIONS.map(printCompletion),
   ].join('\n')
 
-const print = ({ comment, signature, fields, open, close }: Builder) => `/* ${comment} */
+const print = ({ comment, signature, fields, open }: Builder) => `/* ${comment} */
 create or replace function ${signature} returns text
 language sql stable
 return concat(
-  ${lines(joined([...partsOf(fields, open), ...(close ? [`'${close}'`] : [])]))});
+  ${lines(joined(partsOf(fields, open)))});
+`
+
+const printCompletion = ({ comment, signature, alias, fields }: Completion) => `/* ${comment} */
+create or replace function ${signature} returns text
+language sql stable
+return ${[`${alias}.card`, ...partsOf(fields, ',')].join(' || ')};
 `
 
 /** The arguments of concat for these fields: texts in quotes, and expressions. */

@@ -12,11 +12,6 @@ export const USER: Fields<Omit<UserRecord, keyof Presence>, UserRow> = {
   name: text('name'),
   avatar: text('avatar', 'optional'),
   link: text('link', 'optional'),
-  role: {
-    read: ({ role }) => role,
-    // The column can hold a role that was removed; rows are read with the role that is shown.
-    sql: `to_json(case when u.role = 'default' then u.role else shown_role(u.app_no, u.role) end)`,
-  },
   statusMessage: text('status_message', 'optional'),
   createdAt: seconds('created_at'),
   updatedAt: seconds('updated_at', 'optional'),
@@ -25,6 +20,12 @@ export const USER: Fields<Omit<UserRecord, keyof Presence>, UserRow> = {
     read: ({ metadata }) => (metadata ? withoutPrivate(metadata) : undefined),
     sql: `(u.metadata - '@private')`,
     optional: true,
+  },
+  role: {
+    read: ({ role }) => role,
+    // The column can hold a role that was removed; rows are read with the role that is shown.
+    sql: `case when u.role = 'default' then '"default"' else to_json(shown_role(u.app_no, u.role))::text end`,
+    live: true,
   },
 }
 
