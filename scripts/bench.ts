@@ -28,6 +28,9 @@ const benches: Record<string, () => Promise<Bench[]>> = {
     (await import('../packages/server/bench/gateway.ts')).gateway,
     (await import('../packages/server/bench/gateway-presence.ts')).presence,
   ],
+  instructions: async () => [
+    (await import('../packages/server/bench/instructions.ts')).instructions,
+  ],
   lists: async () => [(await import('../packages/server/bench/lists.ts')).lists],
   messages: async () => [(await import('../packages/server/bench/messages.ts')).messages],
   paging: async () => [(await import('../packages/server/bench/paging.ts')).paging],
@@ -88,7 +91,7 @@ function print({ figures, unmatched }: Comparison, commit: string): void {
           spread: `${spread[0]} – ${spread[1]}`,
         })),
     )
-  console.log('CPU time, buffers and WAL (a ratio above 1 costs more here):')
+  console.log('CPU time, instructions, buffers and WAL (a ratio above 1 costs more here):')
   table(true)
   console.log('Wall time and memory, which depend on what else the machine does:')
   table(false)

@@ -13,7 +13,7 @@ export interface Compared {
   ratio: number
   /** The smallest and the largest ratio of a round. */
   spread: [number, number]
-  /** Whether the figure is the same on a busy machine: CPU time, buffers, WAL. */
+  /** Whether the figure is the same on a busy machine: CPU time, instructions, buffers, WAL. */
   steady: boolean
 }
 
@@ -71,7 +71,7 @@ function compareOne(what: string, ours: number[], theirs: number[]): Compared {
     theirs: median(theirs),
     ratio: round(median(ratios)),
     spread: [round(Math.min(...ratios)), round(Math.max(...ratios))],
-    steady: /CPU|buffers|WAL/.test(what),
+    steady: /CPU|buffers|WAL|instructions/.test(what),
   }
 }
 

@@ -26,7 +26,7 @@ const BARE_TABLES = `
   insert into bench_row values (1, 0)`
 
 const insertInto = (conversation: string) =>
-  `insert into bench_plain (conversation, sender, data) values (${conversation}, 'fill-0123abcd-10000', '${DATA}');`
+  `insert into bench_plain (conversation, sender, data) values (${conversation}, 'fill-0123abcd-10000', '${DATA}')`
 
 /** The statement to compare with, and the same as a pgbench script. */
 export const ONE_INSERT = insertInto('1')
@@ -47,6 +47,27 @@ export async function prepare(app: BenchApp, sizes: number[]): Promise<SendData>
   for (const members of sizes) await data.addGroups(members)
   await client.query('vacuum (analyze)')
   return data
+}
+
+/** A statement to prepare, and to execute with other arguments each time. */
+export interface Statement {
+  types: string
+  text: string
+  args: (nth: number) => string
+  /** How many messages one execution sends. */
+  messages: number
+}
+
+/** Statements to compare with: one that does nothing, and one that inserts a row. */
+export const EMPTY_STATEMENT: Statement = {
+  types: 'int',
+  text: 'select $1',
+  args: String,
+  messages: 1,
+}
+export const INSERT_STATEMENT: Statement = {
+  ...EMPTY_STATEMENT,
+  text: insertInto('$1'),
 }
 
 /** The prefix of all uids of the fill. */
@@ -120,6 +141,35 @@ ${this.#call('group', ':n', `'${guidOf(members, 0)}'`)}`
   group(members: number): string {
     return `\\set n random(${FIRST}, ${FIRST + members - 1})
 ${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
+  }
+
+  /** One 1:1 message between the users of a pair. */
+  get directStatement(): Statement {
+    return {
+      ...this.#statement('user'),
+      args: (pair) => {
+        const sender = FIRST + 2 * pair
+        return `'${this.#prefix}${sender}', '${this.#prefix}${sender + 1}'`
+      },
+    }
+  }
+
+  /** One message to a group of this size. */
+  groupStatement(members: number): Statement {
+    return {
+      ...this.#statement('group'),
+      args: (nth) =>
+        `'${this.#prefix}${FIRST + (nth % members)}', '${guidOf(members, nth % GROUPS)}'`,
+    }
+  }
+
+  #statement(kind: string): Omit<Statement, 'args'> {
+    return {
+      types: 'text, text',
+      text: `select message_id, message from send_message(${this.app.no}, '${kind}', $1, $2, 'message',
+        'text', '${DATA}'::jsonb, '{}', null, '', '\\xabcd', null, null)`.replaceAll(/\s+/g, ' '),
+      messages: 1,
+    }
   }
 
   /** The statement that `sendMessage` of areas/messages runs, with the same values. */

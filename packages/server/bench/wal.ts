@@ -1,4 +1,5 @@
 /** WAL without full-page images, whose number depends on when the last checkpoint was. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 /** Runs `work` without full-page images and without autovacuum, which also writes WAL. For private engines only. */
@@ -10,8 +11,10 @@ export async function withPlainWal<T>(client: pg.Client, work: () => Promise<T>)
     // The checkpointer reads the settings before it starts a checkpoint, and applies them for all sessions.
     await client.query('checkpoint')
   }
+  const vacuums = `select from pg_stat_activity where backend_type = 'autovacuum worker'`
   await apply((name) => `alter system set ${name} = off`)
   try {
+    while ((await client.query(vacuums)).rowCount !== 0) await sleep(100)
     return await work()
   } finally {
     await apply((name) => `alter system reset ${name}`)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, suite, test } from 'node:test'
 import { takeTurns } from '../bench/against.ts'
+import { readTotal } from '../bench/callgrind.ts'
 import { readBatches } from '../bench/metrics.ts'
 import { percentile } from '../bench/open-loop.ts'
 import { compare } from '../bench/ratios.ts'
@@ -131,6 +132,11 @@ suite('what a bench reads and writes', () => {
     assert.equal(first?.length, UNIQUE.length)
     assert.equal(second?.length, UNIQUE.length)
     assert.notEqual(first, second)
+  })
+
+  test('the total of a file that callgrind wrote', () => {
+    assert.equal(readTotal('part: 2\nsummary: 41\n\nfn=(1) totals: 7\n\ntotals: 42\n'), 42)
+    assert.throws(() => readTotal('part: 2\n'), /no total/)
   })
 
   test('a percentile is a measured value', () => {

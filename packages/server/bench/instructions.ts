@@ -1,0 +1,101 @@
+/**
+ * The instructions and the WAL of a send, compared with a one-row insert. Both are nearly the same on a busy
+ * machine, so they show small changes of a statement that its time hides.
+ */
+import { closeDeps } from '../src/deps.ts'
+import type { EnginesEnv } from '../src/engines/engines.ts'
+import { stopProcess } from '../src/engines/process.ts'
+import { countInstructions, requireValgrind } from './callgrind.ts'
+import { type Figure, type Report, reported } from './figure.ts'
+import { newBenchApp, openInstallation } from './installation.ts'
+import { postmasterOf } from './processes.ts'
+import {
+  EMPTY_STATEMENT,
+  INSERT_STATEMENT,
+  prepare,
+  type SendData,
+  type Statement,
+} from './send-data.ts'
+import { walPosition, withPlainWal } from './wal.ts'
+
+const MEMBERS = 300
+const EXECUTIONS = 1_000
+
+interface Measured {
+  what: string
+  /** Thousands of instructions per message. */
+  instructions: number
+  walBytes: number
+}
+
+export async function instructions(env: EnginesEnv, report: Report): Promise<Figure[]> {
+  requireValgrind()
+  const deps = await openInstallation(env)
+  let data: SendData | undefined
+  let server: Awaited<ReturnType<typeof serverOf>>
+  let wal: number[]
+  let statements: Record<string, Statement>
+  try {
+    data = await prepare(await newBenchApp(deps), [MEMBERS])
+    report('filled')
+    statements = statementsOf(data)
+    wal = await walOf(data, Object.values(statements))
+    report(`WAL, bytes: ${wal.map(Math.round).join(', ')}`)
+    server = await serverOf(data)
+  } finally {
+    await data?.client.end()
+    await closeDeps(deps)
+  }
+  // Nothing else uses these engines, so their data needs no copy.
+  await stopProcess(server.postmaster, server.directory, 'SIGINT')
+  const counts = await countInstructions(server, Object.values(statements))
+  report(`k instructions: ${counts.map(Math.round).join(', ')}`)
+  return figuresOf(
+    Object.keys(statements).map((what, nth) => ({
+      what,
+      instructions: counts[nth] ?? Number.NaN,
+      walBytes: wal[nth] ?? Number.NaN,
+    })),
+  )
+}
+
+const statementsOf = (data: SendData): Record<string, Statement> => ({
+  'a one-row insert': INSERT_STATEMENT,
+  'an empty statement': EMPTY_STATEMENT,
+  'a 1:1 message': data.directStatement,
+  [`a message to a group of ${MEMBERS}`]: data.groupStatement(MEMBERS),
+})
+
+/** All of them compared with the first one. */
+function figuresOf(measured: Measured[]): Figure[] {
+  const [bare] = measured
+  return measured.flatMap(({ what, instructions, walBytes }) => [
+    reported(`k instructions of ${what}`, instructions, bare?.instructions ?? 0),
+    reported(`WAL of ${what}, bytes`, walBytes, bare?.walBytes ?? 0),
+  ])
+}
+
+/** Bytes of WAL per message. No worker runs, so they don't include what the sequencer writes. */
+async function walOf({ client }: SendData, statements: Statement[]): Promise<number[]> {
+  await client.query('set synchronous_commit = off')
+  return withPlainWal(client, async () => {
+    const bytes: number[] = []
+    for (const { types, text, args, messages } of statements) {
+      await client.query(`prepare s(${types}) as ${text}`)
+      const before = await walPosition(client)
+      for (let nth = 0; nth < EXECUTIONS; nth++) await client.query(`execute s(${args(nth)})`)
+      bytes.push(((await walPosition(client)) - before) / EXECUTIONS / messages)
+      await client.query('deallocate s')
+    }
+    return bytes
+  })
+}
+
+async function serverOf({ client }: SendData) {
+  const { rows } = await client.query<{ directory: string; database: string }>(
+    `select current_setting('data_directory') as directory, current_database() as database`,
+  )
+  const [found] = rows
+  if (!found) throw new Error('PostgreSQL has no data directory')
+  return { ...found, postmaster: await postmasterOf(client) }
+}
