@@ -164,6 +164,9 @@ create table roles (
   removed_at timestamptz,
   primary key (app_no, role)
 );
+-- What sends must know of an app's roles (special_roles). Usually there are none.
+create index roles_special on roles (app_no, role)
+where removed_at is not null or settings ->> 'sendMessagesTo' = 'friendsOnly';
 
 create table users (
   app_no int not null,
@@ -340,6 +343,9 @@ create table conversations (
   -- Messages up to this seq are purged for everyone; sweeps delete them while `purging` is set.
   purged_seq bigint not null default 0,
   purging boolean not null default false,
+  -- 1:1 only: whether `one` blocks `other`, and the reverse. Copied from blocks under the head's lock.
+  blocked_one boolean not null default false,
+  blocked_other boolean not null default false,
   primary key (app_no, no),
   unique (app_no, kind, one, other)
 ) with (fillfactor = 50);

@@ -125,10 +125,7 @@ begin
         and k.uid = p_uid and k.kind = 'read'),
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = p_what)), 0);
-    if v_seq > v_marked and not (h.kind = 'user' and exists (
-      select from blocks b where b.app_no = p_app_no
-        and (b.uid, b.blocked_uid) in ((h.one, h.other), (h.other, h.one))))
-    then
+    if v_seq > v_marked and not h.blocked_one and not h.blocked_other then
       m := newest_of_others(h, p_uid, v_marked, v_seq);
     else
       m := null;
