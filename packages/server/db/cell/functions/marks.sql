@@ -131,8 +131,10 @@ begin
       m := null;
     end if;
     if m.seq is not null then
+      -- No other kind gets into the table: the column is never null.
       insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.seq,
+        mark_conversation.at);
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
     if m.seq is not null then
