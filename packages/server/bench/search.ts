@@ -83,19 +83,20 @@ async function indexAll({ db }: Cell, report: Report): Promise<Figure> {
   const indexer = new Indexer(db)
   const started = performance.now()
   const before = process.cpuUsage()
-  let stretches = 0
-  for (let done = 1; done > 0; stretches += done) done = await indexer.round()
+  let segments = 0
+  for (let done = 1; done > 0; segments += done) done = await indexer.round()
   const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(before)
   const { rows } = await db.query<{ messages: number; bytes: number }>({
     name: '',
     text: `select sum(messages)::bigint as messages,
-      pg_total_relation_size('search_grams') as bytes from search_segments`,
+      pg_total_relation_size('search_grams') + pg_total_relation_size('search_ids') as bytes
+      from search_segments`,
     values: [],
   })
   const { messages: indexed = 1, bytes = 0 } = rows[0] ?? {}
   report(
-    `${indexed} texts indexed in ${stretches} stretches, ${seconds.toFixed(1)} s, ${bytes} bytes`,
+    `${indexed} texts indexed in ${segments} segments, ${seconds.toFixed(1)} s, ${bytes} bytes`,
   )
   return reported(
     'µs of the service a message indexed, beside bytes a message',

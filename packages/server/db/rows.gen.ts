@@ -124,6 +124,7 @@ export interface CellRows {
     settings: unknown
     created_at: Date
     archived_at: Date | null
+    search_upto: number
   }
   auth_tokens: {
     app_no: number
@@ -165,8 +166,6 @@ export interface CellRows {
     hidden: number
     purged_seq: number
     purging: boolean
-    blocked_one: boolean
-    blocked_other: boolean
   }
   events: {
     app_no: number
@@ -403,6 +402,12 @@ export interface CellRows {
     app_no: number
     gram: string
     upto_id: number
+    ordinals: Buffer
+  }
+  search_ids: {
+    app_no: number
+    upto_id: number
+    block: number
     ids: Buffer
   }
   search_segments: {
@@ -410,6 +415,7 @@ export interface CellRows {
     upto_id: number
     after_id: number
     messages: number
+    version: number
   }
   thread_users: {
     app_no: number

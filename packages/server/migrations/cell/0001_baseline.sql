@@ -36,7 +36,10 @@ create table apps (
   created_at timestamptz not null default now(),
   -- Set: the app is marked for removal, and nothing serves it until it is restored. The directory
   -- decides; workers/apps.ts copies its decision.
-  archived_at timestamptz
+  archived_at timestamptz,
+  -- The search horizon: a transaction that adds or changes the text of a message with this id or a lower
+  -- one adds the id to search_changes. Read it once the transaction has its xid.
+  search_upto bigint not null default 0
 );
 create index apps_archived on apps (app_no) where archived_at is not null;
 
@@ -164,9 +167,6 @@ create table roles (
   removed_at timestamptz,
   primary key (app_no, role)
 );
--- What sends must know of an app's roles (special_roles). Usually there are none.
-create index roles_special on roles (app_no, role)
-where removed_at is not null or settings ->> 'sendMessagesTo' = 'friendsOnly';
 
 create table users (
   app_no int not null,
@@ -325,9 +325,7 @@ create index bans_user on bans (app_no, uid);
 create table conversations (
   app_no int not null,
   no bigint not null default nextval('conversation_nos'),
-  -- 'user' or 'group'. The tables that sends and marks write have no CHECKs: PostgreSQL parses these again
-  -- at every execution. The functions write nothing else, and `loquat verify` checks it.
-  kind text collate "C" not null,
+  kind text collate "C" not null check (kind in ('user', 'group')),
   -- 1:1: the uid that sorts first, and the other one. Group: its guid, and ''.
   one text collate "C" not null,
   other text collate "C" not null,
@@ -345,9 +343,6 @@ create table conversations (
   -- Messages up to this seq are purged for everyone; sweeps delete them while `purging` is set.
   purged_seq bigint not null default 0,
   purging boolean not null default false,
-  -- 1:1 only: whether `one` blocks `other`, and the reverse. Copied from blocks under the head's lock.
-  blocked_one boolean not null default false,
-  blocked_other boolean not null default false,
   primary key (app_no, no),
   unique (app_no, kind, one, other)
 ) with (fillfactor = 50);
@@ -456,8 +451,8 @@ create table inbox (
   blocked boolean not null default false,
   created_second bigint,
   updated_second bigint not null default 0,
-  -- Groups only: 'admin', 'moderator' or 'participant'.
-  scope text,
+  -- Groups only.
+  scope text check (scope in ('admin', 'moderator', 'participant')),
   joined_at timestamptz,
   primary key (app_no, uid, kind, with_id)
 ) with (fillfactor = 70);
@@ -496,8 +491,7 @@ create table marks (
   app_no int not null,
   conversation bigint not null,
   uid text collate "C" not null,
-  -- 'delivered' or 'read'.
-  kind text collate "C" not null,
+  kind text collate "C" not null check (kind in ('delivered', 'read')),
   seq bigint not null,
   at timestamptz not null default clock_timestamp(),
   primary key (app_no, conversation, uid, kind, seq)
@@ -645,28 +639,42 @@ create index saves_message on saves (app_no, message_id);
 
 -- The search index. docs/decisions/0014-message-lists.md explains it.
 
--- A worker (areas/history/indexing.ts) indexes ranges of an app's messages: ids above after_id up to
--- upto_id. Searches scan messages that are newer than the last range.
+-- A worker (areas/history/indexing.ts) indexes segments of an app's messages: ids above after_id up to
+-- upto_id. Segments adjoin, starting at 0. Searches scan messages that are newer than the last segment.
 create table search_segments (
   app_no int not null,
   upto_id bigint not null,
   after_id bigint not null,
   messages int not null,
+  -- Grows when the segment is indexed again or split: ordinals and ids of different versions don't match.
+  version int not null default 1,
   primary key (app_no, upto_id)
 );
 
--- The messages of a range that contain these three characters, or end with these one or two. Searches
+-- The ids of a segment's messages, ascending, in blocks of 256. A message's place among them is its
+-- ordinal: 1, 2, 3 …
+create table search_ids (
+  app_no int not null,
+  upto_id bigint not null,
+  block int not null,
+  -- The first id and the distances between ids (encodeAscending in areas/history/grams.ts).
+  ids bytea not null,
+  primary key (app_no, upto_id, block)
+);
+
+-- The messages of a segment that contain these three characters, or end with these one or two. Searches
 -- check every hit: the message may have changed or been deleted since.
 create table search_grams (
   app_no int not null,
   gram text collate "C" not null,
   upto_id bigint not null,
-  -- The distances between ids, starting at after_id.
-  ids bytea not null,
+  -- Encoded like search_ids.ids.
+  ordinals bytea not null,
   primary key (app_no, gram, upto_id)
 );
 
--- Messages that changed since they were indexed, or before: every search checks them.
+-- Messages at or below the search horizon that were added or changed after it was published. Every
+-- search checks them until their segment is indexed again.
 create table search_changes (
   app_no int not null,
   id bigint not null,

@@ -46,9 +46,26 @@ return coalesce((select id from messages
     and seq <= seq_upto(p_app_no, p_conversation, null, p_second)
   order by seq desc limit 1), 0);
 
+/*
+ * Adds messages at or below the app's search horizon to search_changes. Call it after the insert, not
+ * from a stable function: a transaction that reads the horizon before it has its xid may miss a new one,
+ * and the indexer doesn't wait for it (docs/decisions/0014-message-lists.md).
+ */
+create or replace function add_search_changes(p_app_no int, p_ids bigint[]) returns void
+language plpgsql as $$
+declare
+  v_upto bigint := (select search_upto from apps where app_no = p_app_no);
+begin
+  insert into search_changes (app_no, id)
+  select p_app_no, id from unnest(p_ids) id where id <= v_upto order by id
+  -- Locks a row that is there already: the indexer, which deletes it before it reads the text, waits.
+  on conflict (app_no, id) do update set id = excluded.id;
+end $$;
+
+/* Does the same for an edited message. */
 create or replace function add_search_change() returns trigger
 language plpgsql as $$
 begin
-  insert into search_changes (app_no, id) values (new.app_no, new.id) on conflict do nothing;
+  perform add_search_changes(new.app_no, array[new.id]);
   return null;
 end $$;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { seeded } from '../../../test/seed.ts'
-import { decodeIds, encodeIds, gramsOf, intersect, keyGrams, unite } from './grams.ts'
+import { decodeAscending, encodeAscending, gramsOf, intersect, keyGrams, unite } from './grams.ts'
 
 const ids = fc
-  .uniqueArray(fc.integer({ min: 1, max: 2 ** 50 }), { maxLength: 50 })
+  .uniqueArray(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), { maxLength: 50 })
   .map((values) => values.sort((a, b) => a - b))
 
 suite('grams', () => {
@@ -27,13 +27,9 @@ suite('grams', () => {
     )
   })
 
-  test('decode to the same list of ids that was encoded', () => {
+  test('decode to the same list of numbers that was encoded', () => {
     fc.assert(
-      fc.property(ids, (list) => {
-        assert.deepEqual(decodeIds(encodeIds(list, 0), 0), list)
-        const base = (list[0] ?? 1) - 1
-        assert.deepEqual(decodeIds(encodeIds(list, base), base), list)
-      }),
+      fc.property(ids, (list) => assert.deepEqual(decodeAscending(encodeAscending(list)), list)),
       seeded,
     )
   })

@@ -1,6 +1,6 @@
 /**
  * The text index, independent of its storage: the grams of a text (three characters from each
- * offset) and message lists as bytes.
+ * offset) and lists of messages as bytes.
  */
 
 /** Three characters from each offset; the last two offsets have fewer. */
@@ -30,13 +30,22 @@ export function keyGrams(key: string): KeyGrams {
   return { grams: [...picked] }
 }
 
-/** Encodes ascending ids as differences, seven bits per byte, the first one from `base`. */
-export function encodeIds(ids: readonly number[], base: number): Buffer {
+/** Ids of a segment that are stored in one row. */
+export const ID_BLOCK = 256
+
+/** The block of the message with this ordinal, and its place there. Ordinals start at 1. */
+export const placeOf = (ordinal: number) => ({
+  block: Math.floor((ordinal - 1) / ID_BLOCK),
+  at: (ordinal - 1) % ID_BLOCK,
+})
+
+/** Encodes ascending numbers above 0 as differences, seven bits per byte. */
+export function encodeAscending(numbers: readonly number[]): Buffer {
   const bytes: number[] = []
-  let last = base
-  for (const id of ids) {
-    let left = id - last
-    last = id
+  let last = 0
+  for (const number of numbers) {
+    let left = number - last
+    last = number
     while (left > 127) {
       bytes.push((left % 128) + 128)
       left = Math.floor(left / 128)
@@ -46,9 +55,9 @@ export function encodeIds(ids: readonly number[], base: number): Buffer {
   return Buffer.from(bytes)
 }
 
-export function decodeIds(bytes: Uint8Array, base: number): number[] {
-  const ids: number[] = []
-  let last = base
+export function decodeAscending(bytes: Uint8Array): number[] {
+  const numbers: number[] = []
+  let last = 0
   let distance = 0
   let scale = 1
   for (const byte of bytes) {
@@ -58,11 +67,11 @@ export function decodeIds(bytes: Uint8Array, base: number): number[] {
       continue
     }
     last += distance
-    ids.push(last)
+    numbers.push(last)
     distance = 0
     scale = 1
   }
-  return ids
+  return numbers
 }
 
 /** The intersection of ascending lists. */

@@ -1,141 +1,195 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { encodeIds, gramsOf } from './grams.ts'
+import { encodeAscending, gramsOf, ID_BLOCK } from './grams.ts'
 import {
-  findIndexed,
-  findNth,
+  drawXid,
+  findMiddle,
+  findNext,
+  findOldestXid,
   forgetChanges,
-  haveEnded,
+  hasSegment,
+  listLastIds,
+  listPositions,
   listStale,
   listTexts,
-  listUnindexed,
   lockIndex,
+  publishHorizon,
+  removeIds,
+  shortenSegment,
   storeGrams,
+  storeIds,
   storeSegment,
-} from './search.queries.ts'
+} from './indexing.queries.ts'
+import { findIndexed, type Segment } from './search.queries.ts'
 
-/** Messages per segment: as many as a search can walk over, or more if many wait. */
-export const STRETCH = 8_192
-const LARGE_STRETCH = 65_536
+/** How many messages a segment has. */
+export interface Limits {
+  /** At least as many as this, which a search can walk over. */
+  few: number
+  /** So many if as many wait. A segment that gets more is split when it is indexed again. */
+  most: number
+  /** How many may change until the segment is indexed again. */
+  stale: number
+}
 
-/** How many messages of a segment may change before it is indexed again. */
-const STALE = 200
+const LIMITS: Limits = { few: 8_192, most: 65_536, stale: 200 }
 
 /** Texts read, and grams written, per statement. */
 const TEXTS = 8_192
 const GRAMS = 4_000
 
-/** A segment that waits until every transaction that may have drawn ids in it has ended. */
-interface Waiting {
-  after: number
-  upto: number
-  horizon: string
+/** How often to look for messages that came without events: those that `loquat fill` adds. */
+const SURVEY_MS = 60_000
+
+/** A segment whose end is published as the search horizon. */
+interface Published {
+  segment: Segment
+  /** Transactions with a lower id may not have seen the horizon. */
+  xid: number
 }
 
 /**
- * Indexes the texts of a cell's messages, one segment of an app at a time. An app has a segment to
- * index when it is full; searches walk over newer messages. Keeps only state that saves lookups; a
- * successor starts from the tables.
+ * Indexes the texts of a cell's messages, one segment of an app at a time. An app has a segment to index when it is
+ * full; searches walk over newer messages. Keeps only state that saves lookups; a successor starts from the tables.
+ *
+ * No message is missed: the indexer publishes the end of the segment as the app's search horizon, waits until every
+ * transaction that may not have seen it has ended, and then reads the messages. Transactions that have seen it record
+ * what they add or change up to there (`add_search_changes`).
  */
 export class Indexer {
   readonly #db: Db
-  readonly #stretch: number
-  readonly #waiting = new Map<number, Waiting>()
-  /** By app: the lowest id at which its next segment can be full. */
+  readonly #limits: Limits
+  readonly #published = new Map<number, Published>()
+  /** By app: the position of the log before which its next segment can't be full. */
   readonly #notBefore = new Map<number, number>()
+  readonly #lastIds = new Map<number, number | null>()
+  #nextSurvey = 0
 
-  constructor(db: Db, stretch = STRETCH) {
+  constructor(db: Db, limits = LIMITS) {
     this.#db = db
-    this.#stretch = stretch
+    this.#limits = limits
   }
 
-  /** Indexes all full segments and returns how many there were. */
+  /** Indexes all full segments, as far as open transactions permit, and returns how many there were. */
   async round(): Promise<number> {
-    let done = await this.#indexStale()
-    for (const { app_no: appNo, upto, last_id } of await this.#candidates()) {
-      if (last_id < (this.#notBefore.get(appNo) ?? 0)) continue
-      const waiting = this.#waiting.get(appNo) ?? (await this.#findStretch(appNo, upto, last_id))
-      if (!waiting || !(await haveEnded.one(this.#db, waiting)).ended) continue
-      this.#waiting.delete(appNo)
-      if (await indexStretch(this.#db, appNo, waiting)) done++
+    const stale = await this.#indexStale()
+    await this.#survey()
+    await this.#publish(await this.#findFull())
+    return stale + (await this.#indexPublished())
+  }
+
+  /** Looks again at apps that have new messages, whatever their log says. */
+  async #survey(): Promise<void> {
+    if (performance.now() < this.#nextSurvey) return
+    for (const { app_no: appNo, last_id: lastId } of await listLastIds.many(this.#db, {})) {
+      if (this.#lastIds.get(appNo) !== lastId) this.#notBefore.delete(appNo)
+      this.#lastIds.set(appNo, lastId)
+    }
+    this.#nextSurvey = performance.now() + SURVEY_MS
+  }
+
+  async #findFull(): Promise<Map<number, Segment>> {
+    const full = new Map<number, Segment>()
+    for (const { app_no: appNo, position } of await listPositions.many(this.#db, {})) {
+      if (this.#published.has(appNo) || position < (this.#notBefore.get(appNo) ?? 0)) continue
+      const { few, most } = this.#limits
+      const next = await findNext.one(this.#db, { appNo, few, most })
+      const upto = next.most_id ?? next.few_id
+      if (upto !== null) full.set(appNo, { after_id: next.after, upto_id: upto })
+      // Most messages come with one event. Others come with more, so don't look after each event.
+      else this.#notBefore.set(appNo, position + Math.max(few - next.found, few / 8))
+    }
+    return full
+  }
+
+  async #publish(full: Map<number, Segment>): Promise<void> {
+    if (full.size === 0) return
+    for (const [appNo, { upto_id: upto }] of full) {
+      await publishHorizon.run(this.#db, { appNo, upto })
+    }
+    // Drawn when the horizons are committed. Not the end of a snapshot, which is the id after the last one that
+    // ended: transactions with higher ids may be running.
+    const { xid } = await drawXid.one(this.#db, {})
+    for (const [appNo, segment] of full) this.#published.set(appNo, { segment, xid })
+  }
+
+  async #indexPublished(): Promise<number> {
+    if (this.#published.size === 0) return 0
+    const oldest = await findOldestXid.one(this.#db, {})
+    let done = 0
+    for (const [appNo, { segment, xid }] of this.#published) {
+      if (oldest.xid < xid) continue
+      this.#published.delete(appNo)
+      if (await indexNext(this.#db, appNo, segment)) done++
     }
     return done
   }
 
-  #candidates() {
-    return listUnindexed.many(this.#db, { least: this.#stretch })
-  }
-
-  async #findStretch(appNo: number, after: number, lastId: number): Promise<Waiting | undefined> {
-    const large = Math.max(LARGE_STRETCH, this.#stretch)
-    const all = await findNth.one(this.#db, { appNo, after, nth: large })
-    const few = { appNo, after, nth: this.#stretch }
-    const { id, found, horizon } = all.id === null ? await findNth.one(this.#db, few) : all
-    if (id === null) {
-      this.#notBefore.set(appNo, lastId + this.#stretch - found)
-      return undefined
-    }
-    const waiting = { after, upto: id, horizon }
-    this.#waiting.set(appNo, waiting)
-    return waiting
-  }
-
   async #indexStale(): Promise<number> {
-    const stale = await listStale.many(this.#db, { least: STALE, limit: 10 })
-    for (const { app_no: appNo, after_id: after, upto_id: upto } of stale) {
-      await writeStretch(this.#db, appNo, { after, upto })
+    const stale = await listStale.many(this.#db, { least: this.#limits.stale, limit: 10 })
+    for (const { app_no: appNo, ...segment } of stale) {
+      await indexAgain(this.#db, appNo, segment, this.#limits.most)
     }
     return stale.length
   }
 }
 
-type Stretch = Pick<Waiting, 'after' | 'upto'>
-
 /** Whether this was the next segment: another process may have been faster. */
-function indexStretch(db: Db, appNo: number, stretch: Stretch): Promise<boolean> {
+function indexNext(db: Db, appNo: number, segment: Segment): Promise<boolean> {
   return db.tx(async (tx) => {
     await lockIndex.run(tx, { appNo })
-    if ((await findIndexed.one(tx, { appNo })).upto !== stretch.after) return false
-    await storeStretch(tx, appNo, stretch)
+    if ((await findIndexed.one(tx, { appNo })).upto !== segment.after_id) return false
+    await index(tx, appNo, segment)
     return true
   })
 }
 
-const writeStretch = (db: Db, appNo: number, stretch: Stretch): Promise<void> =>
-  db.tx(async (tx) => {
+/** Indexes a segment again, or only the first part if it has become too large. */
+function indexAgain(db: Db, appNo: number, segment: Segment, most: number): Promise<void> {
+  return db.tx(async (tx) => {
     await lockIndex.run(tx, { appNo })
-    await storeStretch(tx, appNo, stretch)
+    // Otherwise another process has split it.
+    if (!(await hasSegment.one(tx, { appNo, ...segment })).found) return
+    const middle = await findMiddle.maybeOne(tx, { appNo, most, ...segment })
+    await index(tx, appNo, { ...segment, upto_id: middle?.id ?? segment.upto_id })
+    if (middle) await shortenSegment.run(tx, { appNo, upto: segment.upto_id, after: middle.id })
   })
+}
 
-async function storeStretch(tx: Executor, appNo: number, { after, upto }: Stretch): Promise<void> {
-  await forgetChanges.run(tx, { appNo, after, upto })
-  const { lists, messages } = await readLists(tx, appNo, { after, upto })
+async function index(tx: Executor, appNo: number, segment: Segment): Promise<void> {
+  await forgetChanges.run(tx, { appNo, ...segment })
+  const { lists, ids } = await readLists(tx, appNo, segment)
+  const upto = segment.upto_id
   // In index order, so that neighbouring rows are written together.
   const grams = [...lists.keys()].sort()
   for (let n = 0; n < grams.length; n += GRAMS) {
-    const rows = grams
-      .slice(n, n + GRAMS)
-      .map((gram) => [gram, encodeIds(lists.get(gram) ?? [], after).toString('base64')])
+    const rows = grams.slice(n, n + GRAMS).map((gram) => [gram, toBase64(lists.get(gram) ?? [])])
     await storeGrams.run(tx, { appNo, upto, grams: JSON.stringify(rows) })
   }
-  await storeSegment.run(tx, { appNo, upto, after, messages })
+  const blocks: string[] = []
+  for (let n = 0; n < ids.length; n += ID_BLOCK) blocks.push(toBase64(ids.slice(n, n + ID_BLOCK)))
+  await removeIds.run(tx, { appNo, upto })
+  await storeIds.run(tx, { appNo, upto, blocks: JSON.stringify(blocks) })
+  await storeSegment.run(tx, { appNo, ...segment, messages: ids.length })
 }
 
-/** The messages that contain each gram. */
-async function readLists(db: Executor, appNo: number, { after, upto }: Stretch) {
+const toBase64 = (numbers: number[]) => encodeAscending(numbers).toString('base64')
+
+/** The ids of the messages, and the ordinals of those that contain each gram. */
+async function readLists(db: Executor, appNo: number, { after_id: after, upto_id: upto }: Segment) {
   const lists = new Map<string, number[]>()
-  let messages = 0
-  for (let from = after; ; ) {
+  const ids: number[] = []
+  for (;;) {
+    const from = ids.at(-1) ?? after
     const rows = await listTexts.many(db, { appNo, after: from, upto, limit: TEXTS })
     for (const { id, text } of rows) {
+      const ordinal = ids.push(id)
       for (const gram of gramsOf(text ?? '')) {
-        const ids = lists.get(gram)
-        if (ids) ids.push(id)
-        else lists.set(gram, [id])
+        const ordinals = lists.get(gram)
+        if (ordinals) ordinals.push(ordinal)
+        else lists.set(gram, [ordinal])
       }
     }
-    messages += rows.length
-    from = rows.at(-1)?.id ?? upto
-    if (rows.length < TEXTS) return { lists, messages }
+    if (rows.length < TEXTS) return { lists, ids }
   }
 }

@@ -1,7 +1,7 @@
 import { query } from '../../platform/db/query.ts'
 
 /** A segment of an app's messages whose texts are indexed. */
-export interface Segment {
+export type Segment = {
   upto_id: number
   after_id: number
 }
@@ -17,135 +17,67 @@ export const findIndexed = query<{ appNo: number }, { upto: number }>(
   `select coalesce(max(upto_id), 0) as upto from search_segments where app_no = :appNo`,
 )
 
+/** A segment as a search found it, with the messages in it that have changed since. */
+export interface FoundSegment extends Segment {
+  version: number
+  changes: number[] | null
+}
+
 /** Segments with ids between these, the nearest first. */
 type SegmentRange = { appNo: number; after: number; before: number; limit: number }
 const segments = `
-  select upto_id, after_id from search_segments
-  where app_no = :appNo and upto_id > :after and after_id < :before - 1`
+  select s.upto_id, s.after_id, s.version, (
+    select json_agg(c.id) from search_changes c
+    where c.app_no = :appNo and c.id > s.after_id and c.id <= s.upto_id
+  ) as changes
+  from search_segments s
+  where s.app_no = :appNo and s.upto_id > :after and s.after_id + 1 < :before`
 
-export const listSegmentsUp = query<SegmentRange, Segment>(
+export const listSegmentsUp = query<SegmentRange, FoundSegment>(
   'search.listSegmentsUp',
-  `${segments} order by upto_id limit :limit`,
+  `${segments} order by s.upto_id limit :limit`,
 )
-export const listSegmentsDown = query<SegmentRange, Segment>(
+export const listSegmentsDown = query<SegmentRange, FoundSegment>(
   'search.listSegmentsDown',
-  `${segments} order by upto_id desc limit :limit`,
+  `${segments} order by s.upto_id desc limit :limit`,
 )
 
+/** The messages of a segment that contain a gram, or no gram if there is none at all. */
 interface GramRow {
-  gram: string
+  /** The sum of the segments' versions: if it differs, they have been indexed again. */
+  versions: number
+  gram: string | null
   upto_id: number
-  ids: Buffer
+  ordinals: Buffer
 }
+
+const gramsWhere = (condition: string) => `
+  select v.versions, g.gram, g.upto_id, g.ordinals
+  from (
+    select coalesce(sum(version), 0) as versions from search_segments
+    where app_no = :appNo and upto_id = any(:uptos::bigint[])
+  ) v left join search_grams g
+    on g.app_no = :appNo and ${condition} and g.upto_id = any(:uptos::bigint[])`
 
 export const listGrams = query<{ appNo: number; grams: string[]; uptos: number[] }, GramRow>(
   'search.listGrams',
-  `select gram, upto_id, ids from search_grams
-   where app_no = :appNo and gram = any(:grams::text[]) and upto_id = any(:uptos::bigint[])`,
+  gramsWhere('g.gram = any(:grams::text[])'),
 )
 
 /** The highest character stands for anything that follows the prefix. */
 export const listGramsFrom = query<{ appNo: number; start: string; uptos: number[] }, GramRow>(
   'search.listGramsFrom',
-  `select gram, upto_id, ids from search_grams
-   where app_no = :appNo and gram >= :start and gram < :start || U&'\\+10FFFF'
-     and upto_id = any(:uptos::bigint[])`,
+  gramsWhere(`g.gram >= :start and g.gram < :start || U&'\\+10FFFF'`),
 )
 
-export const listChanges = query<{ appNo: number; after: number; upto: number }, { id: number }>(
-  'search.listChanges',
-  'select id from search_changes where app_no = :appNo and id > :after and id <= :upto',
-)
-
-/** Apps with enough ids after the last segment that another one may be full. */
-export const listUnindexed = query<
-  { least: number },
-  { app_no: number; upto: number; last_id: number }
+/** Blocks of ids: the nth of `blocks` in the nth of `uptos`. */
+export const listIds = query<
+  { appNo: number; uptos: number[]; blocks: number[] },
+  { upto_id: number; version: number; block: number; ids: Buffer }
 >(
-  'search.listUnindexed',
-  `select app_no, upto, last_id from (
-     select a.app_no,
-       coalesce((select max(s.upto_id) from search_segments s where s.app_no = a.app_no), 0) as upto,
-       (select max(m.id) from messages m where m.app_no = a.app_no) as last_id
-     from apps a
-   ) a where last_id - upto >= :least`,
-)
-
-/**
- * The id of the :nth message after another. Every transaction that drew a lower id has ended once
- * none below `horizon` is running, because it got its own id first (advance_head).
- */
-export const findNth = query<
-  { appNo: number; after: number; nth: number },
-  { id: number | null; found: number; horizon: string }
->(
-  'search.findNth',
-  `select max(id) filter (where n = :nth) as id, count(*) as found,
-     pg_snapshot_xmax(pg_current_snapshot())::text as horizon
-   from (
-     select id, row_number() over (order by id) as n from (
-       select id from messages where app_no = :appNo and id > :after order by id limit :nth
-     ) next
-   ) numbered`,
-)
-
-export const haveEnded = query<{ horizon: string }, { ended: boolean }>(
-  'search.haveEnded',
-  'select pg_snapshot_xmin(pg_current_snapshot()) >= :horizon::xid8 as ended',
-)
-
-/** Only one process at a time writes an app's index. */
-export const lockIndex = query<{ appNo: number }>(
-  'search.lockIndex',
-  `select pg_advisory_xact_lock(hashtext('search'), :appNo)`,
-)
-
-/** Called before the texts are read, so that later changes are recorded again. */
-export const forgetChanges = query<{ appNo: number; after: number; upto: number }>(
-  'search.forgetChanges',
-  'delete from search_changes where app_no = :appNo and id > :after and id <= :upto',
-)
-
-export const listTexts = query<
-  { appNo: number; after: number; upto: number; limit: number },
-  { id: number; text: string | null }
->(
-  'search.listTexts',
-  `select id, fold_text(searched_text(data)) as text from messages
-   where app_no = :appNo and id > :after and id <= :upto
-   order by id limit :limit`,
-)
-
-export const storeGrams = query<{ appNo: number; upto: number; grams: string }>(
-  'search.storeGrams',
-  `insert into search_grams (app_no, gram, upto_id, ids)
-   select :appNo, g ->> 0, :upto, decode(g ->> 1, 'base64')
-   from json_array_elements(:grams::json) g
-   on conflict (app_no, gram, upto_id) do update set ids = excluded.ids`,
-)
-
-export const storeSegment = query<{
-  appNo: number
-  upto: number
-  after: number
-  messages: number
-}>(
-  'search.storeSegment',
-  `insert into search_segments (app_no, upto_id, after_id, messages)
-   values (:appNo, :upto, :after, :messages)
-   on conflict (app_no, upto_id) do update set messages = excluded.messages`,
-)
-
-/** Segments in which many messages have changed. */
-export const listStale = query<{ least: number; limit: number }, Segment & { app_no: number }>(
-  'search.listStale',
-  `select s.app_no, s.upto_id, s.after_id from (
-     select distinct s.app_no, s.upto_id from search_changes c, lateral (
-       select app_no, upto_id from search_segments s
-       where s.app_no = c.app_no and s.upto_id >= c.id order by s.upto_id limit 1
-     ) s
-   ) changed join search_segments s using (app_no, upto_id)
-   where (select count(*) from search_changes c
-     where c.app_no = s.app_no and c.id > s.after_id and c.id <= s.upto_id) >= :least
-   limit :limit`,
+  'search.listIds',
+  `select s.upto_id, s.version, i.block, i.ids
+   from unnest(:uptos::bigint[], :blocks::int[]) as b (upto_id, block)
+     join search_segments s on s.app_no = :appNo and s.upto_id = b.upto_id
+     join search_ids i on i.app_no = :appNo and i.upto_id = b.upto_id and i.block = b.block`,
 )

@@ -1,31 +1,47 @@
 import assert from 'node:assert/strict'
-import { before, suite, test } from 'node:test'
+import { before, beforeEach, suite, test } from 'node:test'
 import fc from 'fast-check'
 import { type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock } from '../../../test/locks.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
-import { Indexer } from './indexing.ts'
+import type { Executor } from '../../platform/db/query.ts'
+import { conditionsOf } from './filter.ts'
+import { Indexer, type Limits } from './indexing.ts'
 import { SHORT } from './list.ts'
+import { search } from './search.ts'
+import { streamsOfApp } from './streams.ts'
 
 const server = useServer()
 
 const run = (app: TestApp, text: string, values: unknown[] = []) =>
   app.cell.db.query<Record<string, number>>({ name: '', text, values: [app.no, ...values] })
 
-/** Adds texts to an existing 1:1 conversation in one statement. */
-const addTexts = (app: TestApp, one: string, other: string, texts: string[]) =>
+/**
+ * Adds texts to an existing 1:1 conversation in one statement, as an import does. The ids are new, or start after `from`
+ * with a distance of `step`.
+ */
+const addTexts = (
+  app: TestApp,
+  one: string,
+  other: string,
+  texts: string[],
+  { from = 0, step = 0 } = {},
+) =>
   run(
     app,
     `with head as (
        update conversations set last_seq = last_seq + cardinality($4::text[])
        where app_no = $1 and one = $2 and other = $3
-       returning no, last_seq - cardinality($4::text[]) as before, last_at)
-     insert into messages (app_no, id, conversation, seq, sender, category, type, data,
+       returning no, last_seq - cardinality($4::text[]) as before, last_at),
+     added as (insert into messages (app_no, id, conversation, seq, sender, category, type, data,
        counts, shows, counted, sent_at, updated_at)
-     select $1, nextval('message_ids'), no, before + n, $2, 'message', 'text',
-       jsonb_build_object('text', text), false, false, 1, last_at, last_at
-     from head, unnest($4::text[]) with ordinality as t (text, n) order by n`,
-    [one, other, texts],
+     select $1, case when $6 = 0 then nextval('message_ids') else $5 + n * $6 end, no, before + n, $2,
+       'message', 'text', jsonb_build_object('text', text), false, false, 1, last_at, last_at
+     from head, unnest($4::text[]) with ordinality as t (text, n) order by n
+     returning id)
+     select add_search_changes($1, array_agg(id)) from added`,
+    [one, other, texts, from, step],
   )
 
 const send = async (app: TestApp, sender: string, receiver: string, text: string) =>
@@ -35,10 +51,15 @@ const indexed = async (app: TestApp) =>
   (
     await run(
       app,
-      `select count(*) as stretches, coalesce(sum(messages), 0)::int as messages,
+      `select count(*) as segments, coalesce(sum(messages), 0)::int as messages,
          coalesce(max(upto_id), 0) as upto from search_segments where app_no = $1`,
     )
-  ).rows[0] as { stretches: number; messages: number; upto: number }
+  ).rows[0] as { segments: number; messages: number; upto: number }
+
+async function horizon(app: TestApp): Promise<number> {
+  const { rows } = await run(app, 'select search_upto as id from apps where app_no = $1')
+  return Number(rows[0]?.id)
+}
 
 /** How many messages differ from what is indexed. */
 async function changes(app: TestApp): Promise<number> {
@@ -46,9 +67,13 @@ async function changes(app: TestApp): Promise<number> {
   return Number(rows[0]?.n)
 }
 
+/** A worker that finds all apps as they are. */
+const newIndexer = (app: TestApp, few: number, more: Partial<Limits> = {}) =>
+  new Indexer(app.cell.db, { few, most: 65_536, stale: 200, ...more })
+
 /** Indexes at least this many messages. Open transactions elsewhere in the database delay it. */
-async function index(app: TestApp, messages: number, stretch: number) {
-  const indexer = new Indexer(app.cell.db, stretch)
+async function index(app: TestApp, messages: number, few: number) {
+  const indexer = newIndexer(app, few)
   await until('texts are indexed', async () => {
     await indexer.round()
     return (await indexed(app)).messages >= messages
@@ -67,6 +92,7 @@ async function find(
   while (next) {
     const asked = new URLSearchParams({ limit: '7', ...query, ...next })
     const { body } = await app.as(uid).call('GET', `${path}?${asked}`)
+    assert.ok(body.data, JSON.stringify(body))
     pages.push(body.data.map(({ id }: { id: string }) => id))
     next = body.meta.next && { id: body.meta.next.id }
   }
@@ -88,7 +114,7 @@ suite('the search index', () => {
     })
     await addTexts(app, 'a', 'b', made)
     await index(app, 384, 64)
-    assert.equal((await indexed(app)).stretches, 6)
+    assert.equal((await indexed(app)).segments, 6)
     const { rows } = await run(
       app,
       `select id, data ->> 'text' as text from messages where app_no = $1 order by id`,
@@ -152,7 +178,7 @@ suite('the search index', () => {
       `update messages set data = '{"text": "platypus"}' where app_no = $1 and seq between 2 and 201`,
     )
     assert.equal(await changes(edited), 200)
-    const indexer = new Indexer(edited.cell.db, 256)
+    const indexer = newIndexer(edited, 256)
     await until('the segment is indexed again', async () => {
       await indexer.round()
       return (await changes(edited)) === 0
@@ -229,47 +255,163 @@ suite('a search in a large conversation', () => {
     const other = await server.newApp()
     await other.users('a')
     assert.deepEqual((await find(other, { searchKey: 'needle' })).ids, [])
-    assert.equal((await indexed(other)).stretches, 0)
+    assert.equal((await indexed(other)).segments, 0)
+  })
+})
+
+suite('a message below the search horizon', () => {
+  let app: TestApp
+  const fillers = Array.from({ length: 70 }, (_, n) => `filler ${n}`)
+
+  /** Some messages are in the future, as if the clock had been ahead, and indexed. */
+  before(async () => {
+    app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    const first = Number(await send(app, 'a', 'b', 'first'))
+    await send(app, 'a', 'c', 'first')
+    await addTexts(app, 'a', 'b', fillers, { from: first + 1e12, step: 1_000 })
+    await index(app, 64, 64)
   })
 
-  test('finds messages whose ids were drawn but not yet committed when it was indexed', async () => {
+  test('is found if its transaction began before the horizon was published and ended later', async () => {
     const late = await server.newApp()
     await late.users('a', 'b')
     await send(late, 'a', 'b', 'first')
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let drawn = () => {}
-    const started = new Promise<void>((resolve) => {
-      drawn = resolve
-    })
-    const sending = late.cell.db.tx(async (tx) => {
-      const text = `select message_id from send_message($1, 'user', 'b', 'b', 'message', 'text',
-        '{"text": "the late one"}', '{}', null, '', '\\xab', null, null)`
-      await tx.query({ name: '', text, values: [late.no] })
-      drawn()
-      await held
-    })
-    await started
-    await addTexts(
-      late,
-      'a',
-      'b',
-      Array.from({ length: 50 }, () => 'filler'),
-    )
-    const indexer = new Indexer(late.cell.db, 32)
-    try {
-      for (let round = 0; round < 3; round++) await indexer.round()
-      assert.equal((await indexed(late)).stretches, 0)
-    } finally {
-      release()
-      await sending
-    }
+    const text = `select message_id from send_message($1, 'user', 'b', 'b', 'message', 'text',
+      '{"text": "the late one"}', '{}', null, '', '\\xab', null, null)`
+    const held = await holdLock(late, text, [late.no])
+    await addTexts(late, 'a', 'b', fillers)
+    const indexer = newIndexer(late, 32)
+    for (let round = 0; round < 3; round++) await indexer.round()
+    assert.ok((await horizon(late)) > 0)
+    assert.equal((await indexed(late)).segments, 0)
+    await held.release()
+    await held.close()
     await until('texts are indexed', async () => {
       await indexer.round()
-      return (await indexed(late)).stretches > 0
+      return (await indexed(late)).segments > 0
     })
     assert.equal((await find(late, { searchKey: 'late one' })).ids.length, 1)
   })
+
+  test('is found if it is sent after its segment was indexed', async () => {
+    assert.equal(await changes(app), 0)
+    const late = await send(app, 'a', 'c', 'the late one')
+    assert.ok(Number(late) < (await indexed(app)).upto)
+    assert.equal(await changes(app), 1)
+    assert.deepEqual((await find(app, { searchKey: 'late one' })).ids, [late])
+  })
+
+  test('is found with its last text if that commits while the segment is indexed again', async () => {
+    const late = await send(app, 'a', 'c', 'the first text')
+    const edit = `update messages set data = '{"text": "the last text"}' where app_no = $1 and id = $2`
+    const held = await holdLock(app, edit, [app.no, late])
+    const indexing = newIndexer(app, 1_000, { stale: 1 }).round()
+    const waits = until('the indexer waits for the edit', async () => (await held.waiting()) > 0)
+    await Promise.race([indexing, waits])
+    await held.release()
+    await held.close()
+    await indexing
+    assert.deepEqual((await find(app, { searchKey: 'last text' })).ids, [late])
+  })
+
+  test('is recorded only below it', async () => {
+    const other = await server.newApp()
+    await other.users('a', 'b')
+    const first = await send(other, 'a', 'b', 'first')
+    await send(other, 'a', 'b', 'second')
+    await index(other, 1, 1)
+    assert.ok((await horizon(other)) >= Number(first))
+    const edited = await send(other, 'a', 'b', 'third')
+    await other.as('a').messages.update(edited, { data: { text: 'third, edited' } })
+    assert.equal(await changes(other), 0)
+  })
+})
+
+suite('a segment that gets many messages later', () => {
+  const FIRST = 100
+  let app: TestApp
+  let from: number
+
+  /** One segment of messages, and others that were imported between them. */
+  beforeEach(async () => {
+    app = await server.newApp()
+    await app.users('a', 'b')
+    from = Number(await send(app, 'a', 'b', 'first'))
+    const texts = (word: string) => Array.from({ length: FIRST }, (_, n) => `${word} number ${n}`)
+    const old = texts('old')
+    // Only one text contains the word. The others are in the last part of the segment.
+    old.splice(0, 1, 'needle')
+    old.splice(FIRST - 3, 2, 'needl', 'eedle')
+    await addTexts(app, 'a', 'b', old, { from, step: 10 })
+    await index(app, FIRST, FIRST)
+    for (let n = 1; n <= 4; n++) {
+      await addTexts(app, 'a', 'b', texts('new'), { from: from + n, step: 10 })
+    }
+    assert.ok((await changes(app)) > 3 * FIRST)
+  })
+
+  const ids = async (where = 'true') => {
+    const { rows } = await run(
+      app,
+      `select id from messages where app_no = $1 and ${where} order by id`,
+    )
+    return rows.map(({ id }) => String(id))
+  }
+
+  test('is split, and searches find everything meanwhile', async () => {
+    const indexer = newIndexer(app, FIRST, { most: 128, stale: 30 })
+    const all = await ids(`data ->> 'text' like '%number%'`)
+    for (let done = 1; done > 0; ) {
+      done = await indexer.round()
+      for (const affix of ['append', 'prepend']) {
+        assert.deepEqual((await find(app, { searchKey: 'number', affix, limit: '500' })).ids, all)
+        const { ids: few } = await find(app, { searchKey: 'w number 99', affix, limit: '3' })
+        assert.deepEqual(few, await ids(`data ->> 'text' = 'new number 99'`))
+      }
+    }
+    const { rows } = await run(
+      app,
+      `select after_id, upto_id, messages from search_segments where app_no = $1 order by upto_id`,
+    )
+    assert.ok(rows.length >= 4)
+    for (const [n, { after_id, messages }] of rows.entries()) {
+      assert.equal(after_id, rows[n - 1]?.upto_id ?? 0)
+      assert.ok((messages ?? 0) <= 128)
+    }
+    assert.ok((await changes(app)) < 30 * rows.length)
+  })
+
+  for (const [statement, key] of [
+    ['search.listGrams', 'needle'],
+    ['search.listIds', 'number 5'],
+  ] as const) {
+    test(`is read again if it is split before ${statement}`, async () => {
+      const indexer = newIndexer(app, FIRST, { most: 128, stale: 1 })
+      let runs = 0
+      const query: Executor['query'] = async (asked) => {
+        if (asked.name === statement && ++runs === 1) {
+          await until('it is split', async () => {
+            await indexer.round()
+            return (await changes(app)) === 0
+          })
+        }
+        return app.cell.db.query(asked)
+      }
+      const filters = { searchKey: key, limit: 1_000 }
+      const asked = {
+        ...{
+          db: { query },
+          appNo: app.no,
+          conditions: conditionsOf(app.no, '', filters),
+        },
+        streams: { ...streamsOfApp(app.no, '', filters), count: 1, among: [] },
+      }
+      const range = { after: 0, before: Number.MAX_SAFE_INTEGER, down: true, limit: 1_000 }
+      const { rows } = await search(asked, key, { ...range, until: Number.POSITIVE_INFINITY })
+      const wanted = await ids(`data ->> 'text' like '%${key}%'`)
+      assert.deepEqual(rows.map(({ id }) => String(id)).toReversed(), wanted)
+      assert.ok(runs > 1)
+    })
+  }
 })

@@ -2,22 +2,22 @@ import type { MessageRow } from '../../core/message-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { Conditions } from './filter.ts'
-import { decodeIds, intersect, type KeyGrams, keyGrams, unite } from './grams.ts'
+import { decodeAscending, intersect, type KeyGrams, keyGrams, placeOf, unite } from './grams.ts'
 import {
+  type FoundSegment,
   findIndexed,
   foldText,
-  listChanges,
   listGrams,
   listGramsFrom,
+  listIds,
   listSegmentsDown,
   listSegmentsUp,
-  type Segment,
 } from './search.queries.ts'
 import { type Listed, ONE } from './streams.ts'
 import { type Range, type Walked, type Wanted, walk, walkOnce } from './walk.ts'
 
 /** Segments whose lists are read together: few at first, because a page may need no more. */
-const STRETCHES = [4, 32, 128, 256]
+const SEGMENTS = [4, 32, 128, 256]
 /** Candidates that are checked against the message in one statement. */
 const LOOKED_AT = 300
 
@@ -65,56 +65,129 @@ async function inTurn(
 }
 
 async function searchIndexed(asked: Search, grams: KeyGrams, range: Wanted): Promise<Walked> {
-  const { db, appNo } = asked
   const rows: MessageRow[] = []
-  let { after, before } = range
-  for (let step = 0; ; step++) {
-    const limit = STRETCHES[Math.min(step, STRETCHES.length - 1)] ?? 0
-    const list = range.down ? listSegmentsDown : listSegmentsUp
-    const segments = await list.many(db, { appNo, after, before, limit })
-    const candidates = await candidatesIn(db, appNo, segments, grams)
-    const ids = candidates.filter((id) => id > after && id < before)
-    if (range.down) ids.reverse()
+  for await (const { ids, searchedTo } of candidates(asked, grams, range)) {
     for (let n = 0; n < ids.length; n += LOOKED_AT) {
       const some = ids.slice(n, n + LOOKED_AT)
       rows.push(...(await lookAt(asked, some, { ...range, limit: range.limit - rows.length })))
       if (rows.length >= range.limit) return { rows, walkedTo: undefined }
       if (performance.now() > range.until) return { rows, walkedTo: some.at(-1) }
     }
-    const end = segments.at(-1)
-    if (!end || segments.length < limit) return { rows, walkedTo: undefined }
-    if (range.down) before = end.after_id + 1
-    else after = end.upto_id
-    if (performance.now() > range.until) return { rows, walkedTo: range.down ? before : after }
+    if (performance.now() > range.until) return { rows, walkedTo: searchedTo }
+  }
+  return { rows, walkedTo: undefined }
+}
+
+interface Candidates {
+  /** Messages that may contain the search key, in the direction of the list. */
+  ids: number[]
+  /** There are no others up to this id. */
+  searchedTo: number
+}
+
+/**
+ * The candidates of all indexed segments in the range, some segments at a time. If the indexer writes a segment again
+ * meanwhile, its lists may not match its ids: then they are read again.
+ */
+async function* candidates(
+  { db, appNo }: Search,
+  grams: KeyGrams,
+  { down, ...range }: Range,
+): AsyncGenerator<Candidates> {
+  let { after, before } = range
+  const list = down ? listSegmentsDown : listSegmentsUp
+  for (let step = 0; ; step++) {
+    const limit = SEGMENTS[Math.min(step, SEGMENTS.length - 1)] ?? 0
+    const segments = await list.many(db, { appNo, after, before, limit })
+    const hits = await hitsIn(db, appNo, segments, grams)
+    let complete = hits !== undefined
+    for (const some of batches(hits ?? [])) {
+      const found = await idsOf(db, appNo, some)
+      complete = found !== undefined
+      if (!found) break
+      const ids = found.filter((id) => id > after && id < before)
+      const { segment } = some.at(-1) as Hits
+      if (down) before = segment.after_id + 1
+      else after = segment.upto_id
+      yield { ids: down ? ids.reverse() : ids, searchedTo: down ? before : after }
+    }
+    if (complete && segments.length < limit) return
   }
 }
 
-/** Messages in these segments that may contain the search key, ascending. */
-async function candidatesIn(
+/** The ordinals of messages in a segment that may contain the search key, ascending. */
+interface Hits {
+  segment: FoundSegment
+  ordinals: number[]
+}
+
+/** Returns undefined if a segment isn't the same any more. */
+async function hitsIn(
   db: Executor,
   appNo: number,
-  segments: Segment[],
+  segments: FoundSegment[],
   grams: KeyGrams,
-): Promise<number[]> {
+): Promise<Hits[] | undefined> {
   if (segments.length === 0) return []
   const uptos = segments.map(({ upto_id }) => upto_id)
   const rows =
     'grams' in grams
       ? await listGrams.many(db, { appNo, grams: grams.grams, uptos })
       : await listGramsFrom.many(db, { appNo, start: grams.start, uptos })
+  const versions = segments.reduce((sum, { version }) => sum + version, 0)
+  if (rows[0]?.versions !== versions) return undefined
   const bySegment = Map.groupBy(rows, ({ upto_id }) => upto_id)
-  const found = segments.map(({ upto_id, after_id }) => {
-    const lists = bySegment.get(upto_id) ?? []
-    if (!('grams' in grams)) return unite(lists.map(({ ids }) => decodeIds(ids, after_id)))
-    if (lists.length < grams.grams.length) return []
-    return intersect(lists.map(({ ids }) => decodeIds(ids, after_id)))
+  return segments.map((segment) => {
+    const lists = bySegment.get(segment.upto_id) ?? []
+    if ('grams' in grams && lists.length < grams.grams.length) return { segment, ordinals: [] }
+    const combine = 'grams' in grams ? intersect : unite
+    return { segment, ordinals: combine(lists.map(({ ordinals }) => decodeAscending(ordinals))) }
   })
-  const edges = {
-    after: Math.min(...segments.map(({ after_id }) => after_id)),
-    upto: Math.max(...uptos),
+}
+
+/** Consecutive segments with about as many candidates as one statement looks at. */
+function* batches(hits: Hits[]): Generator<Hits[]> {
+  let batch: Hits[] = []
+  let count = 0
+  for (const hit of hits) {
+    batch.push(hit)
+    count += hit.ordinals.length + (hit.segment.changes?.length ?? 0)
+    if (count < LOOKED_AT) continue
+    yield batch
+    batch = []
+    count = 0
   }
-  const changes = await listChanges.many(db, { appNo, ...edges })
-  return unite([...found, changes.map(({ id }) => id)])
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * The ids of the candidates, ascending, with the changed messages. Returns undefined if a segment isn't the same any
+ * more.
+ */
+async function idsOf(db: Executor, appNo: number, hits: Hits[]): Promise<number[] | undefined> {
+  const wanted = hits.flatMap(({ segment, ordinals }) =>
+    [...new Set(ordinals.map((ordinal) => placeOf(ordinal).block))].map((block) => ({
+      ...{ upto: segment.upto_id, block },
+    })),
+  )
+  const uptos = wanted.map(({ upto }) => upto)
+  const blocks = wanted.map(({ block }) => block)
+  const rows = wanted.length === 0 ? [] : await listIds.many(db, { appNo, uptos, blocks })
+  const versions = new Map(hits.map(({ segment }) => [segment.upto_id, segment.version]))
+  if (rows.some(({ upto_id, version }) => versions.get(upto_id) !== version)) return undefined
+  const idsIn = new Map(
+    rows.map(({ upto_id, block, ids }) => [`${upto_id} ${block}`, decodeAscending(ids)]),
+  )
+  const found = hits.map(({ segment: { upto_id, after_id, changes }, ordinals }) => {
+    const ids = ordinals.map((ordinal) => {
+      const { block, at } = placeOf(ordinal)
+      // A gram that its segment no longer has keeps its old ordinals.
+      return idsIn.get(`${upto_id} ${block}`)?.[at] ?? 0
+    })
+    // A segment that was split still has the ids of the part before it.
+    return [...ids.filter((id) => id > after_id), ...(changes ?? [])]
+  })
+  return unite(found)
 }
 
 /** The candidates that pass. */
