@@ -31,8 +31,7 @@ CREATE TABLE public.inbox (
     created_second bigint,
     updated_second bigint DEFAULT 0 NOT NULL,
     scope text,
-    joined_at timestamp with time zone,
-    CONSTRAINT inbox_scope_check CHECK ((scope = ANY (ARRAY['admin'::text, 'moderator'::text, 'participant'::text])))
+    joined_at timestamp with time zone
 )
 WITH (fillfactor='70');
 
@@ -87,7 +86,7 @@ begin
         else 'Only text, media and custom messages accept reactions.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
-  perform check_blocks(p_app_no, p_uid, h);
+  perform check_blocks(p_uid, h);
 
   insert into reactions (app_no, uid, message_id, reaction)
   values (p_app_no, p_uid, p_id, p_reaction)
@@ -131,7 +130,8 @@ CREATE TABLE public.conversations (
     hidden integer DEFAULT 0 NOT NULL,
     purged_seq bigint DEFAULT 0 NOT NULL,
     purging boolean DEFAULT false NOT NULL,
-    CONSTRAINT conversations_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text])))
+    blocked_one boolean DEFAULT false NOT NULL,
+    blocked_other boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -337,41 +337,30 @@ CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[
   ) attachments
 $_$;
 
-CREATE FUNCTION public.check_blocks(p_app_no integer, p_uid text, h public.conversations) RETURNS void
+CREATE FUNCTION public.check_blocks(p_uid text, h public.conversations) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
   v_other text := case when p_uid = h.one then h.other else h.one end;
 begin
-  if h.kind <> 'user' then return; end if;
-  if exists (select from blocks
-    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
-  then
+  if (case when p_uid = h.one then h.blocked_one else h.blocked_other end) then
     perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
-  elsif exists (select from blocks
-    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
-  then
+  elsif h.blocked_one or h.blocked_other then
     perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
   end if;
 end $$;
 
-CREATE FUNCTION public.check_direct_send(p_app_no integer, p_sender text, p_receiver text, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
+CREATE FUNCTION public.check_direct_send(p_app_no integer, p_sender text, p_receiver text, h public.conversations, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  v_mine boolean;
-  v_theirs boolean;
   v_friends_only boolean;
 begin
   select user_text(s), user_presence(s), user_text(r), user_presence(r),
-    exists (select from blocks
-      where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
-    exists (select from blocks
-      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender),
-    (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
-     where x.app_no = p_app_no and x.role = case
-       when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into sender, sender_presence, receiver, receiver_presence, v_mine, v_theirs, v_friends_only
+    exists (select from special_roles(p_app_no) x
+      where x.friends_only and x.role = case
+        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
+  into sender, sender_presence, receiver, receiver_presence, v_friends_only
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -382,11 +371,7 @@ begin
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
-    if v_mine then
-      perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', p_receiver));
-    elsif v_theirs then
-      perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
-    end if;
+    if h.blocked_one or h.blocked_other then perform check_blocks(p_sender, h); end if;
     if v_friends_only and not exists (select from friends
       where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
@@ -1026,17 +1011,16 @@ begin
         and k.uid = p_uid and k.kind = 'read'),
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = p_what)), 0);
-    if v_seq > v_marked and not (h.kind = 'user' and exists (
-      select from blocks b where b.app_no = p_app_no
-        and (b.uid, b.blocked_uid) in ((h.one, h.other), (h.other, h.one))))
-    then
+    if v_seq > v_marked and not h.blocked_one and not h.blocked_other then
       m := newest_of_others(h, p_uid, v_marked, v_seq);
     else
       m := null;
     end if;
     if m.seq is not null then
+      -- No other kind gets into the table: the column is never null.
       insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.seq,
+        mark_conversation.at);
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
     if m.seq is not null then
@@ -1175,7 +1159,7 @@ begin
      created_second, updated_second)
   values
     (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
-     exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
+     case when p_uid = h.one then h.blocked_one else h.blocked_other end,
      h.updated_second, h.updated_second)
   on conflict (app_no, uid, kind, with_id) do update set
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
@@ -1246,8 +1230,7 @@ CREATE TABLE public.marks (
     uid text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL COLLATE pg_catalog."C",
     seq bigint NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT marks_kind_check CHECK ((kind = ANY (ARRAY['delivered'::text, 'read'::text])))
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE FUNCTION public.reached_seq(i public.inbox, p_kind text) RETURNS bigint
@@ -1593,7 +1576,7 @@ begin
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
-      c := check_direct_send(p_app_no, p_sender, p_receiver);
+      c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
@@ -1751,11 +1734,15 @@ begin
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
     end if;
     if found then
+      update conversations set
+        blocked_one = case when p_uid = one then p_blocked else blocked_one end,
+        blocked_other = case when p_uid = other then p_blocked else blocked_other end
+      where app_no = p_app_no and no = h.no;
       perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
-    if not p_blocked and h.last_seq = 0 and not exists (select from blocks
-      where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+    if not p_blocked and h.last_seq = 0
+      and not (case when p_uid = h.one then h.blocked_other else h.blocked_one end)
     then
       delete from conversations where app_no = p_app_no and no = h.no;
     end if;
@@ -1801,6 +1788,16 @@ CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
 CREATE FUNCTION public.small_records(p_records jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN (SELECT jsonb_object_agg(jsonb_each.key, public.small_record(jsonb_each.value)) AS jsonb_object_agg FROM jsonb_each(small_records.p_records) jsonb_each(key, value));
+
+CREATE FUNCTION public.special_roles(p_app_no integer) RETURNS TABLE(role text, removed boolean, friends_only boolean)
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT r.role,
+     (r.removed_at IS NOT NULL),
+     (NOT ((r.settings ->> 'sendMessagesTo'::text) IS DISTINCT FROM 'friendsOnly'::text))
+    FROM public.roles r
+   WHERE ((r.app_no = special_roles.p_app_no) AND ((r.removed_at IS NOT NULL) OR ((r.settings ->> 'sendMessagesTo'::text) = 'friendsOnly'::text)));
+END;
 
 CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
@@ -2973,6 +2970,8 @@ CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id
 CREATE INDEX receipt_floors_deleted ON public.receipt_floors USING btree (app_no, kind) WHERE (deleted > 0);
 
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
+
+CREATE INDEX roles_special ON public.roles USING btree (app_no, role) WHERE ((removed_at IS NOT NULL) OR ((settings ->> 'sendMessagesTo'::text) = 'friendsOnly'::text));
 
 CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
 

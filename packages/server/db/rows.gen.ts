@@ -166,6 +166,8 @@ export interface CellRows {
     hidden: number
     purged_seq: number
     purging: boolean
+    blocked_one: boolean
+    blocked_other: boolean
   }
   events: {
     app_no: number

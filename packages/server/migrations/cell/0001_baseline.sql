@@ -167,6 +167,9 @@ create table roles (
   removed_at timestamptz,
   primary key (app_no, role)
 );
+-- What sends must know of an app's roles (special_roles). Usually there are none.
+create index roles_special on roles (app_no, role)
+where removed_at is not null or settings ->> 'sendMessagesTo' = 'friendsOnly';
 
 create table users (
   app_no int not null,
@@ -325,7 +328,9 @@ create index bans_user on bans (app_no, uid);
 create table conversations (
   app_no int not null,
   no bigint not null default nextval('conversation_nos'),
-  kind text collate "C" not null check (kind in ('user', 'group')),
+  -- 'user' or 'group'. The tables that sends and marks write have no CHECKs: PostgreSQL parses these again
+  -- at every execution. The functions write nothing else, and `loquat verify` checks it.
+  kind text collate "C" not null,
   -- 1:1: the uid that sorts first, and the other one. Group: its guid, and ''.
   one text collate "C" not null,
   other text collate "C" not null,
@@ -343,6 +348,9 @@ create table conversations (
   -- Messages up to this seq are purged for everyone; sweeps delete them while `purging` is set.
   purged_seq bigint not null default 0,
   purging boolean not null default false,
+  -- 1:1 only: whether `one` blocks `other`, and the reverse. Copied from blocks under the head's lock.
+  blocked_one boolean not null default false,
+  blocked_other boolean not null default false,
   primary key (app_no, no),
   unique (app_no, kind, one, other)
 ) with (fillfactor = 50);
@@ -451,8 +459,8 @@ create table inbox (
   blocked boolean not null default false,
   created_second bigint,
   updated_second bigint not null default 0,
-  -- Groups only.
-  scope text check (scope in ('admin', 'moderator', 'participant')),
+  -- Groups only: 'admin', 'moderator' or 'participant'.
+  scope text,
   joined_at timestamptz,
   primary key (app_no, uid, kind, with_id)
 ) with (fillfactor = 70);
@@ -491,7 +499,8 @@ create table marks (
   app_no int not null,
   conversation bigint not null,
   uid text collate "C" not null,
-  kind text collate "C" not null check (kind in ('delivered', 'read')),
+  -- 'delivered' or 'read'.
+  kind text collate "C" not null,
   seq bigint not null,
   at timestamptz not null default clock_timestamp(),
   primary key (app_no, conversation, uid, kind, seq)

@@ -42,7 +42,7 @@ export const lockHead = query<{ appNo: number; conversation: number }, { no: num
 /** Fails if one of the two users blocks the other. */
 export const checkBlocks = query<{ appNo: number; conversation: number; uid: string }>(
   'heads.checkBlocks',
-  `select check_blocks(:appNo, :uid, h) from conversations h
+  `select check_blocks(:uid, h) from conversations h
    where h.app_no = :appNo and h.no = :conversation`,
 )
 

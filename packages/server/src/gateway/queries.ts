@@ -165,6 +165,9 @@ export const checkMaySend = query<
   { sender: string }
 >(
   'gateway.checkMaySend',
-  `select case :kind when 'user' then (check_direct_send(:appNo, :uid, :receiver)).sender
+  `select case :kind when 'user' then (check_direct_send(:appNo, :uid, :receiver, (
+       select h from conversations h
+       where h.app_no = :appNo and h.kind = 'user' and h.one = least(:uid collate "C", :receiver collate "C")
+         and h.other = greatest(:uid collate "C", :receiver collate "C")))).sender
      else (check_group_send(:appNo, :uid, :receiver)).sender end || '}' as sender`,
 )

@@ -22,8 +22,9 @@ end $$;
 
 /*
  * Blocks or unblocks other users, in the order of their conversations' keys, and returns the users
- * whose state changed. It locks the heads, so that nobody sends a message in between. A head that
- * exists only because of a block is deleted with the last block between the two users.
+ * whose state changed. It locks the heads, so that nobody sends a message in between, and creates those
+ * that are missing: blocks between two users always have a head that shows them. A head that exists
+ * only because of a block is deleted with the last block between the two users.
  */
 create or replace function set_blocks(p_app_no int, p_uid text, p_others text[], p_blocked boolean)
 returns setof text
@@ -46,11 +47,15 @@ begin
       delete from blocks where app_no = p_app_no and uid = p_uid and blocked_uid = v_other;
     end if;
     if found then
+      update conversations set
+        blocked_one = case when p_uid = one then p_blocked else blocked_one end,
+        blocked_other = case when p_uid = other then p_blocked else blocked_other end
+      where app_no = p_app_no and no = h.no;
       perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
-    if not p_blocked and h.last_seq = 0 and not exists (select from blocks
-      where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
+    if not p_blocked and h.last_seq = 0
+      and not (case when p_uid = h.one then h.blocked_other else h.blocked_one end)
     then
       delete from conversations where app_no = p_app_no and no = h.no;
     end if;
@@ -58,19 +63,14 @@ begin
 end $$;
 
 /* Refuses if either user of a 1:1 conversation blocks the other. */
-create or replace function check_blocks(p_app_no int, p_uid text, h conversations) returns void
+create or replace function check_blocks(p_uid text, h conversations) returns void
 language plpgsql as $$
 declare
   v_other text := case when p_uid = h.one then h.other else h.one end;
 begin
-  if h.kind <> 'user' then return; end if;
-  if exists (select from blocks
-    where app_no = p_app_no and uid = p_uid and blocked_uid = v_other)
-  then
+  if (case when p_uid = h.one then h.blocked_one else h.blocked_other end) then
     perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', v_other));
-  elsif exists (select from blocks
-    where app_no = p_app_no and uid = v_other and blocked_uid = p_uid)
-  then
+  elsif h.blocked_one or h.blocked_other then
     perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', v_other));
   end if;
 end $$;

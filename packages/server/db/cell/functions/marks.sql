@@ -125,17 +125,16 @@ begin
         and k.uid = p_uid and k.kind = 'read'),
       (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = p_what)), 0);
-    if v_seq > v_marked and not (h.kind = 'user' and exists (
-      select from blocks b where b.app_no = p_app_no
-        and (b.uid, b.blocked_uid) in ((h.one, h.other), (h.other, h.one))))
-    then
+    if v_seq > v_marked and not h.blocked_one and not h.blocked_other then
       m := newest_of_others(h, p_uid, v_marked, v_seq);
     else
       m := null;
     end if;
     if m.seq is not null then
+      -- No other kind gets into the table: the column is never null.
       insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, p_what, m.seq, mark_conversation.at);
+      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.seq,
+        mark_conversation.at);
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
     if m.seq is not null then

@@ -16,6 +16,21 @@ return case
   else coalesce(m.data #>> '{entities,for,entity,uid}', h.one)
 end;
 
+/*
+ * The roles of an app that a send must know about: removed ones, whose users count as `default`, and those
+ * whose users may write to friends only. The index has no others, so this usually reads nothing.
+ */
+create or replace function special_roles(p_app_no int)
+returns table (role text, removed boolean, friends_only boolean)
+language sql stable
+begin atomic
+  select r.role, r.removed_at is not null,
+    r.settings ->> 'sendMessagesTo' is not distinct from 'friendsOnly'
+  from roles r
+  where r.app_no = p_app_no
+    and (r.removed_at is not null or r.settings ->> 'sendMessagesTo' = 'friendsOnly');
+end;
+
 /* The role that a user is shown with: one that was removed counts as `default`. */
 create or replace function shown_role(p_app_no int, p_role text) returns text
 language sql stable strict

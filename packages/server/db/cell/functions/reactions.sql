@@ -85,7 +85,7 @@ begin
         else 'Only text, media and custom messages accept reactions.' end));
   end if;
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
-  perform check_blocks(p_app_no, p_uid, h);
+  perform check_blocks(p_uid, h);
 
   insert into reactions (app_no, uid, message_id, reaction)
   values (p_app_no, p_uid, p_id, p_reaction)

@@ -60,7 +60,7 @@ begin
      created_second, updated_second)
   values
     (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
-     exists (select from blocks where app_no = h.app_no and uid = p_uid and blocked_uid = p_with),
+     case when p_uid = h.one then h.blocked_one else h.blocked_other end,
      h.updated_second, h.updated_second)
   on conflict (app_no, uid, kind, with_id) do update set
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
@@ -262,7 +262,7 @@ begin
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
         greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
-      c := check_direct_send(p_app_no, p_sender, p_receiver);
+      c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
@@ -320,27 +320,21 @@ end $$;
 
 /*
  * Returns the records of sender and receiver, as user_text prints them and with their presence apart, if the
- * sender may write to the receiver. Blocks don't apply to the app.
+ * sender may write to the receiver. `h` is their head, if they have one. Blocks don't apply to the app.
  */
 create or replace function check_direct_send(
-  p_app_no int, p_sender text, p_receiver text,
+  p_app_no int, p_sender text, p_receiver text, h conversations,
   out sender text, out sender_presence text, out receiver text, out receiver_presence text
 )
 language plpgsql as $$
 declare
-  v_mine boolean;
-  v_theirs boolean;
   v_friends_only boolean;
 begin
   select user_text(s), user_presence(s), user_text(r), user_presence(r),
-    exists (select from blocks
-      where app_no = p_app_no and uid = p_sender and blocked_uid = p_receiver),
-    exists (select from blocks
-      where app_no = p_app_no and uid = p_receiver and blocked_uid = p_sender),
-    (select x.settings ->> 'sendMessagesTo' = 'friendsOnly' from roles x
-     where x.app_no = p_app_no and x.role = case
-       when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into sender, sender_presence, receiver, receiver_presence, v_mine, v_theirs, v_friends_only
+    exists (select from special_roles(p_app_no) x
+      where x.friends_only and x.role = case
+        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
+  into sender, sender_presence, receiver, receiver_presence, v_friends_only
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -351,11 +345,7 @@ begin
     perform refuse('ERR_UID_NOT_FOUND', jsonb_build_object('uid', p_receiver));
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
-    if v_mine then
-      perform refuse('ERR_BLOCKED_RECEIVER', jsonb_build_object('uid', p_receiver));
-    elsif v_theirs then
-      perform refuse('ERR_BLOCKED_SENDER', jsonb_build_object('uid', p_receiver));
-    end if;
+    if h.blocked_one or h.blocked_other then perform check_blocks(p_sender, h); end if;
     if v_friends_only and not exists (select from friends
       where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import type { ResetUserConversationBody } from '@loquat/sdk'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { verify } from '../../verify/verify.ts'
 import { refuseClearForAll, refusePin, refusePurge } from './policy.ts'
 
 const server = useServer()
@@ -416,4 +417,50 @@ suite('who may clear and pin conversations', () => {
       assert.equal(refusePin({ by_app })?.code, code)
     })
   }
+})
+
+suite('the tables that sends write have no CHECKs', () => {
+  test('but functions and operations store no other kind and scope', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'a' })
+    await app.client.groupMembers.add('g', { participants: ['b'] })
+    const message = { receiver: 'b', receiverType: 'room', data: { text: 'Hi' } }
+    const sent = app.as('a').call('POST', '/v3/messages', { body: message })
+    await refused(sent, 'ERR_INVALID_RECEIVER_TYPE')
+    const scope = { body: { scope: 'owner' } }
+    await refused(app.call('PUT', '/v3/groups/g/members/b', scope), 'ERR_BAD_REQUEST')
+    await refused(
+      app.call('POST', '/v3/groups/g/members', { body: { owners: ['b'] } }),
+      'ERR_BAD_REQUEST',
+    )
+    await say(app, 'a', 'b')
+    await assert.rejects(
+      rows(app.cell.db, `select mark_conversation($1, 'b', 'user', 'a', 'seen', null)`, [app.no]),
+      { code: '23502' },
+    )
+    await mark(app, 'b', 'a', 'read')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('and verify finds every other value', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    await app.client.groups.create({ guid: 'g', name: 'G', owner: 'a' })
+    await say(app, 'a', 'b')
+    await mark(app, 'b', 'a', 'read')
+    for (const [table, column] of [
+      ['conversations', 'kind'],
+      ['inbox', 'scope'],
+      ['marks', 'kind'],
+    ]) {
+      await rows(app.cell.db, `update ${table} set ${column} = 'other' where app_no = $1`, [app.no])
+      const found = (await verify(app.cell, app.no)).map(({ what, id }) => `${what}: ${id}`)
+      const rule = new RegExp(`^${table}\\.${column} is one of .*: other$`)
+      assert.ok(
+        found.some((one) => rule.test(one)),
+        `${table}.${column}: ${found}`,
+      )
+    }
+  })
 })

@@ -253,6 +253,59 @@ suite('blockUsers', () => {
   })
 })
 
+suite('a block', () => {
+  test('refuses messages in both directions until both users unblock, before and after the first message', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    const sendings = async () => {
+      const codes = ['a', 'b'].map((uid) => app.as(uid).sendText(uid === 'a' ? 'b' : 'a'))
+      const settled = await Promise.allSettled(codes)
+      return settled.map((one) => (one.status === 'fulfilled' ? 'sent' : one.reason.code))
+    }
+    const [receiver, sender] = ['ERR_BLOCKED_RECEIVER', 'ERR_BLOCKED_SENDER']
+    for (let round = 0; round < 2; round++) {
+      await block(app, 'b', 'a')
+      assert.deepEqual(await sendings(), [sender, receiver])
+      await block(app, 'a', 'b')
+      assert.deepEqual(await sendings(), [receiver, receiver])
+      await unblock(app, 'b', 'a')
+      assert.deepEqual(await sendings(), [receiver, sender])
+      assert.deepEqual(await verify(app.cell, app.no), [])
+      await unblock(app, 'a', 'b')
+      assert.deepEqual(await sendings(), ['sent', 'sent'])
+      assert.deepEqual(await verify(app.cell, app.no), [])
+    }
+  })
+
+  test('ends with a deleted user: the next user with this uid is not blocked', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    await app.as('a').sendText('b')
+    await block(app, 'a', 'b', 'c')
+    await block(app, 'b', 'a')
+    for (const uid of ['b', 'c']) {
+      await app.client.users.delete(uid, { permanent: true })
+      await app.client.users.create({ uid, name: 'Another' })
+      await app.as('a').sendText(uid)
+    }
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('is compared by verify with the head of the conversation, both ways', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    await block(app, 'b', 'a', 'c')
+    const text = `update conversations set blocked_other = false, blocked_one = true
+      where app_no = $1 and one = 'a'`
+    await app.cell.db.query({ name: '', text, values: [app.no] })
+    const found = await verify(app.cell, app.no)
+    assert.deepEqual(found.map(({ id, stored }) => [id, stored]).sort(), [
+      ['a b', 'true'],
+      ['b a', 'false'],
+    ])
+  })
+})
+
 suite('unblockUsers', () => {
   test('unblocks a deactivated user, once', async () => {
     const app = await server.newApp()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
 import { refuseDelete } from './policy.ts'
 
 const server = useServer()
@@ -33,6 +34,31 @@ suite('createRole', () => {
     for (const { body } of failed) assert.equal(body.error.code, 'ERR_PLAN_QUOTA_RESTRICTION')
     assert.equal((await app.client.roles.list()).meta.pagination.total, 27)
   })
+})
+
+test('special_roles finds exactly the removed roles and those limited to friends, by their index', async () => {
+  const app = await server.newApp()
+  const { roles } = app.client
+  const special = () => rows(app.cell.db, 'select * from special_roles($1) order by role', [app.no])
+  await roles.create({ role: 'plain', name: 'Plain', settings: { sendMessagesTo: 'all' } })
+  await roles.create({ role: 'old', name: 'Old' })
+  assert.deepEqual(await special(), [])
+  await roles.update('default', { settings: { sendMessagesTo: 'friendsOnly' } })
+  // As while users of a deleted role are still being moved.
+  await rows(
+    app.cell.db,
+    `update roles set removed_at = now() where app_no = $1 and role = 'old'`,
+    [app.no],
+  )
+  assert.deepEqual(await special(), [
+    { role: 'default', removed: false, friends_only: true },
+    { role: 'old', removed: true, friends_only: false },
+  ])
+  const plan = await app.cell.db.tx(async (tx) => {
+    await rows(tx, 'set local enable_seqscan = off')
+    return rows(tx, `explain select from special_roles(${app.no})`)
+  })
+  assert.match(JSON.stringify(plan), /Scan using roles_special|Bitmap Index Scan on roles_special/)
 })
 
 suite('updateRole', () => {
