@@ -76,7 +76,7 @@ export async function startEjabberd(
     `insert into users (username, password) select 'u' || n, 'x' from generate_series(1, ${users}) n`,
   )
   const dir = mkdtempSync(join(tmpdir(), 'loquat-ejabberd-'))
-  const port = await freePort(0)
+  const port = await freePort()
   const config = join(dir, 'ejabberd.yml')
   writeFileSync(config, configOf(database, port, connections))
   const child = spawn('erl', ['-noinput', '-mnesia', 'dir', `"${dir}"`, '-s', 'ejabberd'], {

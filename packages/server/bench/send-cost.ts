@@ -1,6 +1,5 @@
 /** Measures what sends cost, over HTTP and in PostgreSQL alone. */
 import type { ChildProcess } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuOfTree } from './cpu.ts'
 import { median, type Report } from './figure.ts'
 import { type Done, type Load, pgbench } from './pgbench.ts'
@@ -79,13 +78,13 @@ export class SendCosts {
 
   /** CPU until the last event has its position, so that background work counts too. */
   async #measure(work: (begin: () => void) => Promise<Done>): Promise<Cost> {
-    const { api, postmaster } = this.#parts
+    const { data, api, postmaster } = this.#parts
     const spent = () => ({ postgres: cpuOfTree(postmaster), service: cpuOfTree(api.pid) })
     let before = spent()
     const { rate, count } = await work(() => {
       before = spent()
     })
-    await this.sequenced()
+    await data.sequenced()
     const after = spent()
     return {
       rate,
@@ -97,16 +96,11 @@ export class SendCosts {
   /** Bytes of WAL per message until the last event has its position. */
   async wal(requests: string[], load: HttpLoad): Promise<number> {
     const { data } = this.#parts
-    await this.sequenced()
+    await data.sequenced()
     const before = await walPosition(data.client)
     const { count } = await this.load(requests, load)
-    await this.sequenced()
+    await data.sequenced()
     return ((await walPosition(data.client)) - before) / count
-  }
-
-  async sequenced(): Promise<void> {
-    const text = 'select exists (select from outbox) as waiting'
-    while ((await this.#parts.data.client.query(text)).rows[0].waiting) await sleep(20)
   }
 }
 

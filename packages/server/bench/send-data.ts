@@ -1,4 +1,5 @@
 /** The app that bench/send.ts writes to, and its sends: as requests and as pgbench scripts. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { fillApp } from '../src/fill/fill.ts'
 import { messages } from '../src/fill/messages.ts'
@@ -188,6 +189,12 @@ ${this.#call('group', ':n', `'${guidOf(members, '')}' || :client_id`)}`
     const uid = `${this.#prefix}${sender}`
     const body = JSON.stringify(message)
     return requestOf(this.app, { line: 'POST /v3/messages', uid, body, key })
+  }
+
+  /** Resolves when the worker has given every event its position. */
+  async sequenced(): Promise<void> {
+    const text = 'select exists (select from outbox) as waiting'
+    while ((await this.client.query(text)).rows[0].waiting) await sleep(20)
   }
 
   async openPairs(): Promise<void> {
