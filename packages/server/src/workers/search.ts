@@ -8,7 +8,7 @@ const EVERY_MS = 2_000
 export async function runSearchIndex({ cell, signal }: JobContext): Promise<void> {
   const indexer = new Indexer(cell.db)
   while (!signal.aborted) {
-    const done = await indexer.round()
+    const done = await indexer.round(signal)
     if (done === 0) await sleep(EVERY_MS, undefined, { signal }).catch(() => {})
   }
 }

@@ -8,9 +8,15 @@ export const listPositions = query<Record<string, never>, { app_no: number; posi
    from apps a left join positions p using (app_no)`,
 )
 
-export const listLastIds = query<Record<string, never>, { app_no: number; last_id: number | null }>(
-  'indexing.listLastIds',
-  `select app_no, (select max(m.id) from messages m where m.app_no = a.app_no) as last_id
+/** The first and the last message of each app that aren't indexed. */
+export const listEnds = query<Record<string, never>, { app_no: number; ends: string }>(
+  'indexing.listEnds',
+  `select a.app_no, concat(
+     (select min(m.id) from messages m where m.app_no = a.app_no and m.id > (
+       select coalesce(max(s.upto_id), 0) from search_segments s where s.app_no = a.app_no
+     )), ' ',
+     (select max(m.id) from messages m where m.app_no = a.app_no)
+   ) as ends
    from apps a`,
 )
 

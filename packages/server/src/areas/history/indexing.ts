@@ -8,7 +8,7 @@ import {
   findOldestXid,
   forgetChanges,
   hasSegment,
-  listLastIds,
+  listEnds,
   listPositions,
   listStale,
   listTexts,
@@ -41,6 +41,9 @@ const GRAMS = 4_000
 /** How often to look for messages that came without events: those that `loquat fill` adds. */
 const SURVEY_MS = 60_000
 
+/** How long to leave stale segments alone, in multiples of the time spent on them: imports make them stale again. */
+const PAUSE = 4
+
 /** A segment whose end is published as the search horizon. */
 interface Published {
   segment: Segment
@@ -62,8 +65,9 @@ export class Indexer {
   readonly #published = new Map<number, Published>()
   /** By app: the position of the log before which its next segment can't be full. */
   readonly #notBefore = new Map<number, number>()
-  readonly #lastIds = new Map<number, number | null>()
+  readonly #ends = new Map<number, string>()
   #nextSurvey = 0
+  #nextStale = 0
 
   constructor(db: Db, limits = LIMITS) {
     this.#db = db
@@ -71,26 +75,28 @@ export class Indexer {
   }
 
   /** Indexes all full segments, as far as open transactions permit, and returns how many there were. */
-  async round(): Promise<number> {
+  async round(signal?: AbortSignal): Promise<number> {
     const stale = await this.#indexStale()
     await this.#survey()
-    await this.#publish(await this.#findFull())
+    await this.#publish(await this.#findFull(signal))
     return stale + (await this.#indexPublished())
   }
 
   /** Looks again at apps that have new messages, whatever their log says. */
   async #survey(): Promise<void> {
     if (performance.now() < this.#nextSurvey) return
-    for (const { app_no: appNo, last_id: lastId } of await listLastIds.many(this.#db, {})) {
-      if (this.#lastIds.get(appNo) !== lastId) this.#notBefore.delete(appNo)
-      this.#lastIds.set(appNo, lastId)
+    for (const { app_no: appNo, ends } of await listEnds.many(this.#db, {})) {
+      if (this.#ends.get(appNo) !== ends) this.#notBefore.delete(appNo)
+      this.#ends.set(appNo, ends)
     }
     this.#nextSurvey = performance.now() + SURVEY_MS
   }
 
-  async #findFull(): Promise<Map<number, Segment>> {
+  /** At first it counts the messages of every app, which can take seconds. */
+  async #findFull(signal?: AbortSignal): Promise<Map<number, Segment>> {
     const full = new Map<number, Segment>()
     for (const { app_no: appNo, position } of await listPositions.many(this.#db, {})) {
+      if (signal?.aborted) break
       if (this.#published.has(appNo) || position < (this.#notBefore.get(appNo) ?? 0)) continue
       const { few, most } = this.#limits
       const next = await findNext.one(this.#db, { appNo, few, most })
@@ -126,10 +132,14 @@ export class Indexer {
   }
 
   async #indexStale(): Promise<number> {
+    const started = performance.now()
+    if (started < this.#nextStale) return 0
     const stale = await listStale.many(this.#db, { least: this.#limits.stale, limit: 10 })
     for (const { app_no: appNo, ...segment } of stale) {
       await indexAgain(this.#db, appNo, segment, this.#limits.most)
     }
+    const ended = performance.now()
+    this.#nextStale = ended + PAUSE * (ended - started)
     return stale.length
   }
 }
