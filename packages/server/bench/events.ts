@@ -52,7 +52,7 @@ const ROWS = (count: number) => `
   from generate_series(1, ${count}) n`
 
 async function insertBare(app: BenchApp): Promise<number> {
-  await run(app, 'create table bare (like outbox including all)')
+  await run(app, 'create table bare (like event_bodies including all)')
   const started = performance.now()
   for (let done = 0; done < EVENTS; done += 1_000) {
     await run(app, `insert into bare (app_no, type, key, payload) ${ROWS(1_000)}`, [app.no])
@@ -68,7 +68,7 @@ async function toSubscriber({ bus }: Deps, app: BenchApp): Promise<number> {
   })
   const started = performance.now()
   for (let left = EVENTS; left > 0; left -= 1_000) {
-    await run(app, `insert into outbox (app_no, type, key, payload) ${ROWS(1_000)}`, [app.no])
+    await run(app, `insert into event_bodies (app_no, type, key, payload) ${ROWS(1_000)}`, [app.no])
   }
   await done.promise
   end()
@@ -94,7 +94,7 @@ async function toWebhooks(
     [app.no, `http://127.0.0.1:${port}/`, secrets.seal('whsec_c2VjcmV0')],
   )
   const started = performance.now()
-  await run(app, `insert into outbox (app_no, type, key, payload) ${ROWS(TOLD)}`, [app.no])
+  await run(app, `insert into event_bodies (app_no, type, key, payload) ${ROWS(TOLD)}`, [app.no])
   for (let calls = 0; calls < TOLD * WEBHOOKS; await sleep(20)) {
     receiver.send('count')
     ;[{ calls }] = await once(receiver, 'message')

@@ -1,14 +1,13 @@
-/** Sequencing a full outbox, compared with inserting the same rows into an equal table. */
+/** Sequencing a full outbox, compared with inserting the same events into a plain log. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import { connectionConfig } from '../src/platform/db/db.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
-import { maintainPartitions } from '../src/platform/events/partitions.ts'
+import { maintainEventLog } from '../src/platform/events/partitions.ts'
 import type { Lease } from '../src/platform/leases/leases.ts'
-import type { OutboxProgress } from '../src/workers/outbox-progress.ts'
-import { SEQUENCER_BATCH, sequenceStep, startProgress } from '../src/workers/sequencer.ts'
+import { SEQUENCER_BATCH, sequenceStep } from '../src/workers/sequencer.ts'
 import { databaseUrl } from '../test/engines.ts'
 import { atLeast, type Figure, median } from './figure.ts'
 
@@ -30,7 +29,7 @@ export async function sequencer(
   const url = databaseUrl(env, 'bench_sequencer')
   await ensureDatabase(url)
   await migrate(url, 'cell')
-  await maintainPartitions(url, 14)
+  await maintainEventLog(url, 14)
   const client = await connect(url)
   const other = await connect(url)
   try {
@@ -61,7 +60,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** Creates the outbox rows, a table like the log without our function, and a lease that never expires. */
+/** Creates the events, a log in one table without our function, and a lease that never expires. */
 async function prepare(client: pg.Client): Promise<Lease> {
   await client.query(`
     create table source as
@@ -71,14 +70,9 @@ async function prepare(client: pg.Client): Promise<Lease> {
       clock_timestamp() as at
     from generate_series(1, ${ROUNDS * ROUND_ROWS}) n;
     alter table source add primary key (id);
-    create table bare (like events including all) partition by range (day)`)
+    create table bare as select * from events limit 0;
+    alter table bare add primary key (app_no, position, day)`)
   await client.query('vacuum analyze source')
-  const { rows } = await client.query<{ name: string; bounds: string }>(`
-    select relname as name, pg_get_expr(relpartbound, oid) as bounds
-    from pg_class where relispartition and relkind = 'r' order by relname`)
-  for (const { name, bounds } of rows) {
-    await client.query(`create table bare_${name} partition of bare ${bounds}`)
-  }
   const lease = { job: 'sequencer', workerId: randomUUID(), epoch: 1 }
   await client.query(`insert into workers values ($1, 'infinity')`, [lease.workerId])
   await client.query(`insert into leases values ('sequencer', $1, 1)`, [lease.workerId])
@@ -88,14 +82,13 @@ async function prepare(client: pg.Client): Promise<Lease> {
 /** Runs rounds of both in turn, so that a slow minute of the machine affects both, and returns the medians. */
 async function compare(client: pg.Client, lease: Lease, report: (line: string) => void) {
   await client.query(`
-    insert into outbox (app_no, type, key, payload)
+    insert into event_bodies (app_no, type, key, payload)
     select app_no, type, key, payload from source order by id`)
   await client.query('truncate bare')
-  const progress = await startProgress(client)
   const steps: Cost[] = []
   const bare: Cost[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    steps.push(await measure(client, () => drain(client, lease, progress)))
+    steps.push(await measure(client, () => drain(client, lease)))
     bare.push(await measure(client, () => insertBare(client, round * ROUND_ROWS)))
     const [ours, theirs] = [steps, bare].map((costs) => Math.round(costs.at(-1)?.rate ?? 0))
     report(`round ${round + 1} of ${ROUNDS}: ${ours} events/s, bare ${theirs}`)
@@ -122,11 +115,12 @@ async function measure(client: pg.Client, work: () => Promise<void>): Promise<Co
 const cpuNanoseconds = (pid: number) =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0])
 
-async function drain(client: pg.Client, lease: Lease, progress: OutboxProgress) {
+async function drain(client: pg.Client, lease: Lease) {
+  let place: string | null = null
   for (let left = ROUND_ROWS; left > 0; left -= SEQUENCER_BATCH) {
-    const step = await sequenceStep(client, lease, progress)
-    if (step.taken.length !== SEQUENCER_BATCH) throw new Error('the outbox ran out')
-    progress.record(step, false)
+    const step = await sequenceStep(client, lease, place)
+    if (step.taken !== SEQUENCER_BATCH) throw new Error('the outbox ran out')
+    place = step.place
   }
 }
 

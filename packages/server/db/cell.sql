@@ -269,7 +269,7 @@ CREATE TABLE public.reactions (
 CREATE FUNCTION public.announce_reaction(p_type text, h public.conversations, r public.reactions) RETURNS void
     LANGUAGE sql
     AS $$
-  insert into outbox (app_no, type, key, to_first, to_second, payload)
+  insert into event_bodies (app_no, type, key, to_first, to_second, payload)
   select r.app_no, p_type, 'conversation:' || h.no,
     case when h.kind = 'group' then 'group:' || h.one else 'user:' || r.uid end,
     case when h.kind = 'user' then nullif('user:' || case when r.uid = h.one then h.other else h.one end,
@@ -481,8 +481,9 @@ begin
     where c.first and u.app_no = c.app_no and u.uid = c.uid
     returning u
   )
-  insert into outbox (app_no, type, key, payload)
-  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  insert into event_bodies (app_no, type, key, active_uid, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid,
+    case when (u).role <> '@agentic' then (u).uid end, connection_payload(u, connection)
   from changed join json_to_recordset(p_users) as c (app_no int, uid text collate "C", connection json)
     on c.app_no = (u).app_no and c.uid = (u).uid;
 end $$;
@@ -662,8 +663,9 @@ begin
     from gone g where u.app_no = g.app_no and u.uid = g.uid and u.removed_at is null
     returning u, g.connection
   )
-  insert into outbox (app_no, type, key, payload)
-  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  insert into event_bodies (app_no, type, key, active_uid, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid,
+    case when (u).role <> '@agentic' then (u).uid end, connection_payload(u, connection)
   from changed;
   update presence p set gateways = array_remove(p.gateways, p_gateway)
   from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
@@ -953,6 +955,20 @@ begin
   order by u.app_no, u.uid for no key update;
 end $$;
 
+CREATE FUNCTION public.logged_events(p_app_no integer, p_after bigint, p_limit integer, p_upto bigint DEFAULT '9223372036854775807'::bigint, p_types text[] DEFAULT NULL::text[], p_since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE("position" bigint, type text, key text, payload json, at timestamp with time zone, day date, active_uid text, counts_as text)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select position, type, key, payload, at, day, active_uid, counts_as from events
+  where app_no = p_app_no and position > p_after and position <= p_upto
+    and (p_types is null or type = any (p_types))
+    and (p_since is null or position > p_since[array_position(p_types, type)])
+  order by position limit p_limit;
+end $$;
+
 CREATE FUNCTION public.mark_conversation(p_app_no integer, p_uid text, p_kind text, p_with text, p_what text, p_message_id bigint, OUT receipt boolean, OUT moved boolean, OUT conversation bigint, OUT at timestamp with time zone, OUT message_id bigint, OUT sender text, OUT senders text[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -1172,17 +1188,32 @@ end $$;
 
 CREATE FUNCTION public.purge_app(p_app_no integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $_$
 declare
   v_table regclass;
   v_rows int;
-  v_gone boolean := true;
+  v_gone boolean;
 begin
+  delete from event_bodies b using (
+    (select body_id as id, body_day as day from event_positions
+     where app_no = p_app_no order by position limit p_limit)
+    union all
+    (select id, day from outbox where app_no = p_app_no limit p_limit)
+  ) gone
+  where b.id = gone.id and b.day = gone.day;
+  get diagnostics v_rows = row_count;
+  v_gone := v_rows = 0;
+  delete from event_positions where app_no = p_app_no and position in (
+    select position from event_positions where app_no = p_app_no order by position limit p_limit);
+  get diagnostics v_rows = row_count;
+  v_gone := v_gone and v_rows = 0;
   for v_table in
     select c.oid::regclass
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_no'
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-      and not c.relispartition and c.relname <> 'apps'
+      and not c.relispartition and c.relname not in ('apps', 'event_bodies', 'event_positions')
     order by c.relname
   loop
     execute format(
@@ -1449,18 +1480,12 @@ begin
   select position into v_from from usage_progress where app_no = p_app_no for update;
 
   with taken as materialized (
-    select e.*, m.* from (
-      select position, type, at, day, payload from events
-      where app_no = p_app_no and position > v_from order by position limit p_limit
-    ) e left join lateral (
-      select sender, "receiverType" as receiver_type, category, data
-      from json_to_record(e.payload -> 'message')
-        as message (sender text, "receiverType" text, category text, data json)
-    ) m on e.type = 'message.sent'
+    select position, type, at, day, active_uid, counts_as
+    from logged_events(p_app_no, v_from, p_limit)
   ), days as (
     insert into usage_days as d (app_no, day, what, count)
     select p_app_no, utc_day(at), what, count(*)
-    from taken, lateral (values (type), ('messages.' || receiver_type || '.' || category)) w (what)
+    from taken, lateral (values (type), (counts_as)) w (what)
     where what is not null group by 2, 3 order by 2, 3
     on conflict (app_no, day, what) do update set count = d.count + excluded.count
   ), steps as (
@@ -1474,16 +1499,9 @@ begin
     from (select max(position) as position from taken) last
     where app_no = p_app_no and last.position is not null
   )
-  select count(*), json_agg(json_build_object('day', day, 'uid', uid)) filter (where uid is not null)
-  into v_taken, v_active
-  from (
-    select day, case
-      when type = 'user.connection.changed' then
-        case when payload #>> '{user,role}' is distinct from '@agentic' then payload #>> '{user,uid}' end
-      when sender <> 'app_system'
-        and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
-    end as uid from taken
-  ) users;
+  select count(*), json_agg(json_build_object('day', day, 'uid', active_uid))
+    filter (where active_uid is not null)
+  into v_taken, v_active from taken;
 
   for v_day, v_uids in
     select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)
@@ -1618,13 +1636,17 @@ begin
       and i.key = p_key;
   end if;
   if message is not null then
-    insert into outbox (app_no, type, key, payload, to_first, to_second)
+    insert into event_bodies
+      (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
       v_event::json, p_kind || ':' || p_receiver,
       case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
-        then 'user:' || p_sender end);
+        then 'user:' || p_sender end,
+      -- The record ends with the role.
+      case when p_sender <> 'app_system' and c.sender not like '%,"role":"@agentic"' then p_sender end,
+      'messages.' || p_kind || '.' || p_category);
     if v_mentions is not null then
-      insert into outbox (app_no, type, key, payload)
+      insert into event_bodies (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
         concat('{"uid":', to_json(uid), ',', substr(v_event, 2))::json
       from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;
@@ -1643,57 +1665,65 @@ begin
   return p_found;
 end $$;
 
-CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit integer, OUT taken bigint[], OUT horizon bigint, OUT live text) RETURNS record
+CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_limit integer, INOUT place tid, OUT taken integer, OUT live text) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS $$
 declare
   v_day date := (clock_timestamp() at time zone 'utc')::date;
-  v_tids tid[];
+  -- A day earlier, in case the clock was put back.
+  v_since date;
+  v_horizon bigint;
+  v_xid bigint;
+  v_ids bigint[];
+  v_last bigint;
+  v_taken int8multirange;
+  s sequencer_progress;
 begin
-  horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  taken := 0;
 
   -- Idle polls write nothing and use no transaction id.
-  taken := '{}';
-  if not exists (select from outbox where id > p_after)
-    and not exists (select from outbox where id = any (p_gaps))
-    and not exists (select from outbox where id > p_from and id <= p_old)
+  select * into s from sequencer_progress where ctid = place;
+  if not found then
+    select p.ctid into place from sequencer_progress p;
+    select * into s from sequencer_progress where ctid = place;
+  end if;
+  v_since := least(s.since, v_day) - 1;
+  if not exists (select from event_bodies where id > s.taken and day between v_since and v_day + 1)
+    and not exists (
+      select from unnest(s.gaps + s.watched) gap join event_bodies b
+        on b.id >= lower(gap) and b.id < upper(gap) and b.day between v_since and v_day + 1)
+    and (s.stamp is not null or isempty(s.gaps) and s.since >= v_day)
+    and (s.stamp is null or s.stamp >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+      and s.stamp < pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
   then
     return;
   end if;
 
   perform lock_lease('sequencer', p_worker, p_epoch);
-
-  -- Usually there is one range to read, and nothing to sort.
-  if cardinality(p_gaps) = 0 and (p_old is null or p_after is null) then
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
-    from (
-      select id, ctid from outbox
-      where id > coalesce(p_after, p_from) and id <= coalesce(p_old, 9223372036854775807)
-      order by id limit p_limit
-    ) found;
-  else
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
-    from (
-      select id, ctid from (
-        (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
-        union all
-        (select id, ctid from outbox where id = any (p_gaps) order by id limit p_limit)
-        union all
-        (select id, ctid from outbox where id > p_after order by id limit p_limit)
-      ) candidates
-      order by id limit p_limit
-    ) found;
+  v_xid := pg_current_xact_id()::text::bigint;
+  v_horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  select * into s from sequencer_progress where ctid = place;
+  if not found then
+    place := null;
+    return;
   end if;
+  v_since := least(s.since, v_day) - 1;
 
-  -- By ctid, not by id: 10 % less work. Only the holder of the lease deletes rows, so none of these
-  -- has moved since it was found.
-  with gone as (
-    delete from outbox where ctid = any (v_tids)
-    returning id, app_no, type, key, payload, to_first, to_second, at
+  with found as materialized (
+    select * from (
+      (select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
+       where id > s.taken and day between v_since and v_day + 1 order by id limit p_limit)
+      union all
+      (select b.* from unnest(s.gaps + s.watched) gap cross join lateral (
+         select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
+         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1 order by id limit p_limit
+       ) b order by id limit p_limit)
+    ) candidates
+    order by id limit p_limit
   ), counted as (
-    select app_no, count(*) as n from gone group by app_no
+    select app_no, count(*) as n from found group by app_no
   ), advanced as (
     insert into positions as p (app_no, position)
     select app_no, n from counted order by app_no
@@ -1701,16 +1731,50 @@ begin
     returning app_no, position
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
-  ), placed as (
-    insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
-    select app_no, before + row_number() over (partition by app_no order by id),
-      type, key, payload, to_first, to_second, at, v_day
-    from gone join started using (app_no)
-    returning concat(
-      app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
-      ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e') as line
+  ), placed as materialized (
+    select found.*, before + row_number() over (partition by app_no order by id) as position
+    from found join started using (app_no)
+  ), stored as (
+    insert into event_positions (app_no, position, body_id, body_day, type, to_first, to_second, day)
+    select app_no, position, id, day, type, to_first, to_second, v_day from placed
   )
-  select string_agg(line, '') into live from placed;
+  select count(*), coalesce(array_agg(id), '{}'), coalesce(max(id), 0), string_agg(concat(
+    app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
+    ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e'), '')
+  into taken, v_ids, v_last, live from placed;
+
+  -- Usually there are no gaps.
+  if not isempty(s.gaps + s.watched) or v_last - s.taken <> taken and taken > 0 then
+    v_taken := (select coalesce(range_agg(int8range(id, id + 1)), '{}') from unnest(v_ids) id);
+    s.gaps := s.gaps - v_taken;
+    s.watched := s.watched - v_taken;
+  end if;
+
+  -- A step that hit its limit proves nothing about the remaining bodies.
+  if taken < p_limit then
+    if s.stamp < v_horizon then
+      s.watched := '{}';
+      s.since := greatest(s.since, s.stamp_day);
+      s.stamp := null;
+    end if;
+    if s.stamp is null or s.stamp > v_xid then
+      s.watched := s.watched + s.gaps;
+      s.gaps := '{}';
+      s.stamp := case when isempty(s.watched) and s.since >= v_day then null else v_xid end;
+      s.stamp_day := v_day;
+    end if;
+  end if;
+
+  if v_last > s.taken then
+    -- These are found after the stamp was drawn, so they wait for the next one.
+    if v_taken is not null then
+      s.gaps := s.gaps + (int8multirange(int8range(s.taken + 1, v_last + 1)) - v_taken);
+    end if;
+    s.taken := v_last;
+  end if;
+  update sequencer_progress set taken = s.taken, gaps = s.gaps, watched = s.watched,
+    stamp = s.stamp, stamp_day = s.stamp_day, since = s.since
+  where ctid = place returning ctid into place;
 end $$;
 
 CREATE FUNCTION public.set_blocks(p_app_no integer, p_uid text, p_others text[], p_blocked boolean) RETURNS SETOF text
@@ -2293,18 +2357,65 @@ CREATE TABLE public.blocks (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-CREATE TABLE public.events (
+CREATE SEQUENCE public.event_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.event_bodies (
+    id bigint DEFAULT nextval(
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN 'public.event_ids'::regclass
+    ELSE NULL::regclass
+END) NOT NULL,
     app_no integer NOT NULL,
-    "position" bigint NOT NULL,
+    day date DEFAULT ((clock_timestamp() AT TIME ZONE 'utc'::text))::date NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     type text NOT NULL,
     key text NOT NULL,
-    payload json NOT NULL,
     to_first text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     to_second text COLLATE pg_catalog."C",
-    at timestamp with time zone NOT NULL,
-    day date NOT NULL
+    active_uid text COLLATE pg_catalog."C",
+    counts_as text,
+    payload json NOT NULL
 )
 PARTITION BY RANGE (day);
+
+CREATE TABLE public.event_positions (
+    "position" bigint NOT NULL,
+    body_id bigint NOT NULL,
+    app_no integer NOT NULL,
+    day date NOT NULL,
+    body_day date NOT NULL,
+    type text NOT NULL,
+    to_first text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    to_second text COLLATE pg_catalog."C"
+)
+PARTITION BY RANGE (day);
+
+CREATE VIEW public.events AS
+ SELECT p.app_no,
+    p."position",
+    p.type,
+    b.key,
+    b.payload,
+    p.to_first,
+    p.to_second,
+    b.at,
+    p.day,
+    b.active_uid,
+    b.counts_as
+   FROM (public.event_positions p
+     CROSS JOIN LATERAL ( SELECT event_bodies.key,
+            event_bodies.payload,
+            event_bodies.at,
+            event_bodies.active_uid,
+            event_bodies.counts_as
+           FROM public.event_bodies
+          WHERE ((event_bodies.id = p.body_id) AND (event_bodies.day = p.body_day))
+         OFFSET 0) b);
 
 CREATE TABLE public.former_members (
     app_no integer NOT NULL,
@@ -2400,28 +2511,46 @@ CREATE TABLE public.muids (
     message_id bigint
 );
 
-CREATE SEQUENCE public.outbox_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+CREATE TABLE public.sequencer_progress (
+    taken bigint DEFAULT 0 NOT NULL,
+    gaps int8multirange DEFAULT '{}'::int8multirange NOT NULL,
+    watched int8multirange DEFAULT '{}'::int8multirange NOT NULL,
+    stamp bigint,
+    stamp_day date,
+    since date DEFAULT '-infinity'::date NOT NULL
+);
 
-CREATE TABLE public.outbox (
-    id bigint DEFAULT nextval(
-CASE
-    WHEN (pg_current_xact_id() IS NOT NULL) THEN 'public.outbox_id_seq'::regclass
-    ELSE NULL::regclass
-END) NOT NULL,
-    app_no integer NOT NULL,
-    type text NOT NULL,
-    key text NOT NULL,
-    payload json NOT NULL,
-    to_first text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    to_second text COLLATE pg_catalog."C",
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_insert_threshold='-1');
+CREATE VIEW public.outbox AS
+ SELECT event_bodies.id,
+    event_bodies.app_no,
+    event_bodies.type,
+    event_bodies.key,
+    event_bodies.payload,
+    event_bodies.at,
+    event_bodies.day
+   FROM public.event_bodies
+  WHERE ((event_bodies.id > ( SELECT sequencer_progress.taken
+           FROM public.sequencer_progress)) AND (event_bodies.day >= ( SELECT (sequencer_progress.since - 1)
+           FROM public.sequencer_progress)))
+UNION ALL
+ SELECT b.id,
+    b.app_no,
+    b.type,
+    b.key,
+    b.payload,
+    b.at,
+    b.day
+   FROM ((public.sequencer_progress p
+     CROSS JOIN LATERAL unnest((p.gaps + p.watched)) gap(gap))
+     CROSS JOIN LATERAL ( SELECT event_bodies.id,
+            event_bodies.app_no,
+            event_bodies.type,
+            event_bodies.key,
+            event_bodies.payload,
+            event_bodies.at,
+            event_bodies.day
+           FROM public.event_bodies
+          WHERE ((event_bodies.id >= lower(gap.gap)) AND (event_bodies.id < upper(gap.gap)) AND (event_bodies.day >= (p.since - 1)))) b);
 
 CREATE TABLE public.positions (
     app_no integer NOT NULL,
@@ -2730,8 +2859,11 @@ ALTER TABLE ONLY public.conversations
 ALTER TABLE ONLY public.conversations
     ADD CONSTRAINT conversations_pkey PRIMARY KEY (app_no, no);
 
-ALTER TABLE ONLY public.events
-    ADD CONSTRAINT events_pkey PRIMARY KEY (app_no, "position", day);
+ALTER TABLE ONLY public.event_bodies
+    ADD CONSTRAINT event_bodies_pkey PRIMARY KEY (id, day);
+
+ALTER TABLE ONLY public.event_positions
+    ADD CONSTRAINT event_positions_pkey PRIMARY KEY (app_no, "position", day);
 
 ALTER TABLE ONLY public.former_members
     ADD CONSTRAINT former_members_pkey PRIMARY KEY (app_no, uid, conversation);
@@ -2777,9 +2909,6 @@ ALTER TABLE ONLY public.migrations
 
 ALTER TABLE ONLY public.muids
     ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);
-
-ALTER TABLE ONLY public.outbox
-    ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.positions
     ADD CONSTRAINT positions_pkey PRIMARY KEY (app_no);
@@ -2889,9 +3018,11 @@ CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, u
 
 CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
 
-CREATE INDEX events_first ON ONLY public.events USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
+CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
 
-CREATE INDEX events_second ON ONLY public.events USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
+CREATE INDEX event_positions_late ON ONLY public.event_positions USING btree (body_day) WHERE (body_day < day);
+
+CREATE INDEX event_positions_second ON ONLY public.event_positions USING btree (app_no, to_second, "position") WHERE (to_second IS NOT NULL);
 
 CREATE INDEX former_members_at ON public.former_members USING btree (at);
 

@@ -169,16 +169,28 @@ export interface CellRows {
     blocked_one: boolean
     blocked_other: boolean
   }
-  events: {
+  event_bodies: {
+    id: number
     app_no: number
-    position: number
+    day: string
+    at: Date
     type: string
     key: string
-    payload: unknown
     to_first: string
     to_second: string | null
-    at: Date
+    active_uid: string | null
+    counts_as: string | null
+    payload: unknown
+  }
+  event_positions: {
+    position: number
+    body_id: number
+    app_no: number
     day: string
+    body_day: string
+    type: string
+    to_first: string
+    to_second: string | null
   }
   former_members: {
     app_no: number
@@ -320,16 +332,6 @@ export interface CellRows {
     target: string
     message_id: number | null
   }
-  outbox: {
-    id: number
-    app_no: number
-    type: string
-    key: string
-    payload: unknown
-    to_first: string
-    to_second: string | null
-    at: Date
-  }
   positions: {
     app_no: number
     position: number
@@ -418,6 +420,14 @@ export interface CellRows {
     after_id: number
     messages: number
     version: number
+  }
+  sequencer_progress: {
+    taken: number
+    gaps: string
+    watched: string
+    stamp: number | null
+    stamp_day: string | null
+    since: string
   }
   thread_users: {
     app_no: number

@@ -66,11 +66,11 @@ test('an event gets its id after its transaction', async (t) => {
       assert new.id is not null and pg_current_xact_id_if_assigned() is not null;
       return new;
     end $$;
-    create trigger check_order before insert on outbox for each row execute function check_order()`,
+    create trigger check_order before insert on event_bodies for each row execute function check_order()`,
   )
   await queryAt(
     url,
-    `insert into outbox (app_no, type, key, payload)
+    `insert into event_bodies (app_no, type, key, payload)
      select 1, 'app.settings.updated', 'app', '{}' from generate_series(1, 3)`,
   )
 })

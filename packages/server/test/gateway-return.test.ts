@@ -7,7 +7,7 @@ import { suite, type TestContext } from 'node:test'
 import { cpuOfTree, parentOf } from '../bench/cpu.ts'
 import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
 import { type TestApp, useServer } from './kit.ts'
-import { rows } from './log-writers.ts'
+import { addToLog, rows } from './log-writers.ts'
 import { LONG } from './long.ts'
 import { type Serving, startServing } from './loquat.ts'
 import { assertWithin, timedTest } from './timed-test.ts'
@@ -56,6 +56,12 @@ async function log({ no, cell }: TestApp, from: number, upto: number): Promise<v
   for (let start = from; start < upto; start += AT_ONCE) {
     await rows(
       cell.db,
+      `insert into positions as p (app_no, position) values ($1::int, $2::int)
+       on conflict (app_no) do update set position = p.position + excluded.position`,
+      [no, Math.min(start + AT_ONCE, upto) - start],
+    )
+    await addToLog(
+      cell.db,
       `with sent as (
          select n, case when n % ${TO_GROUP} = 0 then 'group' else 'user' end as kind,
            case when n % ${TO_GROUP} = 0
@@ -64,21 +70,17 @@ async function log({ no, cell }: TestApp, from: number, upto: number): Promise<v
            case when n % ${TO_GROUP} = 0 then 'g' || (n / ${TO_GROUP}) % ${GROUPS}
              else 'u' || (n::bigint * 7 + 1) % ${DEVICES} end as receiver
          from generate_series($2::int, $3::int - 1) n
-       ), moved as (
-         insert into positions as p (app_no, position) values ($1::int, $3::int - $2::int)
-         on conflict (app_no) do update set position = p.position + excluded.position
-         returning position
        )
-       insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
-       select $1::int, position - $3 + n + 1, 'message.sent', 'conversation:' || receiver,
+       select $1::int, p.position - $3 + n + 1, 'message.sent', 'conversation:' || receiver,
          json_build_object('message', json_build_object('id', n::text, 'conversationId', receiver,
            'sender', sender, 'receiver', receiver, 'receiverType', kind, 'category', 'message',
            'type', 'text', 'sentAt', 1800000000, 'updatedAt', 1800000000,
            'data', json_build_object('text', repeat('word ', 20), 'entities', repeat('x', 400)))),
+         now(), (now() at time zone 'utc')::date,
          case kind when 'group' then 'group:' || receiver else 'user:' || sender end,
          case when kind = 'user' and receiver <> sender then 'user:' || receiver end,
-         now(), (now() at time zone 'utc')::date
-       from sent, moved`,
+         sender, 'messages.' || kind || '.message'
+       from sent, positions p where p.app_no = $1`,
       [no, start, Math.min(start + AT_ONCE, upto)],
     )
   }

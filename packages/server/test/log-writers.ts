@@ -13,6 +13,26 @@ export async function rows<R extends object>(db: Executor, text: string, values:
   return (await db.query<R & Record<string, unknown>>({ name: '', text, values })).rows
 }
 
+/**
+ * Adds the selected events to the log, as if they had been announced and sequenced: app_no, position, type, key,
+ * payload, at, day, to_first, to_second, active_uid, counts_as. Their bodies have ids that no sequencer takes.
+ */
+export const addToLog = (db: Executor, selected: string, values: unknown[] = []) =>
+  rows(
+    db,
+    `with given as materialized (
+       select -nextval('event_ids') as id, selected.* from (${selected}) selected (
+         app_no, position, type, key, payload, at, day, to_first, to_second, active_uid, counts_as)
+     ), bodies as (
+       insert into event_bodies (id, day, app_no, type, key, payload, at, active_uid, counts_as)
+       select id, day, app_no, type, key, payload, at, active_uid, counts_as from given
+     )
+     insert into event_positions
+       (app_no, position, type, body_id, body_day, day, to_first, to_second)
+     select app_no, position, type, id, day, day, to_first, to_second from given`,
+    values,
+  )
+
 /** Announces the event number `n` of an app. */
 export function announceNumber(tx: Tx, app: TestApp, n: number): Promise<void> {
   const payload = { settings: { n } }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { maintainPartitions } from '../src/platform/events/partitions.ts'
+import { maintainEventLog, maintainPartitions } from '../src/platform/events/partitions.ts'
 import { cloneDatabase, dropDatabase } from './databases.ts'
 import { until } from './until.ts'
 
@@ -9,10 +9,10 @@ const RETENTION = 14
 const DAY_MS = 86_400_000
 const dayAfter = (days: number, from = Date.now()) =>
   new Date(from + days * DAY_MS).toISOString().slice(0, 10)
-const nameOf = (day: string) => `events_${day.replaceAll('-', '')}`
+const nameOf = (day: string) => `event_positions_${day.replaceAll('-', '')}`
 const week = (from = Date.now()) => Array.from({ length: 8 }, (_, ahead) => dayAfter(ahead, from))
 
-/** A clone of a cell without any partitions of its events table. */
+/** A clone of a cell without any partitions of its positions. */
 async function emptyCell(t: TestContext): Promise<string> {
   const url = await cloneDatabase('cell')
   t.after(() => dropDatabase(url))
@@ -32,15 +32,15 @@ async function connect(t: TestContext, url: string): Promise<pg.Client> {
 async function partitions(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(`
     select relname as name from pg_class
-    where relname ~ '^events_\\d+$' and relkind = 'r' order by relname`)
+    where relname ~ '^event_positions_\\d+$' and relkind = 'r' order by relname`)
   return rows.map(({ name }) => name)
 }
 
-const insert = (client: pg.Client, position: number, day: string) =>
+const insert = (client: pg.Client, position: number, day: string, bodyDay = day) =>
   client.query(
-    `insert into events (app_no, position, type, key, payload, at, day)
-     values (1, $1, 'app.created', 'app', '{}', now(), $2)`,
-    [position, day],
+    `insert into event_positions (app_no, position, type, body_id, body_day, day)
+     values (1, $1, 'app.created', $1, $3, $2)`,
+    [position, day, bodyDay],
   )
 
 /** Waits until a detach waits for older transactions, and returns its process id. */
@@ -73,10 +73,28 @@ suite('partitions of the event log', () => {
     assert.deepEqual(await partitions(await connect(t, url)), kept)
   })
 
+  test('keep bodies that have no position yet, or a later one', async (t) => {
+    const url = await emptyCell(t)
+    const client = await connect(t, url)
+    await maintainEventLog(url, RETENTION)
+    const bodiesAfter = async (days: number) => {
+      const { dropped } = await maintainEventLog(url, RETENTION, Date.now() + days * DAY_MS)
+      return dropped.filter((name) => name.startsWith('event_bodies'))
+    }
+    const bodies = (days: number) => `event_bodies_${dayAfter(days).replaceAll('-', '')}`
+    assert.deepEqual(await bodiesAfter(RETENTION + 2), [], 'the sequencer is away')
+    await client.query('update sequencer_progress set since = $1', [dayAfter(1)])
+    assert.deepEqual(await bodiesAfter(RETENTION + 2), [bodies(0)], 'it is behind')
+    await client.query('update sequencer_progress set since = $1', [dayAfter(20)])
+    await insert(client, 1, dayAfter(4), dayAfter(2))
+    assert.deepEqual(await bodiesAfter(RETENTION + 4), [bodies(1)], 'a position was late')
+    assert.deepEqual(await bodiesAfter(RETENTION + 5), [2, 3, 4].map(bodies))
+  })
+
   test('are attached if that was interrupted', async (t) => {
     const url = await emptyCell(t)
     const client = await connect(t, url)
-    await client.query(`create table ${nameOf(dayAfter(3))} (like events including all)`)
+    await client.query(`create table ${nameOf(dayAfter(3))} (like event_positions including all)`)
     assert.deepEqual((await maintainPartitions(url, RETENTION)).made, week())
     await insert(client, 1, dayAfter(3))
   })
@@ -85,9 +103,10 @@ suite('partitions of the event log', () => {
     const url = await emptyCell(t)
     await maintainPartitions(url, RETENTION)
     const [reader, client] = [await connect(t, url), await connect(t, url)]
-    const detach = (days: number) => `alter table events detach partition ${nameOf(dayAfter(days))}`
+    const detach = (days: number) =>
+      `alter table event_positions detach partition ${nameOf(dayAfter(days))}`
     await client.query(detach(1))
-    await reader.query('begin; select from events')
+    await reader.query('begin; select from event_positions')
     const cut = await connect(t, url)
     const interrupted = assert.rejects(cut.query(`${detach(0)} concurrently`))
     await client.query('select pg_cancel_backend($1)', [await waitingDetach(client)])
@@ -106,14 +125,14 @@ suite('partitions of the event log', () => {
     await maintainPartitions(url, RETENTION)
     const [reader, writer] = [await connect(t, url), await connect(t, url)]
     await reader.query('begin')
-    await reader.query('select from events')
+    await reader.query('select from event_positions')
     const keeping = maintainPartitions(url, RETENTION, Date.now() + 15 * DAY_MS)
     await waitingDetach(writer)
 
     await writer.query(`set lock_timeout = '500ms'`)
     await insert(writer, 1, dayAfter(2))
-    assert.equal((await writer.query('select from events')).rowCount, 1)
-    assert.equal((await reader.query('select from events')).rowCount, 1)
+    assert.equal((await writer.query('select from event_positions')).rowCount, 1)
+    assert.equal((await reader.query('select from event_positions')).rowCount, 1)
     await reader.query('commit')
     assert.deepEqual((await keeping).dropped, [nameOf(dayAfter(0))])
   })
@@ -123,7 +142,7 @@ suite('partitions of the event log', () => {
     await maintainPartitions(url, RETENTION)
     const reader = await connect(t, url)
     await reader.query('begin')
-    await reader.query('select from events')
+    await reader.query('select from event_positions')
     const later = Date.now() + 15 * DAY_MS
     assert.deepEqual((await maintainPartitions(url, RETENTION, later)).dropped, [])
     await reader.query('commit')

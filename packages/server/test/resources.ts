@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
 import type { CallOptions, TestApp } from './kit.ts'
+import { addToLog, rows } from './log-writers.ts'
 
 /** Ids by the name of their parameter. */
 export type Ids = Record<string, string>
@@ -80,12 +81,13 @@ async function talk(app: TestApp, { uid, guid, onBehalfOf = '' }: Ids): Promise<
 
 /** Logs the app's first event, as the sequencer would. */
 async function sequenced(app: TestApp): Promise<Sample> {
-  const statements = [
-    `insert into positions (app_no, position) values ($1, 1) on conflict do nothing`,
-    `insert into events (app_no, position, type, key, payload, at, day)
-     values ($1, 1, 'app.created', 'app', '{}', now(), now()::date) on conflict do nothing`,
-  ]
-  for (const text of statements) await app.cell.db.query({ name: '', text, values: [app.no] })
+  const { db } = app.cell
+  const text = 'insert into positions (app_no, position) values ($1, 1) on conflict do nothing'
+  await rows(db, text, [app.no])
+  const event = `select $1::int, 1, 'app.created', 'app', '{}'::json, now(), now()::date, '', null, null, null`
+  await addToLog(db, `${event} where not exists (select from event_positions where app_no = $1)`, [
+    app.no,
+  ])
   return { body: { from: 1, to: 1 } }
 }
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { countActive, findPeak, listCounts, rollUp } from '../src/areas/stats/queries.ts'
 import type { Query } from '../src/platform/db/query.ts'
 import { type TestApp, useServer } from './kit.ts'
-import { rows } from './log-writers.ts'
+import { addToLog, rows } from './log-writers.ts'
 import { LONG } from './long.ts'
 import { startServing } from './loquat.ts'
 import { until } from './until.ts'
@@ -132,11 +132,11 @@ suite('distinct users', () => {
 async function addMessages({ cell, no }: TestApp, count: number) {
   const message = `json_build_object('message', json_build_object('sender', 'u' || n % 300,
     'receiverType', 'user', 'category', 'message', 'data', '{}'::json))`
-  await rows(
+  await addToLog(
     cell.db,
-    `insert into events (app_no, position, type, key, payload, at, day)
-     select ${no}, 1000 + n, 'message.sent', 'k', ${message},
-       now() - n % 5 * interval '1 day', (now() at time zone 'UTC')::date
+    `select ${no}, 1000 + n, 'message.sent', 'k', ${message},
+       now() - n % 5 * interval '1 day', (now() at time zone 'UTC')::date,
+       '', null, 'u' || n % 300, 'messages.user.message'
      from generate_series(1, ${count}) n`,
   )
   for (let full = true; full; ) {

@@ -78,7 +78,7 @@ async function announce(appNos: number[]): Promise<string[]> {
   })
   await rows(
     cell().db,
-    `insert into outbox (app_no, type, key, payload)
+    `insert into event_bodies (app_no, type, key, payload)
      select app_no, 'message.sent', 'conversation:' || text,
        json_build_object('message', json_build_object('text', text))
      from unnest($1::int[], $2::text[]) as e (app_no, text)`,

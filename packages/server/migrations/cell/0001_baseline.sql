@@ -72,50 +72,96 @@ create table leases (
   epoch bigint not null
 );
 
--- An action inserts its event into outbox in its own transaction, after its locks and writes. The
--- sequencer moves committed rows to events and assigns positions: 1, 2, 3 … per app, without gaps.
+-- An action inserts the body of its event in its own transaction, after its locks and writes. The
+-- sequencer assigns positions to committed bodies: 1, 2, 3 … per app, without gaps.
 -- docs/decisions/0005-sequencer.md explains why it skips nothing.
 
 -- cache 1: all sessions draw ids in one order.
-create sequence outbox_id_seq cache 1;
+create sequence event_ids cache 1;
 
-create table outbox (
+create table event_bodies (
   -- A transaction gets its own id before its rows get theirs: the argument is computed first. So the
   -- sequencer can wait for the transaction that an id belongs to. A default costs less than a trigger.
-  id bigint primary key default nextval(
-    case when pg_current_xact_id() is not null then 'outbox_id_seq'::regclass end),
+  id bigint not null default nextval(
+    case when pg_current_xact_id() is not null then 'event_ids'::regclass end),
   app_no int not null,
+  -- When it was inserted (UTC): the partition.
+  day date not null default (clock_timestamp() at time zone 'utc')::date,
+  at timestamptz not null default clock_timestamp(),
   type text not null,
   -- The order key: the conversation, otherwise the user or group. Events with the same one stay in order.
   key text not null,
-  payload json not null,
   -- The topics under which reconnecting devices find it: `user:…`, `group:…`, `*` (everyone), '' (none).
   to_first text collate "C" not null default '',
   to_second text collate "C",
-  at timestamptz not null default clock_timestamp()
-) with (
-  -- Rows live for milliseconds: vacuum by row count, not by a share of an empty table.
-  autovacuum_vacuum_scale_factor = 0,
-  autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_threshold = -1
-);
-
-create table events (
-  app_no int not null,
-  position bigint not null,
-  type text not null,
-  key text not null,
+  -- For usage counts, which would otherwise have to parse the payload. The user whose activity it shows:
+  -- neither the app nor an agent.
+  active_uid text collate "C",
+  -- What it counts as, besides its type: `messages.user.message`.
+  counts_as text,
   payload json not null,
-  to_first text collate "C" not null default '',
-  to_second text collate "C",
-  -- When it happened.
-  at timestamptz not null,
+  primary key (id, day)
+) partition by range (day);
+
+create table event_positions (
+  position bigint not null,
+  body_id bigint not null,
+  app_no int not null,
   -- When it got its position (UTC): the partition.
   day date not null,
+  body_day date not null,
+  -- What readers look for is here too; the rest is read from the body.
+  type text not null,
+  to_first text collate "C" not null default '',
+  to_second text collate "C",
   primary key (app_no, position, day)
 ) partition by range (day);
-create index events_first on events (app_no, to_first, position) where to_first <> '';
-create index events_second on events (app_no, to_second, position) where to_second is not null;
+create index event_positions_first on event_positions (app_no, to_first, position)
+  where to_first <> '';
+create index event_positions_second on event_positions (app_no, to_second, position)
+  where to_second is not null;
+-- Few: at midnight, and after the sequencer was away. Their bodies must stay as long as they do.
+create index event_positions_late on event_positions (body_day) where body_day < day;
+
+-- The log: all events with positions. The subquery with `offset 0` always becomes an index lookup for
+-- each position, never a hash of all bodies.
+create view events as
+select p.app_no, p.position, p.type, b.key, b.payload, p.to_first, p.to_second, b.at, p.day,
+  b.active_uid, b.counts_as
+from event_positions p cross join lateral (
+  select key, payload, at, active_uid, counts_as from event_bodies
+  where id = p.body_id and day = p.body_day
+  offset 0
+) b;
+
+-- Which bodies have positions: one row, updated in the transaction that assigns them.
+create table sequencer_progress (
+  -- Bodies above this id have no position.
+  taken bigint not null default 0,
+  -- Lower ids without a position: their transactions are still open, or were rolled back.
+  gaps int8multirange not null default '{}',
+  -- Gaps whose transactions have lower ids than `stamp`. Once these have ended, the gaps are forgotten.
+  watched int8multirange not null default '{}',
+  stamp bigint,
+  -- The day on which the stamp was drawn.
+  stamp_day date,
+  -- No body of an earlier day will need a position any more.
+  since date not null default '-infinity'
+);
+insert into sequencer_progress default values;
+
+-- Committed events that have no position yet.
+create view outbox as
+select id, app_no, type, key, payload, at, day from event_bodies
+where id > (select taken from sequencer_progress)
+  and day >= (select since - 1 from sequencer_progress)
+union all
+select b.id, b.app_no, b.type, b.key, b.payload, b.at, b.day
+from sequencer_progress p cross join unnest(p.gaps + p.watched) gap
+cross join lateral (
+  select id, app_no, type, key, payload, at, day from event_bodies
+  where id >= lower(gap) and id < upper(gap) and day >= p.since - 1
+) b;
 
 -- The last position of each app.
 create table positions (

@@ -22,21 +22,22 @@ const DELETED_GROUPS = `
 /** The next events of a log, by its primary key. */
 export const listLogged = query<{ appNo: number; after: number; limit: number }, LoggedRow>(
   'gateway.listLogged',
-  `select ${LOGGED} from events
-   where app_no = :appNo and position > :after order by position limit :limit`,
+  `select ${LOGGED} from logged_events(:appNo, :after, :limit::int) order by position`,
 )
 
-/** The newest `limit` events, as far as they are at most two minutes old. By the primary key, without gaps. */
+/** The newest `limit` events, as far as they are at most two minutes old. Reads one that is older, and no more. */
 export const listNewest = query<{ appNo: number; limit: number }, LoggedRow>(
   'gateway.listNewest',
-  `with newest as (
-     select events.position, events.at from positions p
-     join events on events.app_no = :appNo and events.position > p.position - :limit::int
-     where p.app_no = :appNo
+  `with bound as (
+     select position - :limit::int as before from positions where app_no = :appNo
+   ), old as (
+     select position as last from events
+     where app_no = :appNo and position > (select before from bound)
+       and at <= now() - interval '2 minutes'
+     order by position desc limit 1
    )
-   select ${LOGGED} from events
-   where app_no = :appNo
-     and position >= (select min(position) from newest where at > now() - interval '2 minutes')
+   select ${LOGGED} from bound left join old on true
+   cross join lateral logged_events(:appNo, greatest(before, last), :limit::int)
    order by position`,
 )
 
@@ -105,7 +106,8 @@ export const findResumePoint = query<
 >(
   'gateway.findResumePoint',
   `with next as (
-     select max(day) as day from events where app_no = :appNo and position = :after::bigint + 1
+     select max(day) as day from event_positions
+     where app_no = :appNo and position = :after::bigint + 1
    )
    select next.day::text, coalesce((
        select json_agg(json_build_object('guid', guid, 'order_key', order_key))
@@ -117,26 +119,33 @@ export const findResumePoint = query<
 
 type Range = { appNo: number; after: number; upto: number; day: string; limit: number }
 
+/** The bodies of the positions that were found, each by its primary key. */
+const BODIES = `cross join lateral (
+     select key, at, payload from event_bodies where id = found.body_id and day = found.body_day
+     offset 0
+   ) body`
+
 /** Events addressed to one user or to everyone: three ranges of the topic indexes. */
 export const listForUser = query<Range & { topic: string; everyone: string }, LoggedRow>(
   'gateway.listForUser',
   `select ${LOGGED} from (
-     (select position, type, key, at, payload from events
+     (select position, type, body_id, body_day from event_positions
       where app_no = :appNo and to_first = :topic and to_first <> ''
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
      union all
-     (select position, type, key, at, payload from events
+     (select position, type, body_id, body_day from event_positions
       where app_no = :appNo and to_first = :everyone and to_first <> ''
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
      union all
-     (select position, type, key, at, payload from events
+     (select position, type, body_id, body_day from event_positions
       where app_no = :appNo and to_second = :topic
         and position > :after and position <= :upto and day >= :day::date
       order by position limit :limit)
-   ) found
-   order by position limit :limit`,
+     order by position limit :limit
+   ) found ${BODIES}
+   order by position`,
 )
 
 /**
@@ -148,15 +157,18 @@ export const listForGroups = query<
   LoggedRow
 >(
   'gateway.listForGroups',
-  `select ${LOGGED} from json_to_recordset(:spans::json)
-     as span (topic text, after bigint, upto bigint)
-   cross join lateral (
-     select position, type, key, at, payload from events
-     where app_no = :appNo and to_first = span.topic and to_first <> ''
-       and position > span.after and position <= span.upto and day >= :day::date
+  `select ${LOGGED} from (
+     select chosen.* from json_to_recordset(:spans::json)
+       as span (topic text, after bigint, upto bigint)
+     cross join lateral (
+       select position, type, body_id, body_day from event_positions
+       where app_no = :appNo and to_first = span.topic and to_first <> ''
+         and position > span.after and position <= span.upto and day >= :day::date
+       order by position limit :limit
+     ) chosen
      order by position limit :limit
-   ) found
-   order by position limit :limit`,
+   ) found ${BODIES}
+   order by position`,
 )
 
 /** Fails as a send would if the user may not send messages there. Otherwise returns the user's record as JSON. */

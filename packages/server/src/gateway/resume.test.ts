@@ -31,7 +31,9 @@ const sources = {
   'from the log': async (app: TestApp): Promise<Service> => {
     await sequenced(app)
     // A new process keeps events that are less than two minutes old.
-    await sql(app, `update events set at = at - interval '1 hour' where app_no = $1`, [app.no])
+    await sql(app, `update event_bodies set at = at - interval '1 hour' where app_no = $1`, [
+      app.no,
+    ])
     const service = await serve(readConfig(server.env), ['gateway'])
     started.push(service)
     return service
@@ -163,7 +165,7 @@ for (const [source, startGateway] of Object.entries(sources)) {
         const position = await visit(app, 'ben')
         await sql(
           app,
-          `insert into outbox (app_no, type, key, payload, to_first)
+          `insert into event_bodies (app_no, type, key, payload, to_first)
            select $1, 'message.saved', 'user:ben',
              json_build_object('uid', 'ben', 'messageId', repeat('1', ${size})), 'user:ben'
            from generate_series(1, ${count})`,
@@ -186,7 +188,7 @@ for (const [source, startGateway] of Object.entries(sources)) {
       await app.users('ben')
       for (const position of [1_000_000, 0]) {
         await sequenced(app)
-        await sql(app, 'delete from events where app_no = $1 and position < 3', [app.no])
+        await sql(app, 'delete from event_positions where app_no = $1 and position < 3', [app.no])
         const device = await resume(app, 'ben', position)
         if (source === 'from the log' || position > 0) await device.waitFor('session.reload')
         await device.close()

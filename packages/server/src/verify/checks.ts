@@ -317,7 +317,13 @@ export const checks: Check[] = [
   {
     what: 'event positions have no gaps',
     sql: `select 'events' as id, count(*) as stored, max(position) - min(position) + 1 as counted
-      from events where app_no = $1
+      from event_positions where app_no = $1
       having count(*) <> max(position) - min(position) + 1`,
+  },
+  {
+    what: 'events with a position have a body',
+    sql: `select position as id, body_id::text as stored, '' as counted
+      from event_positions p where app_no = $1 and not exists (
+        select from event_bodies b where b.id = p.body_id and b.day = p.body_day)`,
   },
 ]

@@ -1,74 +1,87 @@
--- The outbox and the log of events. Lock order: lease, outbox rows, positions by app_no.
+-- The bodies and positions of events. Lock order: lease, positions by app_no, sequencer_progress.
 --
--- Any function may insert events, one or many with a statement, as the last thing it does. The
--- column's default assigns the transaction its id before the row gets its own.
+-- Any function may insert bodies, one or many with a statement, as the last thing it does. The
+-- default of the id assigns the transaction its own id first.
 
 /*
  * One step of the sequencer in one call, so that a process that stops in between holds no lock. It
- * takes at most p_limit committed rows in id order: ids above p_from up to p_old (left by the
- * previous sequencer), the ids p_gaps, and ids above p_after. It never visits rows that it took
- * before, which a long snapshot may keep in the index.
+ * assigns positions to at most p_limit committed bodies in id order, and stores which ones in the
+ * same transaction. It reads gaps and ids above the last one, never a body that has a position.
  *
- * Every transaction with an id below `horizon` had ended before the function looked for rows.
+ * A gap is forgotten once every transaction that could fill it has ended: the gap was found before
+ * `stamp` was drawn, so its owner has a lower transaction id, and every transaction below
+ * v_horizon had ended before the step looked. The same stamp proves that nothing more can be
+ * inserted with an earlier day. A stamp from the future was drawn by a cluster that this database
+ * was restored from.
+ *
+ * `place` is where the previous step left the row of sequencer_progress, or null. Without it, a step
+ * would visit all versions of the row that a long snapshot keeps.
+ *
  * `live` is the text to publish: `app_no {event}` for each event, terminated by a character that
  * JSON can't contain.
  */
 create or replace function sequence_events(
-  p_worker uuid, p_epoch bigint,
-  p_from bigint, p_old bigint, p_after bigint, p_gaps bigint[], p_limit int,
-  out taken bigint[], out horizon bigint, out live text
+  p_worker uuid, p_epoch bigint, p_limit int, inout place tid, out taken int, out live text
 )
 language plpgsql
--- The table is nearly always empty, so a full scan looks cheap. While a backup runs, it isn't.
+-- New partitions look empty, so a full scan of them looks cheap.
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 declare
   v_day date := (clock_timestamp() at time zone 'utc')::date;
-  v_tids tid[];
+  -- A day earlier, in case the clock was put back.
+  v_since date;
+  v_horizon bigint;
+  v_xid bigint;
+  v_ids bigint[];
+  v_last bigint;
+  v_taken int8multirange;
+  s sequencer_progress;
 begin
-  horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  taken := 0;
 
   -- Idle polls write nothing and use no transaction id.
-  taken := '{}';
-  if not exists (select from outbox where id > p_after)
-    and not exists (select from outbox where id = any (p_gaps))
-    and not exists (select from outbox where id > p_from and id <= p_old)
+  select * into s from sequencer_progress where ctid = place;
+  if not found then
+    select p.ctid into place from sequencer_progress p;
+    select * into s from sequencer_progress where ctid = place;
+  end if;
+  v_since := least(s.since, v_day) - 1;
+  if not exists (select from event_bodies where id > s.taken and day between v_since and v_day + 1)
+    and not exists (
+      select from unnest(s.gaps + s.watched) gap join event_bodies b
+        on b.id >= lower(gap) and b.id < upper(gap) and b.day between v_since and v_day + 1)
+    and (s.stamp is not null or isempty(s.gaps) and s.since >= v_day)
+    and (s.stamp is null or s.stamp >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+      and s.stamp < pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
   then
     return;
   end if;
 
   perform lock_lease('sequencer', p_worker, p_epoch);
-
-  -- Usually there is one range to read, and nothing to sort.
-  if cardinality(p_gaps) = 0 and (p_old is null or p_after is null) then
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
-    from (
-      select id, ctid from outbox
-      where id > coalesce(p_after, p_from) and id <= coalesce(p_old, 9223372036854775807)
-      order by id limit p_limit
-    ) found;
-  else
-    select coalesce(array_agg(id), '{}'), array_agg(ctid) into taken, v_tids
-    from (
-      select id, ctid from (
-        (select id, ctid from outbox where id > p_from and id <= p_old order by id limit p_limit)
-        union all
-        (select id, ctid from outbox where id = any (p_gaps) order by id limit p_limit)
-        union all
-        (select id, ctid from outbox where id > p_after order by id limit p_limit)
-      ) candidates
-      order by id limit p_limit
-    ) found;
+  v_xid := pg_current_xact_id()::text::bigint;
+  v_horizon := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  select * into s from sequencer_progress where ctid = place;
+  if not found then
+    place := null;
+    return;
   end if;
+  v_since := least(s.since, v_day) - 1;
 
-  -- By ctid, not by id: 10 % less work. Only the holder of the lease deletes rows, so none of these
-  -- has moved since it was found.
-  with gone as (
-    delete from outbox where ctid = any (v_tids)
-    returning id, app_no, type, key, payload, to_first, to_second, at
+  with found as materialized (
+    select * from (
+      (select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
+       where id > s.taken and day between v_since and v_day + 1 order by id limit p_limit)
+      union all
+      (select b.* from unnest(s.gaps + s.watched) gap cross join lateral (
+         select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
+         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1 order by id limit p_limit
+       ) b order by id limit p_limit)
+    ) candidates
+    order by id limit p_limit
   ), counted as (
-    select app_no, count(*) as n from gone group by app_no
+    select app_no, count(*) as n from found group by app_no
   ), advanced as (
     insert into positions as p (app_no, position)
     select app_no, n from counted order by app_no
@@ -76,14 +89,72 @@ begin
     returning app_no, position
   ), started as (
     select app_no, position - n as before from advanced join counted using (app_no)
-  ), placed as (
-    insert into events (app_no, position, type, key, payload, to_first, to_second, at, day)
-    select app_no, before + row_number() over (partition by app_no order by id),
-      type, key, payload, to_first, to_second, at, v_day
-    from gone join started using (app_no)
-    returning concat(
-      app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
-      ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e') as line
+  ), placed as materialized (
+    select found.*, before + row_number() over (partition by app_no order by id) as position
+    from found join started using (app_no)
+  ), stored as (
+    insert into event_positions (app_no, position, body_id, body_day, type, to_first, to_second, day)
+    select app_no, position, id, day, type, to_first, to_second, v_day from placed
   )
-  select string_agg(line, '') into live from placed;
+  select count(*), coalesce(array_agg(id), '{}'), coalesce(max(id), 0), string_agg(concat(
+    app_no, ' {"position":', position, ',"type":"', type, '","key":', to_json(key),
+    ',"at":', floor(date_part('epoch', at)), ',"payload":', payload, E'}\x1e'), '')
+  into taken, v_ids, v_last, live from placed;
+
+  -- Usually there are no gaps.
+  if not isempty(s.gaps + s.watched) or v_last - s.taken <> taken and taken > 0 then
+    v_taken := (select coalesce(range_agg(int8range(id, id + 1)), '{}') from unnest(v_ids) id);
+    s.gaps := s.gaps - v_taken;
+    s.watched := s.watched - v_taken;
+  end if;
+
+  -- A step that hit its limit proves nothing about the remaining bodies.
+  if taken < p_limit then
+    if s.stamp < v_horizon then
+      s.watched := '{}';
+      s.since := greatest(s.since, s.stamp_day);
+      s.stamp := null;
+    end if;
+    if s.stamp is null or s.stamp > v_xid then
+      s.watched := s.watched + s.gaps;
+      s.gaps := '{}';
+      s.stamp := case when isempty(s.watched) and s.since >= v_day then null else v_xid end;
+      s.stamp_day := v_day;
+    end if;
+  end if;
+
+  if v_last > s.taken then
+    -- These are found after the stamp was drawn, so they wait for the next one.
+    if v_taken is not null then
+      s.gaps := s.gaps + (int8multirange(int8range(s.taken + 1, v_last + 1)) - v_taken);
+    end if;
+    s.taken := v_last;
+  end if;
+  update sequencer_progress set taken = s.taken, gaps = s.gaps, watched = s.watched,
+    stamp = s.stamp, stamp_day = s.stamp_day, since = s.since
+  where ctid = place returning ctid into place;
+end $$;
+
+/*
+ * Reads an app's log: at most p_limit events after p_after, up to p_upto, in order. With p_types, only
+ * events of these types; with p_since, each type only after its own position. Planning for all
+ * partitions would cost more than reading some events, so the plan is made once.
+ */
+create or replace function logged_events(
+  p_app_no int, p_after bigint, p_limit int, p_upto bigint default 9223372036854775807,
+  p_types text[] default null, p_since bigint[] default null
+) returns table (
+  "position" bigint, type text, key text, payload json, at timestamptz, day date, active_uid text, counts_as text
+)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select position, type, key, payload, at, day, active_uid, counts_as from events
+  where app_no = p_app_no and position > p_after and position <= p_upto
+    and (p_types is null or type = any (p_types))
+    and (p_since is null or position > p_since[array_position(p_types, type)])
+  order by position limit p_limit;
 end $$;

@@ -1,4 +1,4 @@
--- Who is online. Lock order: the gateway, users by app_no and uid, presence, outbox.
+-- Who is online. Lock order: the gateway, users by app_no and uid, presence, event_bodies.
 
 create or replace function update_presence_name() returns trigger
 language plpgsql as $$
@@ -53,8 +53,9 @@ begin
     where c.first and u.app_no = c.app_no and u.uid = c.uid
     returning u
   )
-  insert into outbox (app_no, type, key, payload)
-  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  insert into event_bodies (app_no, type, key, active_uid, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid,
+    case when (u).role <> '@agentic' then (u).uid end, connection_payload(u, connection)
   from changed join json_to_recordset(p_users) as c (app_no int, uid text collate "C", connection json)
     on c.app_no = (u).app_no and c.uid = (u).uid;
 end $$;
@@ -81,8 +82,9 @@ begin
     from gone g where u.app_no = g.app_no and u.uid = g.uid and u.removed_at is null
     returning u, g.connection
   )
-  insert into outbox (app_no, type, key, payload)
-  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid, connection_payload(u, connection)
+  insert into event_bodies (app_no, type, key, active_uid, payload)
+  select (u).app_no, 'user.connection.changed', 'user:' || (u).uid,
+    case when (u).role <> '@agentic' then (u).uid end, connection_payload(u, connection)
   from changed;
   update presence p set gateways = array_remove(p.gateways, p_gateway)
   from json_to_recordset(p_users) as c (app_no int, uid text collate "C")

@@ -1,6 +1,6 @@
 -- Reactions to messages.
 -- Lock order: the advisory lock of the message's reactions, the head (for the first reaction alone), the
--- message, the user's inbox row, reactions, reaction_counts, outbox.
+-- message, the user's inbox row, reactions, reaction_counts, event_bodies.
 
 /*
  * Locks a message and the user's inbox row until the transaction ends: nobody can delete the
@@ -30,7 +30,7 @@ end $$;
 /* Announces that a reaction was added or removed. */
 create or replace function announce_reaction(p_type text, h conversations, r reactions) returns void
 language sql as $$
-  insert into outbox (app_no, type, key, to_first, to_second, payload)
+  insert into event_bodies (app_no, type, key, to_first, to_second, payload)
   select r.app_no, p_type, 'conversation:' || h.no,
     case when h.kind = 'group' then 'group:' || h.one else 'user:' || r.uid end,
     case when h.kind = 'user' then nullif('user:' || case when r.uid = h.one then h.other else h.one end,

@@ -9,7 +9,7 @@
 --   6. inbox by uid
 --   7. threads and thread_users
 --   8. view_totals by uid, then totals
---   9. outbox
+--   9. event_bodies
 -- A message changes only under the lock of its head. Sweeps and set_blocks lock several heads, in an order
 -- of their own: PostgreSQL may end one of them as a deadlock, and the caller runs it again.
 
@@ -304,13 +304,17 @@ begin
       and i.key = p_key;
   end if;
   if message is not null then
-    insert into outbox (app_no, type, key, payload, to_first, to_second)
+    insert into event_bodies
+      (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
       v_event::json, p_kind || ':' || p_receiver,
       case when p_kind = 'user' and p_sender not in ('app_system', p_receiver)
-        then 'user:' || p_sender end);
+        then 'user:' || p_sender end,
+      -- The record ends with the role.
+      case when p_sender <> 'app_system' and c.sender not like '%,"role":"@agentic"' then p_sender end,
+      'messages.' || p_kind || '.' || p_category);
     if v_mentions is not null then
-      insert into outbox (app_no, type, key, payload)
+      insert into event_bodies (app_no, type, key, payload)
       select p_app_no, 'user.mentioned', 'conversation:' || h.no,
         concat('{"uid":', to_json(uid), ',', substr(v_event, 2))::json
       from mention_recipients(h, p_sender, array(select jsonb_object_keys(v_mentions))) uid;

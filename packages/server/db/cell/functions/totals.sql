@@ -1,5 +1,5 @@
 -- Counts of an app and of a user, so that no list is counted row by row.
--- Lock order: view_totals by uid, then totals. Both come after every other row except the outbox.
+-- Lock order: view_totals by uid, then totals. Both come after every other row except event bodies.
 
 /*
  * Spreads writers over 16 rows, so that they rarely wait for each other. A transaction always uses

@@ -55,18 +55,12 @@ begin
   select position into v_from from usage_progress where app_no = p_app_no for update;
 
   with taken as materialized (
-    select e.*, m.* from (
-      select position, type, at, day, payload from events
-      where app_no = p_app_no and position > v_from order by position limit p_limit
-    ) e left join lateral (
-      select sender, "receiverType" as receiver_type, category, data
-      from json_to_record(e.payload -> 'message')
-        as message (sender text, "receiverType" text, category text, data json)
-    ) m on e.type = 'message.sent'
+    select position, type, at, day, active_uid, counts_as
+    from logged_events(p_app_no, v_from, p_limit)
   ), days as (
     insert into usage_days as d (app_no, day, what, count)
     select p_app_no, utc_day(at), what, count(*)
-    from taken, lateral (values (type), ('messages.' || receiver_type || '.' || category)) w (what)
+    from taken, lateral (values (type), (counts_as)) w (what)
     where what is not null group by 2, 3 order by 2, 3
     on conflict (app_no, day, what) do update set count = d.count + excluded.count
   ), steps as (
@@ -80,16 +74,9 @@ begin
     from (select max(position) as position from taken) last
     where app_no = p_app_no and last.position is not null
   )
-  select count(*), json_agg(json_build_object('day', day, 'uid', uid)) filter (where uid is not null)
-  into v_taken, v_active
-  from (
-    select day, case
-      when type = 'user.connection.changed' then
-        case when payload #>> '{user,role}' is distinct from '@agentic' then payload #>> '{user,uid}' end
-      when sender <> 'app_system'
-        and data #>> '{entities,sender,entity,role}' is distinct from '@agentic' then sender
-    end as uid from taken
-  ) users;
+  select count(*), json_agg(json_build_object('day', day, 'uid', active_uid))
+    filter (where active_uid is not null)
+  into v_taken, v_active from taken;
 
   for v_day, v_uids in
     select day, array_agg(uid) from json_to_recordset(coalesce(v_active, '[]')) as a (day date, uid text)

@@ -1,5 +1,5 @@
 -- The outcome of webhook deliveries.
--- Lock order: lease, webhooks, webhook_progress, webhook_parked, outbox.
+-- Lock order: lease, webhooks, webhook_progress, webhook_parked, event_bodies.
 
 /*
  * Records the outcome of deliveries and moves the webhook's position, all or nothing. `p_batch`:

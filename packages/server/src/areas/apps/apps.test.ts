@@ -16,7 +16,7 @@ async function count(appId: string) {
   assert.ok(app?.cell)
   const { db } = app.cell
   const worker = await new Worker(() => db, server.deps.log).take('sequencer')
-  const step = `select from sequence_events($1::uuid, $2, 0, null, 0, '{}', 100000)`
+  const step = 'select from sequence_events($1::uuid, $2, 100000, null)'
   await rows(db, step, [worker?.workerId, worker?.epoch])
   await rollUp.one(db, { appNo: app.no, limit: 1_000 })
 }

@@ -89,7 +89,7 @@ suite('restoreApp', () => {
     assert.equal((await app.client.authTokens.list('amira')).data[0]?.authToken, authToken)
     // There are two events and a revocation for other processes; everything else is unchanged.
     const own = (rows: typeof before) =>
-      rows.filter(({ table }) => !['outbox', 'revocations'].includes(table))
+      rows.filter(({ table }) => !['event_bodies', 'revocations'].includes(table))
     assert.deepEqual(own(await rowsOf(app)), own(before))
     assert.deepEqual((await app.eventTypes()).slice(-2), ['app.archived', 'app.restored'])
     assert.deepEqual(await verify(app.cell, app.no), [])
@@ -177,7 +177,7 @@ suite('deleteApp', () => {
     await hook(other, 'other')
     await other.client.groups.create({ guid: 'one', name: 'One' })
     await until('the round after', () => calls('other').length === 1)
-    const text = `insert into outbox (app_no, type, key, payload)
+    const text = `insert into event_bodies (app_no, type, key, payload)
       select app_no, type, 'two', payload from events where app_no = $1 and type = 'group.created'`
     await app.cell.db.query({ name: '', text, values: [app.no] })
     await other.client.groups.create({ guid: 'two', name: 'Two' })
@@ -228,10 +228,10 @@ suite('an app whose grace period is over', () => {
             and i.indpred is null)
       order by 1`
     const { rows } = await app.cell.db.query({ name: '', text, values: [] })
-    // These two are emptied all the time.
+    // Bodies are found by their positions; the other table is emptied all the time.
     assert.deepEqual(
       rows.map(({ relname }) => relname),
-      ['outbox', 'revocations'],
+      ['event_bodies', 'revocations'],
     )
   })
 })

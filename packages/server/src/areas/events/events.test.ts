@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type EventType, events } from '@loquat/protocol'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
-import { rows } from '../../../test/log-writers.ts'
+import { addToLog, rows } from '../../../test/log-writers.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator } from '../../../test/operators.ts'
 import { assertWithin, timedTest } from '../../../test/timed-test.ts'
 import { until } from '../../../test/until.ts'
 import { type Role, visibleEvents } from '../../gate/operator.ts'
 import { appSubject } from '../../platform/events/live.ts'
-import { maintainPartitions } from '../../platform/events/partitions.ts'
+import { maintainEventLog } from '../../platform/events/partitions.ts'
 import { storeSettings } from '../settings/actions.ts'
 
 const DAY_MS = 86_400_000
@@ -227,16 +227,15 @@ suite('listEvents past the retention', () => {
       `select (max(day) + 20)::text as day from events where app_no = $1`,
       [app.no],
     )
-    await maintainPartitions(app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    await maintainEventLog(app.cell.url, 14, Date.now() + 20 * DAY_MS)
     const tooOld = await refused(app.client.events.list({ after: 0 }), 'ERR_POSITION_TOO_OLD')
     assert.deepEqual(tooOld.details, { oldest: ['3'] })
     assert.deepEqual((await app.client.events.list()).data, [], 'starts with the oldest event')
     assert.deepEqual((await app.client.events.list({ after: 2 })).data, [])
 
-    await rows(
+    await addToLog(
       app.cell.db,
-      `insert into events (app_no, position, type, key, payload, at, day)
-       values ($1, 3, 'user.created', 'user:ben', '{}', now(), $2)`,
+      `select $1::int, 3, 'user.created', 'user:ben', '{}'::json, now(), $2::date, '', null, null, null`,
       [app.no, seq?.day],
     )
     await rows(app.cell.db, `update positions set position = 3 where app_no = $1`, [app.no])

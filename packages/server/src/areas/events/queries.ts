@@ -1,7 +1,8 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
 
-type LoggedEvent = Pick<CellRows['events'], 'position' | 'type' | 'at' | 'payload'>
+type LoggedEvent = Pick<CellRows['event_positions'], 'position' | 'type'> &
+  Pick<CellRows['event_bodies'], 'at' | 'payload'>
 
 /** Null if there is no event to return. */
 export type LogRow = {
@@ -22,18 +23,11 @@ export const listEvents = query<
   'events.list',
   `select p.position as last,
      p.position <= :after or exists (
-       select from events where app_no = :appNo and position = :after::bigint + 1
+       select from event_positions where app_no = :appNo and position = :after::bigint + 1
      ) as whole,
      e.position, e.type, e.at, e.payload
    from positions p
-   left join lateral (
-     select position, type, at, payload
-     from events
-     where app_no = :appNo and position > :after and position <= :upto
-       and (:types::text[] is null or type = any(:types))
-     order by position
-     limit :limit
-   ) e on true
+   left join logged_events(:appNo, :after, :limit::int, :upto, :types::text[]) e on true
    where p.app_no = :appNo
    order by e.position`,
 )
@@ -41,7 +35,7 @@ export const listEvents = query<
 /** The first position of each day's partition, and the lowest of them. */
 export const findOldestEvent = query<{ appNo: number }, { position: number }>(
   'events.findOldest',
-  'select position from events where app_no = :appNo order by position limit 1',
+  'select position from event_positions where app_no = :appNo order by position limit 1',
 )
 
 /** The last position assigned in an app. */

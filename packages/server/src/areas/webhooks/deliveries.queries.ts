@@ -57,8 +57,8 @@ export const queueEvents = query<
 >(
   'webhooks.queueEvents',
   `with chosen as materialized (
-     select key, position from events
-     where app_no = :appNo and position between :from and :to and type = any(:types::text[])
+     select key, position
+     from logged_events(:appNo, :from::bigint - 1, 2147483647, :to, :types::text[])
    ), queued as (
      insert into webhook_backlog (app_no, webhook_no, key, position)
      select :appNo, :no, key, position from chosen

@@ -12,7 +12,7 @@ const sumTotal = query<{ appNo: number; what: string }, { total: number }>(
    where app_no = :appNo and what = :what`,
 )
 
-/** Changes a total of the app. In the lock order, it comes after all rows and before the outbox. */
+/** Changes a total of the app. In the lock order, it comes after all rows and before the event's body. */
 export async function addToTotal(tx: Executor, appNo: number, what: string, change: number) {
   if (change !== 0) await changeTotal.run(tx, { appNo, what, change })
 }

@@ -2,7 +2,7 @@ import { audienceOf, type EventPayload, type EventType, topicsOf } from '@loquat
 import type { Tx } from '../db/db.ts'
 import { query } from '../db/query.ts'
 
-const insertOutbox = query<{
+const insertBody = query<{
   appNo: number
   type: string
   key: string
@@ -11,7 +11,7 @@ const insertOutbox = query<{
   second: string | null
 }>(
   'events.announce',
-  `insert into outbox (app_no, type, key, payload, to_first, to_second)
+  `insert into event_bodies (app_no, type, key, payload, to_first, to_second)
    values (:appNo, :type, :key, :payload::json, :first, :second)`,
 )
 
@@ -31,6 +31,6 @@ export async function announce<T extends EventType>(tx: Tx, event: Announcement<
   const { appNo, type, key, payload } = event
   const [first = '', second = null] = topicsOf(audienceOf(type, payload))
   const topics = { first, second }
-  await insertOutbox.run(tx, { appNo, type, key, payload: JSON.stringify(payload), ...topics })
+  await insertBody.run(tx, { appNo, type, key, payload: JSON.stringify(payload), ...topics })
   tx.announced = true
 }

@@ -16,15 +16,41 @@ interface Partition {
 }
 
 /**
- * Creates a log's partitions of today and the week ahead, and drops those older than the retention. It can be repeated
- * and interrupted at any point, and blocks neither readers nor the sequencer: tables are created and then attached,
- * and detached concurrently. (`partition of` and a plain detach would lock the whole log.)
+ * Creates and drops the partitions of the event log. Bodies stay as long as their positions, and until they have one:
+ * the sequencer may have been away for longer than the retention.
+ */
+export async function maintainEventLog(url: string, retentionDays: number, now = Date.now()) {
+  const positions = await maintainPartitions(url, retentionDays, now)
+  const bodies = await maintainPartitions(url, retentionDays, now, 'event_bodies', neededBodies)
+  return {
+    made: [...positions.made, ...bodies.made],
+    dropped: [...positions.dropped, ...bodies.dropped],
+  }
+}
+
+/** The first day whose bodies are needed. Positions of the same day or of a later one refer to a body. */
+async function neededBodies(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ day: string }>(`
+    select to_char(greatest('0001-01-01', least(since,
+      (select min(body_day) from event_positions where body_day < day),
+      (select min(to_date(right(relname, 8), 'YYYYMMDD')) from pg_class
+       where relname ~ '^event_positions_\\d{8}$' and relkind = 'r'))), 'YYYY-MM-DD') as day
+    from sequencer_progress`)
+  return rows[0]?.day ?? ''
+}
+
+/**
+ * Creates a log's partitions of today and the week ahead, and drops those that are older than the retention and that
+ * `findNeeded` doesn't ask for. It can be repeated and interrupted at any point, and blocks neither readers nor the
+ * sequencer: tables are created and then attached, and detached concurrently. (`partition of` and a plain detach would
+ * lock the whole log.)
  */
 export async function maintainPartitions(
   url: string,
   retentionDays: number,
   now = Date.now(),
-  log = 'events',
+  log = 'event_positions',
+  findNeeded?: (client: pg.Client) => Promise<string>,
 ) {
   const client = new pg.Client(connectionConfig(url))
   // Without a listener, a broken connection would end the process. The query reports the error.
@@ -40,8 +66,9 @@ export async function maintainPartitions(
       await attach(client, log, day, dayOf(now + (ahead + 1) * DAY_MS))
       made.push(day)
     }
-    const oldest = partitionName(log, dayOf(now - retentionDays * DAY_MS))
-    const past = known.filter(({ name }) => name < oldest)
+    const expired = partitionName(log, dayOf(now - retentionDays * DAY_MS))
+    const needed = findNeeded ? partitionName(log, await findNeeded(client)) : expired
+    const past = known.filter(({ name }) => name < expired && name < needed)
     const dropped: string[] = []
     for (const partition of past) {
       // Only one detach can run at a time, so the next one has to wait.

@@ -103,10 +103,7 @@ export const listLog = query<
        when e.type like 'conversation.%' then array[e.payload ->> 'uid']
        else '{}'
      end as uids
-   from (
-     select position, type, key, at, payload from events
-     where app_no = :appNo and position > :after order by position limit :limit
-   ) e order by e.position`,
+   from logged_events(:appNo, :after, :limit::int) e order by e.position`,
 )
 
 /** Groups in which a deleted user may have been the last one that others waited for. */

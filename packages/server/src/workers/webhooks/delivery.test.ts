@@ -7,7 +7,7 @@ import { type Receiver, taken, useReceiver } from '../../../test/receiver.ts'
 import { snapshotOf } from '../../../test/snapshot.ts'
 import { until } from '../../../test/until.ts'
 import { sequencedSubject } from '../../platform/events/live.ts'
-import { maintainPartitions } from '../../platform/events/partitions.ts'
+import { maintainEventLog } from '../../platform/events/partitions.ts'
 import { findActiveWebhook } from './queries.ts'
 
 const DAY_MS = 86_400_000
@@ -105,7 +105,7 @@ const cursorOf = async (hook: Hooked) => {
 const foreignEvents = ({ app }: Hooked, count: number) =>
   rows(
     app.cell.db,
-    `insert into outbox (app_no, type, key, payload)
+    `insert into event_bodies (app_no, type, key, payload)
      select ${app.no}, 'app.settings.updated', 'app', '{"settings":{}}'
      from generate_series(1, ${count})`,
   )
@@ -438,7 +438,7 @@ suite('deliveries', () => {
     const announced = (name: string) =>
       sql(
         hook,
-        `insert into outbox (app_no, type, key, payload)
+        `insert into event_bodies (app_no, type, key, payload)
          values ($app, 'group.created', 'group:one', '{"group":{"name":"${name}"}}')`,
       )
     let last = 0
@@ -574,7 +574,7 @@ suite('a cursor older than the log', () => {
       const { data, meta } = await hook.app.client.events.list({ types: ['group.created'] })
       return data.length === 3 && meta
     })
-    await maintainPartitions(hook.app.cell.url, 14, Date.now() + 20 * DAY_MS)
+    await maintainEventLog(hook.app.cell.url, 14, Date.now() + 20 * DAY_MS)
     await hook.app.client.webhooks.update('a', { enabled: true })
     const letters = await until('the dead letters are listed', async () => {
       const { data } = await hook.app.client.webhooks.listDeadLetters('a')

@@ -107,19 +107,12 @@ export const listNewEvents = query<
   'webhooks.listNewEvents',
   `select p.position as last,
      p.position <= :after or exists (
-       select from events where app_no = :appNo and position = :after::bigint + 1
+       select from event_positions where app_no = :appNo and position = :after::bigint + 1
      ) as whole,
-     e.position, e.type, e.key, e.payload, k.key is not null as parked, w.updated_at
+     e.position, e.type, e.key, e.payload::text as payload, k.key is not null as parked, w.updated_at
    from webhooks w
    join positions p on p.app_no = w.app_no
-   left join lateral (
-     select position, type, key, payload::text as payload
-     from events
-     where app_no = :appNo and position > :after and position <= :upto and type = any(w.types)
-       and position > w.since[array_position(w.types, type)]
-     order by position
-     limit :limit
-   ) e on true
+   left join lateral logged_events(:appNo, :after, :limit::int, :upto, w.types, w.since) e on true
    left join webhook_parked k on k.app_no = :appNo and k.webhook_no = :no and k.key = e.key
    where w.app_no = :appNo and w.no = :no and w.enabled and not w.removed
    order by e.position`,
