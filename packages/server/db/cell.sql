@@ -354,13 +354,11 @@ CREATE FUNCTION public.check_direct_send(p_app_no integer, p_sender text, p_rece
     LANGUAGE plpgsql
     AS $$
 declare
-  v_friends_only boolean;
+  v_special boolean;
 begin
   select user_text(s), user_presence(s), user_text(r), user_presence(r),
-    exists (select from special_roles(p_app_no) x
-      where x.friends_only and x.role = case
-        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into sender, sender_presence, receiver, receiver_presence, v_friends_only
+    (select a.special_roles from apps a where a.app_no = p_app_no)
+  into sender, sender_presence, receiver, receiver_presence, v_special
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -372,8 +370,12 @@ begin
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
     if h.blocked_one or h.blocked_other then perform check_blocks(p_sender, h); end if;
-    if v_friends_only and not exists (select from friends
-      where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
+    if v_special
+      and exists (select from users s join special_roles(p_app_no) x
+        on x.friends_only and x.role = shown_role(p_app_no, s.role)
+        where s.app_no = p_app_no and s.uid = p_sender)
+      and not exists (select from friends
+        where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
       perform refuse('ERR_PERMISSION_DENIED');
     end if;
@@ -1821,6 +1823,18 @@ begin
   return new;
 end $$;
 
+CREATE FUNCTION public.set_special_roles() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_app_no int := coalesce(new.app_no, old.app_no);
+begin
+  perform from apps where app_no = v_app_no for no key update;
+  update apps set special_roles = not special_roles
+  where app_no = v_app_no and special_roles <> exists (select from special_roles(v_app_no));
+  return null;
+end $$;
+
 CREATE FUNCTION public.set_user_card() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -2034,6 +2048,7 @@ CREATE FUNCTION public.sweep_role(p_app_no integer, p_role text, p_limit integer
 declare
   v_moved int;
 begin
+  perform from apps where app_no = p_app_no for no key update;
   update users set role = 'default' where app_no = p_app_no and uid = any (array(
     select uid from users where app_no = p_app_no and role = p_role and removed_at is null
     order by uid limit p_limit for no key update));
@@ -2218,7 +2233,8 @@ CREATE TABLE public.apps (
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     archived_at timestamp with time zone,
-    search_upto bigint DEFAULT 0 NOT NULL
+    search_upto bigint DEFAULT 0 NOT NULL,
+    special_roles boolean DEFAULT false NOT NULL
 );
 
 CREATE FUNCTION public.system_text(p_app_no integer) RETURNS text
@@ -3151,6 +3167,8 @@ CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enable
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
 
 CREATE TRIGGER set_group_card BEFORE INSERT OR UPDATE OF guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
+
+CREATE TRIGGER set_special_roles AFTER INSERT OR DELETE OR UPDATE OF removed_at, settings ON public.roles FOR EACH ROW EXECUTE FUNCTION public.set_special_roles();
 
 CREATE TRIGGER set_user_card BEFORE INSERT OR UPDATE OF uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata ON public.users FOR EACH ROW EXECUTE FUNCTION public.set_user_card();
 

@@ -125,6 +125,7 @@ export interface CellRows {
     created_at: Date
     archived_at: Date | null
     search_upto: number
+    special_roles: boolean
   }
   auth_tokens: {
     app_no: number

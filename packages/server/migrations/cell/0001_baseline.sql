@@ -39,7 +39,9 @@ create table apps (
   archived_at timestamptz,
   -- The search horizon: a transaction that adds or changes the text of a message with this id or a lower
   -- one adds the id to search_changes. Read it once the transaction has its xid.
-  search_upto bigint not null default 0
+  search_upto bigint not null default 0,
+  -- Whether special_roles returns any: sends read this row anyway. A trigger keeps it (names.sql).
+  special_roles boolean not null default false
 );
 create index apps_archived on apps (app_no) where archived_at is not null;
 
@@ -213,7 +215,7 @@ create table roles (
   removed_at timestamptz,
   primary key (app_no, role)
 );
--- What sends must know of an app's roles (special_roles). Usually there are none.
+-- What sends must know of an app's roles (special_roles).
 create index roles_special on roles (app_no, role)
 where removed_at is not null or settings ->> 'sendMessagesTo' = 'friendsOnly';
 

@@ -50,6 +50,11 @@ export const checks: Check[] = [
       where app_no = $1 and not exists (
         select from roles r where r.app_no = $1 and r.role = u.role)`,
   },
+  {
+    what: 'whether the app has special roles',
+    sql: `select app_no as id, special_roles as stored, not special_roles as counted from apps
+      where app_no = $1 and special_roles <> exists (select from special_roles($1))`,
+  },
   card('users', 'uid', 'user_card'),
   card('groups', 'guid', 'group_card'),
   oneOf('conversations', 'kind', ['user', 'group']),

@@ -1,4 +1,5 @@
--- What records print that no column holds. Locks: none.
+-- What records print that no column holds. Locks: none, except for the trigger of roles, which locks the app's
+-- row. Writers of roles lock it first.
 
 create or replace function conversation_id(p_kind text, p_one text, p_other text) returns text
 language sql immutable parallel safe
@@ -18,7 +19,7 @@ end;
 
 /*
  * The roles of an app that a send must know about: removed ones, whose users count as `default`, and those
- * whose users may write to friends only. The index has no others, so this usually reads nothing.
+ * whose users may write to friends only. apps.special_roles says whether there are any.
  */
 create or replace function special_roles(p_app_no int)
 returns table (role text, removed boolean, friends_only boolean)
@@ -30,6 +31,18 @@ begin atomic
   where r.app_no = p_app_no
     and (r.removed_at is not null or r.settings ->> 'sendMessagesTo' = 'friendsOnly');
 end;
+
+/* The lock comes first, because a statement doesn't see roles that are committed while it waits. */
+create or replace function set_special_roles() returns trigger
+language plpgsql as $$
+declare
+  v_app_no int := coalesce(new.app_no, old.app_no);
+begin
+  perform from apps where app_no = v_app_no for no key update;
+  update apps set special_roles = not special_roles
+  where app_no = v_app_no and special_roles <> exists (select from special_roles(v_app_no));
+  return null;
+end $$;
 
 /* The role that a user is shown with: one that was removed counts as `default`. */
 create or replace function shown_role(p_app_no int, p_role text) returns text

@@ -332,13 +332,11 @@ create or replace function check_direct_send(
 )
 language plpgsql as $$
 declare
-  v_friends_only boolean;
+  v_special boolean;
 begin
   select user_text(s), user_presence(s), user_text(r), user_presence(r),
-    exists (select from special_roles(p_app_no) x
-      where x.friends_only and x.role = case
-        when s.role = 'default' then s.role else shown_role(p_app_no, s.role) end)
-  into sender, sender_presence, receiver, receiver_presence, v_friends_only
+    (select a.special_roles from apps a where a.app_no = p_app_no)
+  into sender, sender_presence, receiver, receiver_presence, v_special
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -350,8 +348,12 @@ begin
   end if;
   if p_sender <> p_receiver and p_sender <> 'app_system' then
     if h.blocked_one or h.blocked_other then perform check_blocks(p_sender, h); end if;
-    if v_friends_only and not exists (select from friends
-      where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
+    if v_special
+      and exists (select from users s join special_roles(p_app_no) x
+        on x.friends_only and x.role = shown_role(p_app_no, s.role)
+        where s.app_no = p_app_no and s.uid = p_sender)
+      and not exists (select from friends
+        where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
       perform refuse('ERR_PERMISSION_DENIED');
     end if;

@@ -11,6 +11,7 @@ language plpgsql as $$
 declare
   v_moved int;
 begin
+  perform from apps where app_no = p_app_no for no key update;
   update users set role = 'default' where app_no = p_app_no and uid = any (array(
     select uid from users where app_no = p_app_no and role = p_role and removed_at is null
     order by uid limit p_limit for no key update));

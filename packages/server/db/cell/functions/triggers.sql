@@ -6,6 +6,9 @@ create or replace trigger add_search_change after update of data on messages
 for each row when (new.data is distinct from old.data and new.deleted_at is null)
 execute function add_search_change();
 
+create or replace trigger set_special_roles after insert or delete or update of removed_at, settings on roles
+for each row execute function set_special_roles();
+
 -- The columns that cards show. A change of presence or of a group's number of members leaves the card as it is.
 create or replace trigger set_user_card
 before insert or update of uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata

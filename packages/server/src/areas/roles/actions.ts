@@ -68,6 +68,7 @@ export function updateRole(
   const { name = null, description = null } = changes
   const data = { metadata: json(changes.metadata), settings: json(changes.settings) }
   return write(deps, actor, async (tx) => {
+    await lockRoles.run(tx, { appNo })
     const row = isEmpty(changes)
       ? await findRole.maybeOne(tx, { appNo, role })
       : await updateRoleRow.maybeOne(tx, { appNo, role, name, description, ...data, unset })
@@ -80,6 +81,7 @@ export function updateRole(
 export function deleteRole(deps: Deps, actor: Actor, role: string) {
   const appNo = actor.app.no
   return write(deps, actor, async (tx) => {
+    await lockRoles.run(tx, { appNo })
     const row = await lockRole.maybeOne(tx, { appNo, role })
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
     refuseIf(refuseDelete(row))

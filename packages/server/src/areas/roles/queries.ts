@@ -58,7 +58,10 @@ export const listRoles = query<{ appNo: number }, RoleRow>(
   `select ${COLUMNS} from roles where app_no = :appNo and removed_at is null order by role`,
 )
 
-/** Serialises the creation of an app's roles, so that the count is exact. */
+/**
+ * Serialises the writes to an app's roles: their number is exact, and the app's row, which says
+ * whether there are special roles, is always locked before them.
+ */
 export const lockRoles = query<{ appNo: number }>(
   'roles.lock',
   'select from apps where app_no = :appNo for no key update',

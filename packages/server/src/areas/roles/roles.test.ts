@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
+import { verify } from '../../verify/verify.ts'
 import { refuseDelete } from './policy.ts'
 
 const server = useServer()
@@ -36,29 +37,66 @@ suite('createRole', () => {
   })
 })
 
-test('special_roles finds exactly the removed roles and those limited to friends, by their index', async () => {
-  const app = await server.newApp()
-  const { roles } = app.client
-  const special = () => rows(app.cell.db, 'select * from special_roles($1) order by role', [app.no])
-  await roles.create({ role: 'plain', name: 'Plain', settings: { sendMessagesTo: 'all' } })
-  await roles.create({ role: 'old', name: 'Old' })
-  assert.deepEqual(await special(), [])
-  await roles.update('default', { settings: { sendMessagesTo: 'friendsOnly' } })
-  // As while users of a deleted role are still being moved.
-  await rows(
-    app.cell.db,
-    `update roles set removed_at = now() where app_no = $1 and role = 'old'`,
-    [app.no],
-  )
-  assert.deepEqual(await special(), [
-    { role: 'default', removed: false, friends_only: true },
-    { role: 'old', removed: true, friends_only: false },
-  ])
-  const plan = await app.cell.db.tx(async (tx) => {
-    await rows(tx, 'set local enable_seqscan = off')
-    return rows(tx, `explain select from special_roles(${app.no})`)
+suite('special roles', () => {
+  const special = ({ cell, no }: TestApp) =>
+    rows(cell.db, 'select * from special_roles($1) order by role', [no])
+  /** Whether the app's row says that there are any. */
+  const flag = async ({ cell, no }: TestApp) =>
+    (await rows(cell.db, 'select special_roles from apps where app_no = $1', [no]))[0]
+      ?.special_roles
+
+  test('are exactly the removed ones and those limited to friends, found by their index', async () => {
+    const app = await server.newApp()
+    const { roles } = app.client
+    await roles.create({ role: 'plain', name: 'Plain', settings: { sendMessagesTo: 'all' } })
+    await roles.create({ role: 'old', name: 'Old' })
+    assert.deepEqual([await special(app), await flag(app)], [[], false])
+    await roles.update('default', { settings: { sendMessagesTo: 'friendsOnly' } })
+    assert.equal(await flag(app), true)
+    // As while users of a deleted role are still being moved.
+    const remove = `update roles set removed_at = now() where app_no = $1 and role = 'old'`
+    await rows(app.cell.db, remove, [app.no])
+    assert.deepEqual(await special(app), [
+      { role: 'default', removed: false, friends_only: true },
+      { role: 'old', removed: true, friends_only: false },
+    ])
+    const plan = await app.cell.db.tx(async (tx) => {
+      await rows(tx, 'set local enable_seqscan = off')
+      return rows(tx, `explain select from special_roles(${app.no})`)
+    })
+    assert.match(
+      JSON.stringify(plan),
+      /Scan using roles_special|Bitmap Index Scan on roles_special/,
+    )
+
+    await roles.update('default', { settings: { sendMessagesTo: 'all' } })
+    assert.equal(await flag(app), true)
+    await rows(app.cell.db, `select sweep_role($1, 'old', 10)`, [app.no])
+    assert.deepEqual([await special(app), await flag(app)], [[], false])
   })
-  assert.match(JSON.stringify(plan), /Scan using roles_special|Bitmap Index Scan on roles_special/)
+
+  test('are noted in the row of the app, also when roles change at once', async () => {
+    const app = await server.newApp()
+    const { roles } = app.client
+    const names = ['a', 'b', 'c']
+    for (const role of names) await roles.create({ role, name: role })
+    // A failed request fails the test.
+    await Promise.all(
+      Array.from({ length: 24 }, (_, n) => {
+        const settings = { sendMessagesTo: n % 2 ? 'all' : 'friendsOnly' } as const
+        return roles.update(names[n % 3] ?? '', { settings })
+      }),
+    )
+    assert.deepEqual(await verify(app.cell, app.no), [])
+    for (const role of names) await roles.delete(role)
+    assert.equal(await flag(app), false)
+    await rows(app.cell.db, 'update apps set special_roles = true where app_no = $1', [app.no])
+    const found = await verify(app.cell, app.no)
+    assert.deepEqual(
+      found.map(({ what }) => what),
+      ['whether the app has special roles'],
+    )
+  })
 })
 
 suite('updateRole', () => {
