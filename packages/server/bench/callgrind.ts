@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findBinaries, postgresUser } from '../src/engines/binaries.ts'
 import { UserError } from '../src/platform/errors.ts'
-import type { Statement } from './send-data.ts'
+import type { Statement } from './send-statements.ts'
 
-/** Executions before the count, so that PostgreSQL has its plans and pages, and executions that are counted. */
+/** Messages before the count, so that PostgreSQL has its plans and pages, and messages that are counted. */
 const WARM_UP = 100
 const COUNTED = 200
+/** A statement is planned anew in its first executions. */
+const MIN_EXECUTIONS = 10
 const LIMIT_MS = 240_000
 
 /**
@@ -45,7 +47,7 @@ export async function countInstructions(
     return statements.map(({ messages }, nth) => {
       // Each statement makes two parts: until it is warm, and the counted one.
       const part = readFileSync(`${counts}.${2 * nth + 2}`, 'utf8')
-      return readTotal(part) / COUNTED / messages / 1000
+      return readTotal(part) / executions(COUNTED, messages) / messages / 1000
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -74,14 +76,18 @@ async function runValgrind(args: string[], input: string): Promise<void> {
   }
 }
 
+const executions = (count: number, messages: number) =>
+  Math.max(MIN_EXECUTIONS, Math.ceil(count / messages))
+
 /** In single-user mode, each line is a statement. The counted executions repeat those of the warm-up. */
-function lines({ types, text, args }: Statement, nth: number): string[] {
-  const execute = (_: unknown, n: number) => `execute s${nth}(${args(n % WARM_UP)});`
+function lines({ types, text, args, messages }: Statement, nth: number): string[] {
+  const warmUp = executions(WARM_UP, messages)
+  const execute = (_: unknown, n: number) => `execute s${nth}(${args(n % warmUp)});`
   return [
     `prepare s${nth}(${types}) as ${text};`,
-    ...Array.from({ length: WARM_UP }, execute),
+    ...Array.from({ length: warmUp }, execute),
     MARK.statement,
-    ...Array.from({ length: COUNTED }, execute),
+    ...Array.from({ length: executions(COUNTED, messages) }, execute),
     MARK.statement,
   ]
 }

@@ -9,17 +9,13 @@ import { countInstructions, requireValgrind } from './callgrind.ts'
 import { type Figure, type Report, reported } from './figure.ts'
 import { newBenchApp, openInstallation } from './installation.ts'
 import { postmasterOf } from './processes.ts'
-import {
-  EMPTY_STATEMENT,
-  INSERT_STATEMENT,
-  prepare,
-  type SendData,
-  type Statement,
-} from './send-data.ts'
+import { prepare, type SendData } from './send-data.ts'
+import { type Statement, sendStatements } from './send-statements.ts'
 import { walPosition, withPlainWal } from './wal.ts'
 
 const MEMBERS = 300
-const EXECUTIONS = 1_000
+/** For the WAL. */
+const MESSAGES = 1_000
 
 interface Measured {
   what: string
@@ -38,7 +34,7 @@ export async function instructions(env: EnginesEnv, report: Report): Promise<Fig
   try {
     data = await prepare(await newBenchApp(deps), [MEMBERS])
     report('filled')
-    statements = statementsOf(data)
+    statements = await sendStatements(data, MEMBERS)
     wal = await walOf(data, Object.values(statements))
     report(`WAL, bytes: ${wal.map(Math.round).join(', ')}`)
     server = await serverOf(data)
@@ -59,13 +55,6 @@ export async function instructions(env: EnginesEnv, report: Report): Promise<Fig
   )
 }
 
-const statementsOf = (data: SendData): Record<string, Statement> => ({
-  'a one-row insert': INSERT_STATEMENT,
-  'an empty statement': EMPTY_STATEMENT,
-  'a 1:1 message': data.directStatement,
-  [`a message to a group of ${MEMBERS}`]: data.groupStatement(MEMBERS),
-})
-
 /** All of them compared with the first one. */
 function figuresOf(measured: Measured[]): Figure[] {
   const [bare] = measured
@@ -83,8 +72,13 @@ async function walOf({ client }: SendData, statements: Statement[]): Promise<num
     for (const { types, text, args, messages } of statements) {
       await client.query(`prepare s(${types}) as ${text}`)
       const before = await walPosition(client)
-      for (let nth = 0; nth < EXECUTIONS; nth++) await client.query(`execute s(${args(nth)})`)
-      bytes.push(((await walPosition(client)) - before) / EXECUTIONS / messages)
+      const executions = Math.ceil(MESSAGES / messages)
+      for (let nth = 0; nth < executions; nth++) {
+        const { rowCount } = await client.query(`execute s(${args(nth)})`)
+        if (rowCount !== messages)
+          throw new Error(`${rowCount} rows instead of ${messages}: ${text}`)
+      }
+      bytes.push(((await walPosition(client)) - before) / executions / messages)
       await client.query('deallocate s')
     }
     return bytes

@@ -57,9 +57,13 @@ export class SendCosts {
     return Object.fromEntries(names.map((name) => [name, middle(name)])) as Record<keyof W, Cost>
   }
 
-  inPostgres(script: string, load: Load): Promise<Cost> {
+  /** `messages`: how many messages one execution of the script sends. */
+  inPostgres(script: string, load: Load, messages = 1): Promise<Cost> {
     const { url } = this.#parts.data.app.cell
-    return this.#measure((begin) => pgbench(url, script, load, begin))
+    return this.#measure(async (begin) => {
+      const { rate, count } = await pgbench(url, script, load, begin)
+      return { rate: rate * messages, count: count * messages }
+    })
   }
 
   overHttp(requests: string[], load: HttpLoad): Promise<Cost> {

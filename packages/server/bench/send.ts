@@ -10,6 +10,7 @@ import { newBenchApp, openInstallation } from './installation.ts'
 import { batchesOf } from './metrics.ts'
 import { latenciesAt, percentile } from './open-loop.ts'
 import { postmasterOf, type Server, startLoad, startServer, stopServer } from './processes.ts'
+import { sendsTogether, storeCalls } from './send-calls.ts'
 import { type Cost, type Parts, SendCosts } from './send-cost.ts'
 import { GROUPS, INSERT, ONE_INSERT, prepare, type SendData, UPDATE } from './send-data.ts'
 import { walPosition, withPlainWal } from './wal.ts'
@@ -20,6 +21,8 @@ const WARM_UP = 2
 const WARM_REQUESTS = 10_000
 const CLIENTS = 16
 const CROWD = 64
+/** Messages in a call of `send_messages`. */
+const TOGETHER = 16
 const SIZES = [CROWD, 300, 10_000]
 const PER_SECOND = 300
 const LATENCY_ROUNDS = 3
@@ -85,21 +88,46 @@ class Bench {
   async #direct(): Promise<Figure[]> {
     const { data } = this.#parts
     const timed = { clients: CLIENTS, warmUp: WARM_UP, seconds: SECONDS }
-    const { service, call, fresh, insert } = await this.#costs.rounds({
+    const { service, call, fresh, insert, ...calls } = await this.#costs.rounds({
       service: this.#posts(data.directSends, CLIENTS),
       call: () => this.#costs.inPostgres(data.direct, timed),
       fresh: () => this.#costs.inPostgres(data.newConversations, timed),
       insert: () => this.#costs.inPostgres(INSERT, timed),
+      ...(await this.#calls()),
     })
+    const together = (size: number, bar: number) => {
+      const cost = (calls as Partial<Record<string, Cost>>)[`of${size}`]
+      if (!cost) return []
+      const what = `messages in calls of ${size} against one-row inserts, a second`
+      return [
+        atLeast(what, cost.rate, insert.rate, bar),
+        reported('… CPU of PostgreSQL, µs a message', cost.postgresCpu, insert.postgresCpu),
+      ]
+    }
     return [
       atLeast('POST /messages 1:1, a second', service.rate, call.rate, 0.5),
       reported('… CPU of PostgreSQL, µs a message', service.postgresCpu, call.postgresCpu),
       reported('… CPU of the service, µs a message', service.serviceCpu, call.postgresCpu),
       atLeast('send_message against one-row inserts, a second', call.rate, insert.rate, 0.2),
       reported('… CPU of PostgreSQL, µs', call.postgresCpu, insert.postgresCpu),
+      ...together(1, 0.2),
+      ...together(TOGETHER, 0.4),
       reported('new conversations against existing ones, a second', fresh.rate, call.rate),
       reported('… CPU of PostgreSQL, µs a message', fresh.postgresCpu, call.postgresCpu),
     ]
+  }
+
+  /** Calls of `send_messages` by pgbench, if the cell has it. */
+  async #calls(): Promise<Record<string, () => Promise<Cost>>> {
+    const { client, pairs } = this.#parts.data
+    if (!(await sendsTogether(client))) return {}
+    const timed = { clients: CLIENTS, warmUp: WARM_UP, seconds: SECONDS }
+    const ways: Record<string, () => Promise<Cost>> = {}
+    for (const size of [1, TOGETHER]) {
+      const script = await storeCalls(client, pairs, size)
+      ways[`of${size}`] = () => this.#costs.inPostgres(script, timed, size)
+    }
+    return ways
   }
 
   /** Through the service: more connections, idempotency keys and groups, compared with plain 1:1 messages at 16. */
