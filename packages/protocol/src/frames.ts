@@ -43,7 +43,7 @@ const Typing = Type.Object({
 const Mark = Type.Object({
   ...Receiver,
   messageId: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Defaults to the newest message.' }),
+    Type.String({ pattern: '^[0-9]{1,16}$', description: 'Defaults to the newest message.' }),
   ),
 })
 const Transient = Type.Object({

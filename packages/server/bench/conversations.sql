@@ -4,23 +4,23 @@ select v.kind, v.with_id, h.one, h.other, v.tags, v.pinned_at, v.scope, v.joined
   v.created_second, h.created_second, h.updated_second, h.shown_id,
   h.counted - v.read_counted - v.own_since - (
     select count(*) from uncounted u
-    where u.app_no = h.app_no and u.conversation = h.no and u.seq > v.read_seq) as unread,
+    where u.app_no = h.app_no and u.conversation = h.no and u.id > v.read_id) as unread,
   (select r.id from messages r
-   where r.app_no = h.app_no and r.conversation = h.no and r.seq <= v.read_seq
-     and r.seq > v.cleared_seq
-   order by r.seq desc limit 1) as read_id,
-  m.id, m.muid, m.sender, m.category, m.type, m.data, m.tags, m.sent_at, m.updated_at, m.edited_at,
+   where r.app_no = h.app_no and r.conversation = h.no and r.id <= v.read_id
+     and r.id > v.cleared_id
+   order by r.id desc limit 1) as read_id,
+  m.id, m.muid, m.sender, m.category, m.type, m.data, m.tags, m.updated_at, m.edited_at,
   m.edited_by,
   (select k.at from marks k
    where k.app_no = h.app_no and k.conversation = h.no
      and k.uid = case when m.sender = h.one then h.other else h.one end and k.kind = 'delivered'
-     and k.seq >= m.seq
-   order by k.seq limit 1) as delivered_at,
+     and k.upto_id >= m.id
+   order by k.upto_id limit 1) as delivered_at,
   (select k.at from marks k
    where k.app_no = h.app_no and k.conversation = h.no
      and k.uid = case when m.sender = h.one then h.other else h.one end and k.kind = 'read'
-     and k.seq >= m.seq
-   order by k.seq limit 1) as read_at,
+     and k.upto_id >= m.id
+   order by k.upto_id limit 1) as read_at,
   (select p.pinned_at from app_pins p
    where p.app_no = h.app_no and p.kind = v.kind and p.id = v.with_id) as app_pinned_at,
   (select b.created_at from blocks b
@@ -38,19 +38,19 @@ select v.kind, v.with_id, h.one, h.other, v.tags, v.pinned_at, v.scope, v.joined
   t.unblocked
 from (
   select * from (
-    (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted,
-       i.own_since, i.cleared_seq, i.tags, i.pinned_at, i.created_second, i.updated_second,
+    (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_id, i.read_counted,
+       i.own_since, i.cleared_id, i.tags, i.pinned_at, i.created_second, i.updated_second,
        i.scope, i.joined_at
      from inbox i
      where i.app_no = :app_no and i.uid = :uid and i.kind = 'user' and i.visible and not i.blocked
      order by i.updated_second desc, i.with_id limit 51)
     union all
-    (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted,
-       i.own_since, i.cleared_seq, i.tags, i.pinned_at, i.created_second, c.updated_second,
+    (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_id, i.read_counted,
+       i.own_since, i.cleared_id, i.tags, i.pinned_at, i.created_second, c.updated_second,
        i.scope, i.joined_at
      from inbox i join conversations c on c.app_no = i.app_no and c.no = i.conversation
      where i.app_no = :app_no and i.uid = :uid and i.kind = 'group' and i.scope is not null
-       and c.shown_seq > i.cleared_seq)
+       and c.shown_id > i.cleared_id)
   ) views order by updated_second desc, with_id, kind limit 51
 ) v
   join conversations h on h.app_no = v.app_no and h.no = v.conversation

@@ -54,8 +54,10 @@ export async function fillLong(deps: Deps, sizes: Sizes): Promise<Long> {
   const [head] = rows
   if (!head) throw new Error('there is no group')
   const ids = await client.query<{ id: number }>(
-    `select id::int from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
-     where m.app_no = $1 and h.no = $2 and m.seq in (1, h.last_seq / 2, h.last_seq) order by id`,
+    `select id from (
+       select id, row_number() over (order by id) as n, count(*) over () as messages from messages
+       where app_no = $1 and conversation = $2
+     ) m where n in (1, messages / 2, messages) order by id`,
     [app.no, head.no],
   )
   const [first = 0, middle = 0, last = 0] = ids.rows.map(({ id }) => id)
@@ -70,8 +72,8 @@ export async function addReactions(
   values: number,
 ): Promise<void> {
   await client.query(
-    `insert into reactions (app_no, uid, message_id, reaction)
-     select $1, uid, $2, 'r' || n % $4 from (
+    `insert into reactions (app_no, uid, message_id, reaction, id)
+     select $1, uid, $2, 'r' || n % $4, tick() + n from (
        select uid, row_number() over (order by uid) as n from users where app_no = $1 order by uid limit $3
      ) u`,
     [app.no, id, count, values],

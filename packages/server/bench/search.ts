@@ -72,7 +72,7 @@ async function filledApp(
 }
 
 async function busiestUser({ db }: Cell, appNo: number): Promise<string> {
-  const text = `select i.uid, sum(h.last_seq) from inbox i
+  const text = `select i.uid, sum(h.stored) from inbox i
       join conversations h on h.app_no = i.app_no and h.no = i.conversation
     where i.app_no = $1 group by 1 order by 2 desc limit 1`
   const { rows } = await db.query<{ uid: string }>({ name: '', text, values: [appNo] })

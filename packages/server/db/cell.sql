@@ -20,10 +20,10 @@ CREATE TABLE public.inbox (
     kind text NOT NULL COLLATE pg_catalog."C",
     with_id text NOT NULL COLLATE pg_catalog."C",
     conversation bigint NOT NULL,
-    read_seq bigint DEFAULT 0 NOT NULL,
+    read_id bigint DEFAULT 0 NOT NULL,
     read_counted bigint DEFAULT 0 NOT NULL,
     own_since bigint DEFAULT 0 NOT NULL,
-    cleared_seq bigint DEFAULT 0 NOT NULL,
+    cleared_id bigint DEFAULT 0 NOT NULL,
     tags text[] DEFAULT '{}'::text[] NOT NULL,
     pinned_at timestamp with time zone,
     visible boolean DEFAULT false NOT NULL,
@@ -45,11 +45,11 @@ begin
   select * into h from conversations
   where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
   insert into inbox as old
-    (app_no, uid, kind, with_id, conversation, read_seq, read_counted, scope, joined_at)
+    (app_no, uid, kind, with_id, conversation, read_id, read_counted, scope, joined_at)
   values
-    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_seq, h.counted, p_scope, clock_timestamp())
+    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_id, h.counted, p_scope, clock_timestamp())
   on conflict (app_no, uid, kind, with_id) do update set
-    read_seq = excluded.read_seq, read_counted = excluded.read_counted, own_since = 0,
+    read_id = excluded.read_id, read_counted = excluded.read_counted, own_since = 0,
     scope = excluded.scope, joined_at = excluded.joined_at
   returning * into i;
   update groups set members_count = members_count + 1 where app_no = p_app_no and guid = p_guid;
@@ -61,8 +61,8 @@ CREATE FUNCTION public.add_mentions(p_app_no integer, p_id bigint, p_uids text[]
     LANGUAGE plpgsql
     AS $$
 begin
-  return query insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
-  select p_app_no, mentioned, m.conversation, m.seq, m.id, m.parent_id, mentioned <> m.sender
+  return query insert into mentions (app_no, uid, conversation, message_id, parent_id, counts)
+  select p_app_no, mentioned, m.conversation, m.id, m.parent_id, mentioned <> m.sender
   from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing
@@ -77,7 +77,7 @@ declare
   h conversations;
   r reactions;
 begin
-  perform pg_advisory_xact_lock(p_id);
+  perform lock_reactions(p_app_no, p_id);
   perform flag_reacted(p_app_no, p_id);
   m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
@@ -88,9 +88,10 @@ begin
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_uid, h);
 
-  insert into reactions (app_no, uid, message_id, reaction)
-  values (p_app_no, p_uid, p_id, p_reaction)
-  on conflict do nothing
+  insert into reactions (app_no, uid, message_id, reaction, id)
+  values (p_app_no, p_uid, p_id, p_reaction, greatest(tick(), 1 + (
+    select max(id) from reactions where app_no = p_app_no and message_id = p_id)))
+  on conflict (app_no, uid, message_id, reaction) do nothing
   returning * into r;
   if not found then return; end if;
   update reaction_counts set count = count + 1
@@ -120,15 +121,15 @@ CREATE TABLE public.conversations (
     kind text NOT NULL COLLATE pg_catalog."C",
     one text NOT NULL COLLATE pg_catalog."C",
     other text NOT NULL COLLATE pg_catalog."C",
-    last_seq bigint DEFAULT 0 NOT NULL,
-    last_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    shown_seq bigint DEFAULT 0 NOT NULL,
-    shown_id bigint,
+    last_id bigint DEFAULT 0 NOT NULL,
+    shown_id bigint DEFAULT 0 NOT NULL,
     created_second bigint,
     updated_second bigint DEFAULT 0 NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL,
+    removed bigint DEFAULT 0 NOT NULL,
     counted bigint DEFAULT 0 NOT NULL,
     hidden integer DEFAULT 0 NOT NULL,
-    purged_seq bigint DEFAULT 0 NOT NULL,
+    purged_id bigint DEFAULT 0 NOT NULL,
     purging boolean DEFAULT false NOT NULL,
     blocked_one boolean DEFAULT false NOT NULL,
     blocked_other boolean DEFAULT false NOT NULL
@@ -144,10 +145,11 @@ begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
   if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
   insert into threads as t
-    (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
-  values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
+    (app_no, parent_id, conversation, replies, last_id, updated_second)
+  values (h.app_no, m.id, h.no, 1, p_id, id_second(p_id))
   on conflict (app_no, parent_id) do update set
-    replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
+    replies = t.replies + 1, last_id = greatest(t.last_id, excluded.last_id),
+    updated_second = greatest(t.updated_second, excluded.updated_second);
   -- In a 1:1 conversation the other user too, even without a message in the thread.
   insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
   select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)
@@ -205,41 +207,42 @@ CREATE FUNCTION public.advance_head(p_app_no integer, p_kind text, p_one text, p
     AS $$
 declare
   h conversations;
-  v_shown_seq bigint;
+  v_shown_id bigint;
   v_hidden int;
-  v_now timestamptz;
   v_xid xid8;
+  v_tick bigint;
 begin
   if p_kind = 'group' and p_shows then
-    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    select shown_id, hidden into v_shown_id, v_hidden from conversations
     where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
     for no key update;
     -- The first message brings all members a view, a later one those who cleared theirs.
-    if v_shown_seq = 0 then
+    if v_shown_id = 0 then
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
-  -- Before the message id is drawn, so that indexing can wait for this transaction
+  -- Before the clock is read, so that indexing can wait for this transaction
   -- (areas/history/indexing.ts).
   v_xid := pg_current_xact_id();
-  v_now := clock_timestamp();
+  v_tick := tick();
   loop
     update conversations set
-      last_seq = last_seq + 1,
-      last_at = greatest(last_at, v_now),
+      last_id = greatest(v_tick, last_id + 1),
+      stored = stored + 1,
       counted = counted + p_counts::int,
-      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
-      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
-      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+      shown_id = case when p_shows then greatest(v_tick, last_id + 1) else shown_id end,
+      created_second = case when p_shows
+        then coalesce(created_second, id_second(greatest(v_tick, last_id + 1)))
         else created_second end,
-      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      updated_second = case when p_shows then id_second(greatest(v_tick, last_id + 1))
+        else updated_second end,
       hidden = case when p_shows then 0 else hidden end
     where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
     returning * into h;
     exit when found or p_kind = 'group';
     perform open_conversation(p_app_no, p_one, p_other);
   end loop;
-  if p_kind = 'user' and h.last_seq = 1 then
+  if p_kind = 'user' and h.stored = 1 then
     -- The head may come from a block, without inbox rows. The removal of a user finds heads by inbox
     -- rows, so lock the users until these exist.
     perform from users
@@ -250,19 +253,12 @@ begin
   return h;
 end $$;
 
-CREATE SEQUENCE public.reaction_ids
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
 CREATE TABLE public.reactions (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
     message_id bigint NOT NULL,
     reaction text NOT NULL COLLATE pg_catalog."C",
-    id bigint DEFAULT nextval('public.reaction_ids'::regclass) NOT NULL,
+    id bigint NOT NULL,
     reacted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
@@ -350,6 +346,18 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.check_clock(p_clock bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_apart bigint := date_part('epoch', clock_timestamp()) * 1000 - p_clock;
+begin
+  if abs(v_apart) > 60000 then
+    raise exception using errcode = 'LQ003', message = format(
+      'the clocks of the database and of this process are %s seconds apart', abs(v_apart) / 1000);
+  end if;
+end $$;
+
 CREATE FUNCTION public.check_direct_send(p_app_no integer, p_sender text, p_receiver text, h public.conversations, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -421,17 +429,17 @@ begin
   for no key update;
   if not found then return false; end if;
   update inbox set
-    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    cleared_id = h.last_id, read_id = h.last_id, read_counted = h.counted, own_since = 0,
     tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
-  elsif i.scope is not null and h.shown_seq > i.cleared_seq then
+  elsif i.scope is not null and h.shown_id > i.cleared_id then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);
   end if;
-  return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+  return i.visible or (i.scope is not null and h.shown_id > i.cleared_id);
 end $$;
 
 CREATE FUNCTION public.clear_views(p_app_no integer, p_conversation bigint) RETURNS void
@@ -449,9 +457,9 @@ begin
   end if;
   select count(*) into v_seen from inbox
   where app_no = p_app_no and conversation = p_conversation and scope is not null
-    and cleared_seq < h.shown_seq;
+    and cleared_id < h.shown_id;
   update inbox set
-    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    cleared_id = h.last_id, read_id = h.last_id, read_counted = h.counted, own_since = 0,
     tags = '{}', pinned_at = null
   where app_no = p_app_no and conversation = p_conversation and scope is not null;
   update conversations set hidden = hidden + v_seen
@@ -561,9 +569,9 @@ CREATE FUNCTION public.count_member(h public.conversations, i public.inbox, p_ch
     LANGUAGE plpgsql
     AS $$
 begin
-  if h.shown_seq > i.cleared_seq then
+  if h.shown_id > i.cleared_id then
     perform add_total(h.app_no, 'views.group', p_change);
-  elsif h.shown_seq > 0 then
+  elsif h.shown_id > 0 then
     update conversations set hidden = hidden + p_change where app_no = h.app_no and no = h.no;
   end if;
 end $$;
@@ -572,7 +580,6 @@ CREATE TABLE public.messages (
     app_no integer NOT NULL,
     id bigint NOT NULL,
     conversation bigint NOT NULL,
-    seq bigint NOT NULL,
     sender text NOT NULL COLLATE pg_catalog."C",
     category text NOT NULL,
     type text NOT NULL,
@@ -584,8 +591,7 @@ CREATE TABLE public.messages (
     counts boolean NOT NULL,
     shows boolean NOT NULL,
     counted bigint NOT NULL,
-    sent_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone,
     edited_at timestamp with time zone,
     edited_by text,
     deleted_at timestamp with time zone,
@@ -605,12 +611,12 @@ begin
   select * into m from messages where app_no = p_app_no and id = p_id for no key update;
   if not found then return null; end if;
   if m.counts and m.deleted_at is null then
-    insert into uncounted (app_no, conversation, seq) values (p_app_no, m.conversation, m.seq);
+    insert into uncounted (app_no, conversation, id) values (p_app_no, m.conversation, m.id);
     update inbox i set own_since = own_since - 1
     from conversations c
     where c.app_no = p_app_no and c.no = m.conversation
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
-      and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
+      and i.with_id = receiver_of(m, c) and i.read_id < m.id;
   end if;
   if m.parent_id is not null and m.deleted_at is null then
     update threads set replies = replies - 1 where app_no = p_app_no and parent_id = m.parent_id;
@@ -623,6 +629,7 @@ begin
   if p_permanent then
     perform delete_message_references(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
+    update conversations set removed = removed + 1 where app_no = p_app_no and no = m.conversation;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
     m.deleted_at := coalesce(m.deleted_at, clock_timestamp());
@@ -731,8 +738,8 @@ begin
           where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
             and (i.kind = 'user' or i.scope is not null))));
   end if;
-  if not found or m.seq <= h.purged_seq
-    or m.seq <= (select cleared_seq from inbox
+  if not found or m.id <= h.purged_id
+    or m.id <= (select cleared_id from inbox
       where app_no = h.app_no and conversation = h.no and uid = p_sender)
     or exists (select from users
       where app_no = h.app_no and uid = m.sender and removed_at is not null)
@@ -807,34 +814,13 @@ CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
 
-CREATE FUNCTION public.seq_upto(p_app_no integer, p_conversation bigint, p_id bigint, p_second bigint) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  v_low bigint := 0;
-  v_high bigint;
-  v_middle bigint;
-  m record;
-begin
-  select last_seq + 1 into v_high from conversations
-  where app_no = p_app_no and no = p_conversation;
-  while v_high - v_low > 1 loop
-    v_middle := (v_low + v_high) / 2;
-    select seq, id, sent_at into m from messages
-    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
-    order by seq limit 1;
-    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
-      v_low := m.seq;
-    else
-      v_high := v_middle;
-    end if;
-  end loop;
-  return v_low;
-end $$;
+CREATE FUNCTION public.id_second(p_id bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((p_id / 4000000) + 1000000000);
 
-CREATE FUNCTION public.id_upto(p_app_no integer, p_conversation bigint, p_second bigint) RETURNS bigint
-    LANGUAGE sql STABLE
-    RETURN COALESCE((SELECT messages.id FROM public.messages WHERE ((messages.app_no = id_upto.p_app_no) AND (messages.conversation = id_upto.p_conversation) AND (messages.seq <= public.seq_upto(id_upto.p_app_no, id_upto.p_conversation, NULL::bigint, id_upto.p_second))) ORDER BY messages.seq DESC LIMIT 1), (0)::bigint);
+CREATE FUNCTION public.id_time(p_id bigint) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (('2001-09-09 01:46:40'::timestamp without time zone + (((p_id / 4))::double precision * '00:00:00.000001'::interval)) AT TIME ZONE 'UTC'::text);
 
 CREATE FUNCTION public.insert_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean) RETURNS public.messages
     LANGUAGE plpgsql
@@ -850,12 +836,11 @@ declare
   v_other_free int := 0;
 begin
   insert into messages
-    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
+    (app_no, id, conversation, sender, category, type, data, tags, muid,
+     parent_id, quoted_id, counts, shows, counted)
   values
-    (h.app_no, case when p_shows then h.shown_id else nextval('message_ids') end, h.no, h.last_seq,
-     p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted, p_counts, p_shows,
-     h.counted, h.last_at, h.last_at)
+    (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
+     p_counts, p_shows, h.counted)
   returning * into m;
   -- Not before the insert, which assigns the xid: see add_search_changes.
   if m.id <= (select search_upto from apps where app_no = h.app_no) then
@@ -946,6 +931,10 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.lock_reactions(p_app_no integer, p_id bigint) RETURNS void
+    LANGUAGE sql
+    RETURN pg_advisory_xact_lock(p_app_no, hashint8(p_id));
+
 CREATE FUNCTION public.lock_users(p_users json) RETURNS void
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -978,7 +967,7 @@ declare
   i inbox;
   h conversations;
   m messages;
-  v_seq bigint;
+  v_upto bigint;
   v_counted bigint;
   v_marked bigint;
 begin
@@ -991,19 +980,19 @@ begin
     perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
   end if;
   select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
-  if h.shown_seq <= i.cleared_seq then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  if h.shown_id <= i.cleared_id then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
   conversation := h.no;
   at := clock_timestamp();
 
   if p_message_id is null then
-    v_seq := h.last_seq;
+    v_upto := h.last_id;
     v_counted := h.counted;
     select * into m from messages k
-    where k.app_no = p_app_no and k.conversation = h.no and k.seq <= h.last_seq
-    order by k.seq desc limit 1;
+    where k.app_no = p_app_no and k.conversation = h.no and k.id <= h.last_id
+    order by k.id desc limit 1;
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
-    if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
+    if not found or m.conversation <> h.no or m.id <= i.cleared_id then
       -- `unseen`: the user doesn't take part there, so the error must not reveal the message.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
@@ -1013,35 +1002,35 @@ begin
               and (o.kind = 'user' or o.scope is not null))));
     end if;
     -- If it was sent after the head was read, the mark stops at the head.
-    v_seq := least(m.seq, h.last_seq);
+    v_upto := least(m.id, h.last_id);
     v_counted := least(m.counted, h.counted);
   end if;
   message_id := m.id;
   sender := m.sender;
 
   if p_what = 'unread' then
-    if v_seq >= i.read_seq then return; end if;
+    if v_upto >= i.read_id then return; end if;
   else
     -- A message that was read was delivered. Two lookups at the end of the index: one for both kinds
     -- would read all marks.
     v_marked := coalesce(greatest(
-      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+      (select max(k.upto_id) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = 'read'),
-      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+      (select max(k.upto_id) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = p_what)), 0);
-    if v_seq > v_marked and not h.blocked_one and not h.blocked_other then
-      m := newest_of_others(h, p_uid, v_marked, v_seq);
+    if v_upto > v_marked and not h.blocked_one and not h.blocked_other then
+      m := newest_of_others(h, p_uid, v_marked, v_upto);
     else
       m := null;
     end if;
-    if m.seq is not null then
+    if m.id is not null then
       -- No other kind gets into the table: the column is never null.
-      insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.seq,
+      insert into marks (app_no, conversation, uid, kind, upto_id, at)
+      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.id,
         mark_conversation.at);
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
-    if m.seq is not null then
+    if m.id is not null then
       receipt := true;
       message_id := m.id;
       sender := m.sender;
@@ -1049,21 +1038,21 @@ begin
         senders := array(
           select distinct k.sender from (
             select c.sender from messages c
-            where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
-              and c.seq <= m.seq and (c.category <> 'action' or c.type <> 'message')
-            order by c.seq desc limit 100) k
+            where c.app_no = p_app_no and c.conversation = h.no and c.id > v_marked
+              and c.id <= m.id and (c.category <> 'action' or c.type <> 'message')
+            order by c.id desc limit 100) k
           where k.sender not in (p_uid, 'app_system'));
       end if;
     end if;
-    if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
+    if p_what = 'delivered' or v_upto <= i.read_id then return; end if;
   end if;
 
   moved := true;
-  update inbox set read_seq = v_seq, read_counted = v_counted,
-    own_since = case when v_seq = h.last_seq then 0 else (
+  update inbox set read_id = v_upto, read_counted = v_counted,
+    own_since = case when v_upto = h.last_id then 0 else (
       select count(*) from messages k
       where k.app_no = p_app_no and k.conversation = h.no and k.sender = p_uid
-        and k.seq > v_seq and k.counts and k.deleted_at is null) end
+        and k.id > v_upto and k.counts and k.deleted_at is null) end
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
 end $$;
 
@@ -1093,10 +1082,10 @@ begin
   if p_newest.category <> 'action' or p_newest.type <> 'message' then return p_newest; end if;
   select * into m from (
     select * from messages
-    where app_no = h.app_no and conversation = h.no and seq > p_after and seq < p_newest.seq
-    order by seq desc limit 1000) looked
+    where app_no = h.app_no and conversation = h.no and id > p_after and id < p_newest.id
+    order by id desc limit 1000) looked
   where sender <> p_uid and (category <> 'action' or type <> 'message')
-  order by seq desc limit 1;
+  order by id desc limit 1;
   return m;
 end $$;
 
@@ -1106,7 +1095,7 @@ CREATE FUNCTION public.receiver_of(m public.messages, h public.conversations) RE
 
 CREATE FUNCTION public.message_text(m public.messages, h public.conversations) RETURNS text
     LANGUAGE sql STABLE
-    RETURN concat('{"id":"', (m).id, '"', (',"muid":'::text || (to_json((m).muid))::text), ',"conversationId":', to_json(public.conversation_id((h).kind, (h).one, (h).other)), ',"sender":', to_json((m).sender), ',"receiverType":"', (h).kind, '","receiver":', to_json(public.receiver_of(m, h)), ',"category":', to_json((m).category), ',"type":', to_json((m).type), ((',"parentId":"'::text || ((m).parent_id)::text) || '"'::text), ((',"quotedMessageId":"'::text || ((m).quoted_id)::text) || '"'::text), (',"tags":'::text || (CASE WHEN (((m).tags <> '{}'::text[]) AND ((m).deleted_at IS NULL)) THEN to_json((m).tags) ELSE NULL::json END)::text), ',"sentAt":', public.unix((m).sent_at), ',"updatedAt":', public.unix((m).updated_at), (',"editedAt":'::text || (public.unix((m).edited_at))::text), (',"editedBy":'::text || (to_json((m).edited_by))::text), (',"deletedAt":'::text || (public.unix((m).deleted_at))::text), (',"deletedBy":'::text || (to_json((m).deleted_by))::text), (',"pinnedAt":'::text || (public.unix((m).pinned_at))::text), (',"pinnedBy":'::text || (to_json((m).pinned_by))::text));
+    RETURN concat('{"id":"', (m).id, '"', (',"muid":'::text || (to_json((m).muid))::text), ',"conversationId":', to_json(public.conversation_id((h).kind, (h).one, (h).other)), ',"sender":', to_json((m).sender), ',"receiverType":"', (h).kind, '","receiver":', to_json(public.receiver_of(m, h)), ',"category":', to_json((m).category), ',"type":', to_json((m).type), ((',"parentId":"'::text || ((m).parent_id)::text) || '"'::text), ((',"quotedMessageId":"'::text || ((m).quoted_id)::text) || '"'::text), (',"tags":'::text || (CASE WHEN (((m).tags <> '{}'::text[]) AND ((m).deleted_at IS NULL)) THEN to_json((m).tags) ELSE NULL::json END)::text), ',"sentAt":', public.id_second((m).id), ',"updatedAt":', COALESCE(public.unix((m).updated_at), public.id_second((m).id)), (',"editedAt":'::text || (public.unix((m).edited_at))::text), (',"editedBy":'::text || (to_json((m).edited_by))::text), (',"deletedAt":'::text || (public.unix((m).deleted_at))::text), (',"deletedBy":'::text || (to_json((m).deleted_by))::text), (',"pinnedAt":'::text || (public.unix((m).pinned_at))::text), (',"pinnedBy":'::text || (to_json((m).pinned_by))::text));
 
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -1121,17 +1110,17 @@ begin
   if h.kind = 'group' then
     select * into m from (
       select * from messages
-      where app_no = h.app_no and conversation = h.no and seq > p_after and seq <= p_upto
-      order by seq desc limit 1000) looked
-    where sender <> p_uid order by seq desc limit 1;
+      where app_no = h.app_no and conversation = h.no and id > p_after and id <= p_upto
+      order by id desc limit 1000) looked
+    where sender <> p_uid order by id desc limit 1;
   else
     select sent.* into m
     from unnest(array[h.one, h.other, 'app_system']) as other (uid) cross join lateral (
       select * from messages
       where app_no = h.app_no and conversation = h.no and sender = other.uid
-        and seq > p_after and seq <= p_upto
-      order by seq desc limit 1) sent
-    where other.uid <> p_uid order by sent.seq desc limit 1;
+        and id > p_after and id <= p_upto
+      order by id desc limit 1) sent
+    where other.uid <> p_uid order by sent.id desc limit 1;
   end if;
   return m;
 end $$;
@@ -1147,7 +1136,7 @@ begin
   loop
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
-    if not found or v_head.last_seq = 0 then
+    if not found or v_head.last_id = 0 then
       -- The removal of a user locks the heads that the user's inbox rows lead to. This head has none
       -- yet, so lock the users until it has.
       perform from users
@@ -1262,13 +1251,13 @@ CREATE TABLE public.marks (
     conversation bigint NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
     kind text NOT NULL COLLATE pg_catalog."C",
-    seq bigint NOT NULL,
+    upto_id bigint NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE FUNCTION public.reached_seq(i public.inbox, p_kind text) RETURNS bigint
+CREATE FUNCTION public.reached_id(i public.inbox, p_kind text) RETURNS bigint
     LANGUAGE sql STABLE
-    RETURN GREATEST((i).read_seq, (SELECT max(k.seq) AS max FROM public.marks k WHERE ((k.app_no = (reached_seq.i).app_no) AND (k.conversation = (reached_seq.i).conversation) AND (k.uid = (reached_seq.i).uid) AND (k.kind = 'read'::text))), CASE WHEN (p_kind = 'delivered'::text) THEN (SELECT max(k.seq) AS max FROM public.marks k WHERE ((k.app_no = (reached_seq.i).app_no) AND (k.conversation = (reached_seq.i).conversation) AND (k.uid = (reached_seq.i).uid) AND (k.kind = 'delivered'::text))) ELSE NULL::bigint END);
+    RETURN GREATEST((i).read_id, (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'read'::text))), CASE WHEN (p_kind = 'delivered'::text) THEN (SELECT max(k.upto_id) AS max FROM public.marks k WHERE ((k.app_no = (reached_id.i).app_no) AND (k.conversation = (reached_id.i).conversation) AND (k.uid = (reached_id.i).uid) AND (k.kind = 'delivered'::text))) ELSE NULL::bigint END);
 
 CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text[]) RETURNS void
     LANGUAGE sql
@@ -1455,7 +1444,7 @@ declare
   h conversations;
   r reactions;
 begin
-  perform pg_advisory_xact_lock(p_id);
+  perform lock_reactions(p_app_no, p_id);
   m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted then return; end if;
   delete from reactions
@@ -1538,7 +1527,7 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((p_data ? 'attachments'::text) OR (p_data ? 'mentions'::text) OR (strpos((p_data ->> 'text'::text), '<@'::text) > 0)) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
-CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, OUT message_id bigint, OUT message text) RETURNS record
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1560,6 +1549,7 @@ declare
   v_kept jsonb := p_data;
   v_shown jsonb := p_data;
 begin
+  perform check_clock(p_clock);
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
     values (p_app_no, p_credential, v_actor, p_key, p_request_hash)
@@ -1807,7 +1797,7 @@ begin
       perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
-    if not p_blocked and h.last_seq = 0
+    if not p_blocked and h.last_id = 0
       and not (case when p_uid = h.one then h.blocked_other else h.blocked_one end)
     then
       delete from conversations where app_no = p_app_no and no = h.no;
@@ -1976,7 +1966,7 @@ begin
   return true;
 end $$;
 
-CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p_seq bigint, p_limit integer) RETURNS integer
+CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p_upto bigint, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1985,8 +1975,8 @@ begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
-      where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
-      order by seq limit p_limit))
+      where app_no = p_app_no and conversation = p_conversation and id <= p_upto
+      order by id limit p_limit))
     returning id, sender, muid, reacted or saved as has_more
   ), more as (
     insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
@@ -1996,8 +1986,11 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id) into v_ids from gone;
+  if v_ids is null then return 0; end if;
   perform delete_message_references(p_app_no, v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  update conversations set removed = removed + cardinality(v_ids)
+  where app_no = p_app_no and no = p_conversation;
+  return cardinality(v_ids);
 end $$;
 
 CREATE FUNCTION public.sweep_purged(p_app_no integer, p_conversation bigint, p_limit integer) RETURNS boolean
@@ -2009,9 +2002,9 @@ begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation
   for no key update;
   if not found then return true; end if;
-  if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
+  if sweep_messages(p_app_no, h.no, h.purged_id, p_limit) >= p_limit then return false; end if;
   delete from uncounted
-  where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  where app_no = p_app_no and conversation = h.no and id <= h.purged_id;
   delete from thread_users u
   where u.app_no = p_app_no and u.conversation = h.no and not exists (
     select from messages m where m.app_no = p_app_no and m.id = u.parent_id);
@@ -2070,8 +2063,8 @@ begin
     delete from messages where ctid = any (array(
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
-      order by seq limit p_limit))
-    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts,
+      order by id limit p_limit))
+    returning id, sender, muid, parent_id, deleted_at is null as there, counts,
       reacted or saved as has_more
   ), more as (
     insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
@@ -2080,8 +2073,8 @@ begin
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   ), left_out as (
-    insert into uncounted (app_no, conversation, seq)
-    select p_app_no, p_conversation, seq from gone where counts and there
+    insert into uncounted (app_no, conversation, id)
+    select p_app_no, p_conversation, id from gone where counts and there
   ), replies as (
     update threads t set replies = t.replies - g.replies
     from (select parent_id, count(*) as replies from gone
@@ -2089,8 +2082,11 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id) into v_ids from gone;
+  if v_ids is null then return 0; end if;
   perform delete_message_references(p_app_no, v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  update conversations set removed = removed + cardinality(v_ids)
+  where app_no = p_app_no and no = p_conversation;
+  return cardinality(v_ids);
 end $$;
 
 CREATE FUNCTION public.sweep_user(p_app_no integer, p_uid text, p_limit integer) RETURNS boolean
@@ -2169,7 +2165,7 @@ begin
   ), heads as (
     delete from conversations c using gone
     where c.app_no = p_app_no and c.kind = 'user' and c.one = gone.one and c.other = gone.other
-      and c.last_seq = 0
+      and c.last_id = 0
   )
   select count(*) into v_done from gone;
   v_left := v_left - v_done;
@@ -2259,14 +2255,14 @@ begin
     t.began_at := now();
   end if;
   with looked as materialized (
-    select ctid as tid, app_no, conversation, uid, kind, seq, at from marks
-    where (app_no, conversation, uid, kind, seq)
+    select ctid as tid, app_no, conversation, uid, kind, upto_id, at from marks
+    where (app_no, conversation, uid, kind, upto_id)
       >= ((t.place ->> 0)::int, (t.place ->> 1)::bigint, t.place ->> 2, t.place ->> 3,
         (t.place ->> 4)::bigint)
-    order by app_no, conversation, uid, kind, seq limit p_limit
+    order by app_no, conversation, uid, kind, upto_id limit p_limit
   ), followed as (
     select tid, at, lead(at) over (
-      partition by app_no, conversation, uid, kind order by seq) as next_at
+      partition by app_no, conversation, uid, kind order by upto_id) as next_at
     from looked
   ), gone as (
     -- Sweeps lock marks in another order, so this skips locked ones instead of waiting.
@@ -2278,11 +2274,15 @@ begin
       for update skip locked))
   )
   -- The last mark is checked again, together with the one after it.
-  select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
-  order by app_no, conversation, uid, kind, seq offset p_limit - 1;
+  select jsonb_build_array(app_no, conversation, uid, kind, upto_id) into v_next from looked
+  order by app_no, conversation, uid, kind, upto_id offset p_limit - 1;
   update mark_thinning set place = v_next, began_at = t.began_at;
   return v_next is not null;
 end $$;
+
+CREATE FUNCTION public.tick() RETURNS bigint
+    LANGUAGE sql
+    RETURN ((round(((date_part('epoch'::text, clock_timestamp()) - (1000000000)::double precision) * (1000000)::double precision)))::bigint * 4);
 
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
     LANGUAGE plpgsql
@@ -2501,18 +2501,10 @@ CREATE TABLE public.mentions (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
     conversation bigint NOT NULL,
-    seq bigint NOT NULL,
     message_id bigint NOT NULL,
     parent_id bigint,
     counts boolean NOT NULL
 );
-
-CREATE SEQUENCE public.message_ids
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
 
 CREATE TABLE public.migrations (
     name text NOT NULL,
@@ -2597,7 +2589,7 @@ CREATE TABLE public.receipt_floors (
     conversation bigint NOT NULL,
     floor bigint NOT NULL,
     ahead_uid text COLLATE pg_catalog."C",
-    ahead_seq bigint DEFAULT 0 NOT NULL,
+    ahead_id bigint DEFAULT 0 NOT NULL,
     laggards text[],
     bound bigint,
     deleted integer DEFAULT 0 NOT NULL,
@@ -2669,7 +2661,6 @@ CREATE TABLE public.threads (
     app_no integer NOT NULL,
     parent_id bigint NOT NULL,
     conversation bigint NOT NULL,
-    parent_seq bigint NOT NULL,
     replies integer NOT NULL,
     last_id bigint NOT NULL,
     updated_second bigint NOT NULL
@@ -2687,7 +2678,7 @@ WITH (fillfactor='50');
 CREATE TABLE public.uncounted (
     app_no integer NOT NULL,
     conversation bigint NOT NULL,
-    seq bigint NOT NULL
+    id bigint NOT NULL
 );
 
 CREATE TABLE public.usage_activity (
@@ -2912,10 +2903,10 @@ ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
 ALTER TABLE ONLY public.marks
-    ADD CONSTRAINT marks_pkey PRIMARY KEY (app_no, conversation, uid, kind, seq);
+    ADD CONSTRAINT marks_pkey PRIMARY KEY (app_no, conversation, uid, kind, upto_id);
 
 ALTER TABLE ONLY public.mentions
-    ADD CONSTRAINT mentions_pkey PRIMARY KEY (app_no, uid, conversation, seq);
+    ADD CONSTRAINT mentions_pkey PRIMARY KEY (app_no, uid, conversation, message_id);
 
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (app_no, id);
@@ -2972,7 +2963,7 @@ ALTER TABLE ONLY public.totals
     ADD CONSTRAINT totals_pkey PRIMARY KEY (app_no, what, shard);
 
 ALTER TABLE ONLY public.uncounted
-    ADD CONSTRAINT uncounted_pkey PRIMARY KEY (app_no, conversation, seq);
+    ADD CONSTRAINT uncounted_pkey PRIMARY KEY (app_no, conversation, id);
 
 ALTER TABLE ONLY public.usage_activity
     ADD CONSTRAINT usage_activity_pkey PRIMARY KEY (app_no, uid);
@@ -3082,7 +3073,7 @@ CREATE INDEX messages_attached ON public.messages USING btree (app_no, id) WHERE
 
 CREATE INDEX messages_category ON public.messages USING btree (app_no, category, id) WHERE (category <> 'message'::text);
 
-CREATE INDEX messages_changed ON public.messages USING btree (app_no, id) WHERE (updated_at > sent_at);
+CREATE INDEX messages_changed ON public.messages USING btree (app_no, id) WHERE (updated_at IS NOT NULL);
 
 CREATE INDEX messages_conversation ON public.messages USING btree (app_no, conversation, id);
 
@@ -3094,15 +3085,13 @@ CREATE INDEX messages_mentioning ON public.messages USING btree (app_no, id) WHE
 
 CREATE INDEX messages_pinned ON public.messages USING btree (app_no, conversation, id) WHERE (pinned_at IS NOT NULL);
 
-CREATE INDEX messages_reacted ON public.messages USING btree (app_no, conversation, seq) WHERE reacted;
+CREATE INDEX messages_reacted ON public.messages USING btree (app_no, conversation, id) WHERE reacted;
 
 CREATE INDEX messages_reacting ON public.messages USING btree (app_no, id) WHERE reacted;
 
-CREATE INDEX messages_replies ON public.messages USING btree (app_no, parent_id, seq) WHERE (parent_id IS NOT NULL);
+CREATE INDEX messages_replies ON public.messages USING btree (app_no, parent_id, id) WHERE (parent_id IS NOT NULL);
 
-CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, seq);
-
-CREATE UNIQUE INDEX messages_seq ON public.messages USING btree (app_no, conversation, seq);
+CREATE INDEX messages_sender ON public.messages USING btree (app_no, conversation, sender, id);
 
 CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (tags <> '{}'::text[]);
 
@@ -3124,7 +3113,7 @@ CREATE INDEX saves_message ON public.saves USING btree (app_no, message_id);
 
 CREATE INDEX thread_users_conversation ON public.thread_users USING btree (app_no, conversation, parent_id);
 
-CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id) INCLUDE (parent_seq);
+CREATE INDEX threads_conversation ON public.threads USING btree (app_no, conversation, updated_second, parent_id);
 
 CREATE INDEX threads_order ON public.threads USING btree (app_no, updated_second, parent_id);
 

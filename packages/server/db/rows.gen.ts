@@ -157,15 +157,15 @@ export interface CellRows {
     kind: string
     one: string
     other: string
-    last_seq: number
-    last_at: Date
-    shown_seq: number
-    shown_id: number | null
+    last_id: number
+    shown_id: number
     created_second: number | null
     updated_second: number
+    stored: number
+    removed: number
     counted: number
     hidden: number
-    purged_seq: number
+    purged_id: number
     purging: boolean
     blocked_one: boolean
     blocked_other: boolean
@@ -253,10 +253,10 @@ export interface CellRows {
     kind: string
     with_id: string
     conversation: number
-    read_seq: number
+    read_id: number
     read_counted: number
     own_since: number
-    cleared_seq: number
+    cleared_id: number
     tags: string[]
     pinned_at: Date | null
     visible: boolean
@@ -287,14 +287,13 @@ export interface CellRows {
     conversation: number
     uid: string
     kind: string
-    seq: number
+    upto_id: number
     at: Date
   }
   mentions: {
     app_no: number
     uid: string
     conversation: number
-    seq: number
     message_id: number
     parent_id: number | null
     counts: boolean
@@ -303,7 +302,6 @@ export interface CellRows {
     app_no: number
     id: number
     conversation: number
-    seq: number
     sender: string
     category: string
     type: string
@@ -315,8 +313,7 @@ export interface CellRows {
     counts: boolean
     shows: boolean
     counted: number
-    sent_at: Date
-    updated_at: Date
+    updated_at: Date | null
     edited_at: Date | null
     edited_by: string | null
     deleted_at: Date | null
@@ -364,7 +361,7 @@ export interface CellRows {
     conversation: number
     floor: number
     ahead_uid: string | null
-    ahead_seq: number
+    ahead_id: number
     laggards: string[] | null
     bound: number | null
     deleted: number
@@ -443,7 +440,6 @@ export interface CellRows {
     app_no: number
     parent_id: number
     conversation: number
-    parent_seq: number
     replies: number
     last_id: number
     updated_second: number
@@ -457,7 +453,7 @@ export interface CellRows {
   uncounted: {
     app_no: number
     conversation: number
-    seq: number
+    id: number
   }
   usage_activity: {
     app_no: number

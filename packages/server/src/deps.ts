@@ -38,6 +38,7 @@ export function openDeps(config: Config): Deps {
     url: directoryUrl,
     regions,
     poolSize,
+    drawnKey: 'messages_pkey',
     timeoutMs,
     bus,
     log,

@@ -78,15 +78,15 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
   )
   await run(
     `insert into conversations
-       (app_no, kind, one, other, last_seq, shown_seq, created_second, updated_second, counted)
-     select $1, kind, one, other, counted, shown_seq, second, second, counted
-     from json_to_recordset($2::json) as h (kind text, one text, other text, shown_seq bigint,
+       (app_no, kind, one, other, last_id, shown_id, created_second, updated_second, counted)
+     select $1, kind, one, other, counted, shown_id, second, second, counted
+     from json_to_recordset($2::json) as h (kind text, one text, other text, shown_id bigint,
        second bigint, counted bigint)`,
     heads,
   )
   await run(
-    `insert into inbox (app_no, uid, kind, with_id, conversation, read_seq, read_counted, own_since,
-       cleared_seq, tags, visible, blocked, created_second, updated_second, scope, joined_at)
+    `insert into inbox (app_no, uid, kind, with_id, conversation, read_id, read_counted, own_since,
+       cleared_id, tags, visible, blocked, created_second, updated_second, scope, joined_at)
      select $1, i.uid, i.kind, i.with_id, h.no, i.read, i.read, i.own, i.cleared, i.tags, i.visible,
        i.blocked, i.second, i.second, i.scope, case when i.kind = 'group' then now() end
      from json_to_recordset($2::json) as i (one text, other text, uid text, kind text, with_id text,
@@ -99,11 +99,11 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
     ),
   )
   await run(
-    `insert into uncounted (app_no, conversation, seq)
-     select $1, h.no, u.seq from json_to_recordset($2::json) as u (kind text, one text, other text, seq bigint)
+    `insert into uncounted (app_no, conversation, id)
+     select $1, h.no, u.id from json_to_recordset($2::json) as u (kind text, one text, other text, id bigint)
        join conversations h on h.app_no = $1 and h.kind = u.kind and h.one = u.one
          and h.other = u.other`,
-    heads.filter(({ uncounted }) => uncounted).map((head) => ({ ...head, seq: head.counted })),
+    heads.filter(({ uncounted }) => uncounted).map((head) => ({ ...head, id: head.counted })),
   )
 }
 
@@ -144,18 +144,18 @@ const groupHeads = (draw: Draw, uids: string[], guids: string[]) =>
     const views = [...members].map((uid) => ({
       ...drawInbox(draw, head.counted),
       ...{ uid, with_id: guid, visible: false, blocked: false },
-      cleared: chance(draw, 10) ? head.shown_seq : 0,
+      cleared: chance(draw, 10) ? head.shown_id : 0,
       scope: chance(draw, 5) ? null : 'participant',
     }))
-    const shown_seq = chance(draw, 10) ? 0 : head.shown_seq
-    return { kind: 'group', one: guid, other: '', ...head, shown_seq, views }
+    const shown_id = chance(draw, 10) ? 0 : head.shown_id
+    return { kind: 'group', one: guid, other: '', ...head, shown_id, views }
   })
 
 /** Few different seconds, so that many views are sorted by their counterparts. */
 function drawHead(draw: Draw) {
   const counted = 1 + draw(4)
   const second = 1_700_000_000 + draw(40)
-  return { counted, shown_seq: counted, second, uncounted: chance(draw, 10) }
+  return { counted, shown_id: counted, second, uncounted: chance(draw, 10) }
 }
 
 function drawInbox(draw: Draw, counted: number) {
@@ -219,28 +219,28 @@ export async function readViews({ no, cell }: App): Promise<View[]> {
   )
   const entity = (kind: string, id: string): Entity =>
     entities.get(`${kind}:${id}`) ?? (kind === 'user' && id === 'app_system' ? SYSTEM : GONE)
-  const gone = await select<{ conversation: string; seq: number }>(
-    'select conversation::text, seq::int from uncounted where app_no = $1',
+  const gone = await select<{ conversation: string; id: number }>(
+    'select conversation::text, id::int from uncounted where app_no = $1',
   )
   const heads = new Map(
     (
       await select<
         Record<'no' | 'one' | 'other', string> & Record<'second' | 'shown' | 'counted', number>
       >(
-        `select no::text, one, other, updated_second::int as second, shown_seq::int as shown,
+        `select no::text, one, other, updated_second::int as second, shown_id::int as shown,
            counted::int from conversations where app_no = $1`,
       )
     ).map((head) => [head.no, head]),
   )
   const rows = await select<
     Pick<View, 'uid' | 'kind' | 'with_id' | 'conversation' | 'tags' | 'blocked'> &
-      Record<'read_seq' | 'read' | 'own' | 'cleared', number> & {
+      Record<'read_id' | 'read' | 'own' | 'cleared', number> & {
         visible: boolean
         member: boolean
       }
   >(
-    `select uid, kind, with_id, conversation::text, tags, blocked, visible, read_seq::int,
-       read_counted::int as read, own_since::int as own, cleared_seq::int as cleared,
+    `select uid, kind, with_id, conversation::text, tags, blocked, visible, read_id::int,
+       read_counted::int as read, own_since::int as own, cleared_id::int as cleared,
        scope is not null as member
      from inbox where app_no = $1`,
   )
@@ -253,7 +253,7 @@ export async function readViews({ no, cell }: App): Promise<View[]> {
     const [owner, counterpart] = [entity('user', uid), entity(kind, with_id)]
     if (!there || owner.removed || counterpart.removed) return []
     const after = counted - row.read - row.own
-    const deleted = gone.filter((g) => g.conversation === conversation && g.seq > row.read_seq)
+    const deleted = gone.filter((g) => g.conversation === conversation && g.id > row.read_id)
     const unread = after === 0 ? 0 : after - deleted.length
     const view = { uid, kind, with_id, conversation, tags, blocked, one, other, second, unread }
     return [{ ...view, owner, counterpart }]

@@ -99,7 +99,7 @@ suite('fill', () => {
     await filled(app, '--users 100 --groups 5 --members 10 --messages 2000 --conversations 100')
     const sizes = await select<{ n: number }>(
       app,
-      `select last_seq as n from conversations where app_no = $1 and kind = 'user' order by 1 desc`,
+      `select stored as n from conversations where app_no = $1 and kind = 'user' order by 1 desc`,
     )
     assert.ok((sizes[0]?.n ?? 0) > 4 * (sizes.at(50)?.n ?? 0), 'a few are long')
     const views = await select<{ kind: string; uid: string; with_id: string }>(

@@ -158,7 +158,7 @@ async function messagesOf(app: TestApp): Promise<Map<string, string[]>> {
   const found = await rows<{ conversation: string; ids: string[] }>(
     app.cell.db,
     `select conversation_id(c.kind, c.one, c.other) as conversation,
-       array_agg(m.id::text order by m.seq) as ids
+       array_agg(m.id::text order by m.id) as ids
      from messages m join conversations c on c.app_no = m.app_no and c.no = m.conversation
      where m.app_no = $1 and m.category = 'message' group by c.no, c.kind, c.one, c.other`,
     [app.no],

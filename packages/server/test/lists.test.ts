@@ -265,21 +265,21 @@ const INSERT_PAIRS = `
 /** Numbered in order, as sends would do it. */
 const INSERT_MESSAGES = `
   with given as materialized (
-    select h.no, m.*, row_number() over (partition by h.no order by n) as seq
+    select h.no, m.*, (sent - 1000000000) * 4000000::bigint + n as id
     from rows from (json_to_recordset($2::json) as (kind text, one text, other text, sender text,
         category text, type text, text text, tags text[], sent int))
       with ordinality as m (kind, one, other, sender, category, type, text, tags, sent, n)
       join conversations h on h.app_no = $1 and h.kind = m.kind and h.one = m.one and h.other = m.other
   ), heads as (
-    update conversations h set last_seq = ends.seq
-    from (select no, max(seq) as seq from given group by no) ends where h.app_no = $1 and h.no = ends.no
+    update conversations h set last_id = ends.id, stored = ends.stored
+    from (select no, max(id) as id, count(*) as stored from given group by no) ends where h.app_no = $1 and h.no = ends.no
   ), made as (
-    insert into messages (app_no, id, conversation, seq, sender, category, type, data, tags, counts,
-      shows, counted, sent_at, updated_at)
-    select $1::int, nextval('message_ids'), no, seq, sender, category, type,
+    insert into messages (app_no, id, conversation, sender, category, type, data, tags, counts,
+      shows, counted)
+    select $1::int, id, no, sender, category, type,
       jsonb_build_object('text', text)
-        || case category when 'custom' then '{"customData": {}}'::jsonb else '{}' end, tags, false, false, 0, to_timestamp(sent), to_timestamp(sent)
-    from (select * from given order by n) in_order
+        || case category when 'custom' then '{"customData": {}}'::jsonb else '{}' end, tags, false, false, 0
+    from given
     returning id)
   select id::text from made order by made.id`
 

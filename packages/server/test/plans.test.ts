@@ -69,7 +69,7 @@ async function fillAndConnect() {
   uid = (await select(`select uid from view_totals where app_no = ${app.no} order by visible desc`))
     .uid
   const head = await select(
-    `select no, shown_id from conversations where app_no = ${app.no} order by last_seq desc`,
+    `select no, shown_id from conversations where app_no = ${app.no} order by stored desc`,
   )
   conversation = Number(head.no)
   message = Number(head.shown_id)
@@ -83,8 +83,8 @@ async function fillAndConnect() {
 /** One in five messages has reactions, is saved by its sender, or is pinned. */
 async function leaveTraces() {
   const some = `from messages where app_no = ${app.no} and (id % 5 = 0 or id = ${message})`
-  await client.query(`insert into reactions (app_no, uid, message_id, reaction)
-    select app_no, uid, id, 'up' from (select app_no, sender as uid, id ${some}
+  await client.query(`insert into reactions (app_no, uid, message_id, reaction, id)
+    select app_no, uid, id, 'up', row_number() over () from (select app_no, sender as uid, id ${some}
       union all select app_no, 'a', id ${some}) both_users`)
   await client.query(`insert into reaction_counts (app_no, message_id, reaction, count, first_id)
     select app_no, id, 'up', 2, id ${some}`)
@@ -101,14 +101,14 @@ async function leaveTraces() {
 /** Half of all messages as if they had replies and mentioned their senders. */
 const THREADS = [
   `insert into threads
-     (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
-   select app_no, id, conversation, seq, 1, id, unix(sent_at) from messages where id % 2 = 0`,
+     (app_no, parent_id, conversation, replies, last_id, updated_second)
+   select app_no, id, conversation, 1, id, id_second(id) from messages where id % 2 = 0`,
   `insert into thread_users (app_no, uid, parent_id, conversation, direct, wrote, follows)
    select m.app_no, m.sender, m.id, m.conversation, h.kind = 'user', true, true
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.id % 2 = 0`,
-  `insert into mentions (app_no, uid, conversation, seq, message_id, counts)
-   select app_no, sender, conversation, seq, id, true from messages where id % 2 = 0`,
+  `insert into mentions (app_no, uid, conversation, message_id, counts)
+   select app_no, sender, conversation, id, true from messages where id % 2 = 0`,
   'analyze threads, thread_users, mentions',
 ]
 
@@ -134,7 +134,7 @@ const capturedWalk = (query: Partial<MessageFilters>, ofUser: boolean) => {
   const asked = { limit: LIMIT, ...query }
   return ofUser
     ? capturedStreams(
-        streamsOfConversations(app.no, conversationsOf(app.no, uid, asked), asked),
+        streamsOfConversations(conversationsOf(app.no, uid, asked), asked),
         asked,
         uid,
       )
@@ -259,7 +259,7 @@ suite('plans for any values', () => {
     'custom messages of the app': () => capturedWalk({ category: 'custom' }, false),
     'the 1:1 conversations of a user, for the app': () => {
       const asked = { limit: LIMIT }
-      return capturedStreams(streamsOfConversations(app.no, directOf(app.no, uid), asked), asked)
+      return capturedStreams(streamsOfConversations(directOf(app.no, uid), asked), asked)
     },
     'what two users sent': () => capturedWalk({ senders: [uid, 'a'] }, false),
     'what is unread of a user': () => capturedWalk({ unread: true }, true),

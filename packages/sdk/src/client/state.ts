@@ -108,8 +108,15 @@ export function withMessage(messages: readonly ChatMessage[], message: Message):
   return ordered([...others, message])
 }
 
+/** Whether a message is older than those of the room that are loaded. A later page has it, if there are more. */
+export const isBelow = (message: Message, { messages, more }: Pick<Room, 'messages' | 'more'>) => {
+  const oldest = oldestOf({ messages })
+  return more && oldest !== undefined && numberOf(message) < numberOf(oldest)
+}
+
 /** The oldest message of a room that is stored on the server. */
-export const oldestOf = ({ messages }: Room) => messages.find(({ pending }) => !pending)
+export const oldestOf = ({ messages }: Pick<Room, 'messages'>) =>
+  messages.find(({ pending }) => !pending)
 
 /** Merges fetched messages with those that arrived during the fetch and those still being sent. */
 export function roomAfter(
@@ -120,9 +127,10 @@ export function roomAfter(
   const known = new Set(before.messages.map(({ id }) => id))
   const stored = new Set(read.messages.map(({ id }) => id))
   const muids = new Set(read.messages.map(({ muid }) => muid))
-  const others = now.messages.filter(({ id, muid, pending }) =>
-    pending ? !muids.has(muid) : !known.has(id) && !stored.has(id),
-  )
+  const others = now.messages.filter((message) => {
+    const { id, muid, pending } = message
+    return pending ? !muids.has(muid) : !known.has(id) && !stored.has(id) && !isBelow(message, read)
+  })
   return { messages: ordered([...read.messages, ...others]), more: read.more }
 }
 

@@ -6,6 +6,7 @@ import {
   type ChatMessage,
   type ChatState,
   inLowerCase,
+  isBelow,
   isOwn,
   isShown,
   oldestOf,
@@ -122,10 +123,7 @@ export class Store {
   /** Applies an event. */
   apply(frame: Frame): void {
     const { type, body } = frame
-    // A new message changes older ones only if it is a reply.
-    if (type !== 'message.sent' || body.message.parentId !== undefined) {
-      for (const events of this.#meanwhile) events.push(frame)
-    }
+    for (const events of this.#meanwhile) events.push(frame)
     if (type.startsWith('message.')) this.#applyMessage(type, body)
     else if (type.startsWith('conversation.')) this.#applyConversation(type, body)
     else if (type.startsWith('group.')) this.#applyGroup(type, body)
@@ -175,10 +173,15 @@ export class Store {
     this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
   }
 
-  /** Shows a message in a room. During the first fetch of the room, it is merged when the fetch completes. */
+  /**
+   * Shows a message in a room, in its place: it can be older than others. During the first fetch of the room, it is merged
+   * when the fetch completes.
+   */
   #show(key: string, message: Message): void {
     if (!isShown(message)) return
-    this.#holder.change(key, ({ messages }) => ({ messages: withMessage(messages, message) }))
+    this.#holder.change(key, (room) =>
+      isBelow(message, room) ? {} : { messages: withMessage(room.messages, message) },
+    )
   }
 
   #applyConversation(type: string, body: Frame['body']): void {

@@ -1,5 +1,5 @@
 -- The tables of a cell, with their indexes and constraints. Functions, triggers and views are code:
--- they are in db/cell/functions/ and change there. The three functions below are the exception.
+-- they are in db/cell/functions/ and change there. The functions below are the exception.
 -- Columns and indexes store what they return, so they never change.
 --
 -- Every key and hot index of a cell begins with app_no, and nothing references across apps:
@@ -27,6 +27,19 @@ create function has_link(p_data jsonb) returns boolean
 language sql immutable parallel safe
 return coalesce((strpos(p_data ->> 'text', '.') > 0 or strpos(p_data ->> 'text', '://') > 0)
   and (p_data ->> 'text') ~* '(https?://|www\.)\S', false);
+
+/*
+ * Ids of messages and reactions carry time: they are quarter microseconds since Unix second 1,000,000,000,
+ * and stay below 2^53 until 2073. docs/decisions/0027-sends.md explains why. This is the second of an id.
+ */
+create function id_second(p_id bigint) returns bigint
+language sql immutable parallel safe
+return p_id / 4000000 + 1000000000;
+
+/* The time of an id, exactly. */
+create function id_time(p_id bigint) returns timestamptz
+language sql immutable parallel safe
+return (timestamp '2001-09-09 01:46:40' + p_id / 4 * interval '1 microsecond') at time zone 'UTC';
 
 create table apps (
   app_no int primary key,
@@ -308,9 +321,6 @@ create table totals (
 -- Groups and their members, conversations, messages and marks. docs/decisions/0010-conversations.md
 -- explains why a send updates 1:1 views, while group views are computed when they are read.
 
--- Drawn under the head's lock, so ids grow in the order of a conversation's messages. cache 1: otherwise
--- each session would draw from a block of its own.
-create sequence message_ids cache 1;
 create sequence conversation_nos;
 
 create table groups (
@@ -382,19 +392,21 @@ create table conversations (
   -- 1:1: the uid that sorts first, and the other one. Group: its guid, and ''.
   one text collate "C" not null,
   other text collate "C" not null,
-  last_seq bigint not null default 0,
-  last_at timestamptz not null default '-infinity',
+  -- The newest message, even if it was deleted since; 0 if there never was one.
+  last_id bigint not null default 0,
   -- The newest message that updates views. Its second is `updatedAt`, which never goes back.
-  shown_seq bigint not null default 0,
-  shown_id bigint,
+  shown_id bigint not null default 0,
   created_second bigint,
   updated_second bigint not null default 0,
+  -- How many messages there ever were, and how many of them have no row any more.
+  stored bigint not null default 0,
+  removed bigint not null default 0,
   -- How many messages ever counted as unread.
   counted bigint not null default 0,
   -- The number of members who cleared their view and got no message since.
   hidden int not null default 0,
-  -- Messages up to this seq are purged for everyone; sweeps delete them while `purging` is set.
-  purged_seq bigint not null default 0,
+  -- Messages up to this id are purged for everyone; sweeps delete them while `purging` is set.
+  purged_id bigint not null default 0,
   purging boolean not null default false,
   -- 1:1 only: whether `one` blocks `other`, and the reverse. Copied from blocks under the head's lock.
   blocked_one boolean not null default false,
@@ -406,10 +418,9 @@ create index conversations_purging on conversations (app_no, no) where purging;
 
 create table messages (
   app_no int not null,
+  -- When it was sent (id_time), and its place in the conversation.
   id bigint not null,
   conversation bigint not null,
-  -- 1, 2, 3 … within the conversation.
-  seq bigint not null,
   sender text collate "C" not null,
   category text not null,
   type text not null,
@@ -424,8 +435,8 @@ create table messages (
   shows boolean not null,
   -- How many counting messages there are up to this one, including it.
   counted bigint not null,
-  sent_at timestamptz not null,
-  updated_at timestamptz not null,
+  -- Set when it changes.
+  updated_at timestamptz,
   edited_at timestamptz,
   edited_by text,
   deleted_at timestamptz,
@@ -438,23 +449,21 @@ create table messages (
   saved boolean not null default false,
   primary key (app_no, id)
 );
-create unique index messages_seq on messages (app_no, conversation, seq);
-create index messages_sender on messages (app_no, conversation, sender, seq);
+create index messages_conversation on messages (app_no, conversation, id);
+create index messages_sender on messages (app_no, conversation, sender, id);
 -- All messages of a sender.
 create index messages_from on messages (app_no, sender, id);
-create index messages_replies on messages (app_no, parent_id, seq) where parent_id is not null;
+create index messages_replies on messages (app_no, parent_id, id) where parent_id is not null;
 create index messages_pinned on messages (app_no, conversation, id) where pinned_at is not null;
 -- For lists of messages with reactions. The flag stays when all reactions are removed.
-create index messages_reacted on messages (app_no, conversation, seq) where reacted;
--- The order of lists over several conversations: by id.
-create index messages_conversation on messages (app_no, conversation, id);
+create index messages_reacted on messages (app_no, conversation, id) where reacted;
 -- Properties that few messages have, in the order of lists. Plain text messages have none of them.
 create index messages_attached on messages (app_no, id) where data ? 'attachments';
 create index messages_linked on messages (app_no, id) where has_link(data);
 create index messages_mentioning on messages (app_no, id) where data ? 'mentions';
 create index messages_reacting on messages (app_no, id) where reacted;
 create index messages_tagged on messages (app_no, id) where tags <> '{}';
-create index messages_changed on messages (app_no, id) where updated_at > sent_at;
+create index messages_changed on messages (app_no, id) where updated_at is not null;
 create index messages_category on messages (app_no, category, id) where category <> 'message';
 create index messages_type on messages (app_no, type, id) where type <> 'text';
 
@@ -469,8 +478,8 @@ create table gone_messages (
 create table uncounted (
   app_no int not null,
   conversation bigint not null,
-  seq bigint not null,
-  primary key (app_no, conversation, seq)
+  id bigint not null,
+  primary key (app_no, conversation, id)
 );
 
 -- The callers' own message ids: a second send with the same muid finds the first.
@@ -493,13 +502,13 @@ create table inbox (
   -- The counterpart: the other user, or the group.
   with_id text collate "C" not null,
   conversation bigint not null,
-  -- The user has read up to this seq, and this many counting messages.
-  read_seq bigint not null default 0,
+  -- The user has read up to this id, and this many counting messages.
+  read_id bigint not null default 0,
   read_counted bigint not null default 0,
-  -- The user's own counting messages after read_seq that aren't deleted.
+  -- The user's own counting messages after read_id that aren't deleted.
   own_since bigint not null default 0,
-  -- The user has cleared all messages up to this seq.
-  cleared_seq bigint not null default 0,
+  -- The user has cleared all messages up to this id.
+  cleared_id bigint not null default 0,
   tags text[] not null default '{}',
   pinned_at timestamptz,
   -- 1:1 only: whether there is a view, whether its user blocks the other one, and its times.
@@ -549,9 +558,9 @@ create table marks (
   uid text collate "C" not null,
   -- 'delivered' or 'read'.
   kind text collate "C" not null,
-  seq bigint not null,
+  upto_id bigint not null,
   at timestamptz not null default clock_timestamp(),
-  primary key (app_no, conversation, uid, kind, seq)
+  primary key (app_no, conversation, uid, kind, upto_id)
 );
 
 -- How far old marks are thinned, in key order (null: all were checked), and when that pass began. One
@@ -576,14 +585,14 @@ create table receipt_progress (
 ) with (fillfactor = 50);
 
 -- Messages of a group up to `floor` are done: all members have them, or nobody will be told. So are
--- those of one sender, the member with the lowest mark, up to `ahead_seq`.
+-- those of one sender, the member with the lowest mark, up to `ahead_id`.
 create table receipt_floors (
   app_no int not null,
   kind text collate "C" not null check (kind in ('delivered', 'read')),
   conversation bigint not null,
   floor bigint not null,
   ahead_uid text collate "C",
-  ahead_seq bigint not null default 0,
+  ahead_id bigint not null default 0,
   -- Large groups only: the members with the lowest marks. All others have reached `bound`.
   laggards text[],
   bound bigint,
@@ -602,7 +611,6 @@ create table threads (
   app_no int not null,
   parent_id bigint not null,
   conversation bigint not null,
-  parent_seq bigint not null,
   -- Without deleted replies.
   replies int not null,
   -- The newest reply, even if it was deleted since.
@@ -611,8 +619,7 @@ create table threads (
   primary key (app_no, parent_id)
 ) with (fillfactor = 70);
 create index threads_order on threads (app_no, updated_second, parent_id);
-create index threads_conversation on threads (app_no, conversation, updated_second, parent_id)
-include (parent_seq);
+create index threads_conversation on threads (app_no, conversation, updated_second, parent_id);
 
 -- The users of a thread: both users of a 1:1 conversation; in a group those who wrote the message or a
 -- reply, or follow it.
@@ -633,12 +640,11 @@ create table mentions (
   app_no int not null,
   uid text collate "C" not null,
   conversation bigint not null,
-  seq bigint not null,
   message_id bigint not null,
   parent_id bigint,
   -- False if users mention themselves.
   counts boolean not null,
-  primary key (app_no, uid, conversation, seq)
+  primary key (app_no, uid, conversation, message_id)
 );
 -- All mentions of a user, and all users that a message mentions.
 create index mentions_user on mentions (app_no, uid, message_id);
@@ -658,15 +664,13 @@ create index interactions_user on interactions (app_no, uid);
 -- Reactions and saves. docs/decisions/0012-reactions.md explains why reaction counts have rows of their
 -- own.
 
--- Drawn under the advisory lock of the message's reactions, so ids grow in their order.
-create sequence reaction_ids;
-
 create table reactions (
   app_no int not null,
   uid text collate "C" not null,
   message_id bigint not null,
   reaction text collate "C" not null,
-  id bigint not null default nextval('reaction_ids'),
+  -- The tick of its insertion, and its place among the message's reactions.
+  id bigint not null,
   reacted_at timestamptz not null default clock_timestamp(),
   primary key (app_no, uid, message_id, reaction)
 );

@@ -5,13 +5,18 @@ import { findEntities } from './entities.ts'
 import { SYSTEM_UID } from './ids.ts'
 import { refuseIf, refuseOutside } from './policy.ts'
 
+/** A conversation as far as a user may read it. */
+export interface Readable {
+  no: number
+  /** How many messages it has, as an estimate: the user may have cleared some. */
+  messages: number
+  cleared_id: number
+}
+
 /** A user's 1:1 conversation with another, as far as that user may read it. */
-export const findDirect = query<
-  { appNo: number; uid: string; other: string },
-  { no: number; last_seq: number; cleared_seq: number }
->(
+export const findDirect = query<{ appNo: number; uid: string; other: string }, Readable>(
   'heads.findDirect',
-  `select h.no, h.last_seq, greatest(h.purged_seq, i.cleared_seq) as cleared_seq
+  `select h.no, h.stored - h.removed as messages, greatest(h.purged_id, i.cleared_id) as cleared_id
    from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
    where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.with_id = :other`,
 )
@@ -19,10 +24,10 @@ export const findDirect = query<
 /** A group's conversation, with the viewer's membership. */
 export const findGroupHead = query<
   { appNo: number; guid: string; viewer: string | null },
-  { no: number; last_seq: number; cleared_seq: number; scope: string | null; banned: boolean }
+  Readable & { scope: string | null; banned: boolean }
 >(
   'heads.findGroup',
-  `select h.no, h.last_seq, greatest(h.purged_seq, coalesce(i.cleared_seq, 0)) as cleared_seq,
+  `select h.no, h.stored - h.removed as messages, greatest(h.purged_id, coalesce(i.cleared_id, 0)) as cleared_id,
      i.scope,
      exists (select from bans b
        where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer) as banned
@@ -45,13 +50,6 @@ export const checkBlocks = query<{ appNo: number; conversation: number; uid: str
   `select check_blocks(:uid, h) from conversations h
    where h.app_no = :appNo and h.no = :conversation`,
 )
-
-/** A conversation as far as a user may read it. */
-export interface Readable {
-  no: number
-  last_seq: number
-  cleared_seq: number
-}
 
 export async function checkKnown({ app: { no: appNo, cell } }: Actor, uid: string): Promise<void> {
   const known = { appNo, viewer: null, uids: [uid], guids: [], system: uid === SYSTEM_UID }

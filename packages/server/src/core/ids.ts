@@ -6,6 +6,23 @@ export const SYSTEM_UID = 'app_system'
 const BETWEEN = '_user_'
 const OF_GROUP = 'group_'
 
+/**
+ * Ids of messages and reactions are quarter microseconds since this second (tick() in the database). They stay below
+ * 2^53 until 2073.
+ */
+const FIRST_SECOND = 1_000_000_000
+const IDS_PER_SECOND = 4_000_000
+
+/** The Unix second in which a message was sent. */
+export const secondOf = (id: number) => Math.floor(id / IDS_PER_SECOND) + FIRST_SECOND
+
+/** When a message was sent. */
+export const timeOf = (id: number) => new Date((id / IDS_PER_SECOND + FIRST_SECOND) * 1000)
+
+/** The first id of a Unix second, or the nearest number that can be an id. */
+export const firstIdOf = (second: number) =>
+  Math.min(Math.max(second - FIRST_SECOND, 0) * IDS_PER_SECOND, Number.MAX_SAFE_INTEGER)
+
 /** The printed id of a conversation. */
 export const printedId = ({ kind, one, other }: Named) =>
   kind === 'group' ? `${OF_GROUP}${one}` : `${one}${BETWEEN}${other}`

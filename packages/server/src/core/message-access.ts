@@ -15,8 +15,8 @@ export const findMessage = query<
   MessageRow & ViewerAccess
 >(
   'messages.find',
-  `select ${MESSAGE_COLUMNS}, m.conversation, m.seq, i.scope,
-     m.seq <= h.purged_seq or m.seq <= coalesce(i.cleared_seq, 0) as cleared,
+  `select ${MESSAGE_COLUMNS}, m.conversation, i.scope,
+     m.id <= h.purged_id or m.id <= coalesce(i.cleared_id, 0) as cleared,
      case h.kind when 'user' then coalesce(:viewer in (h.one, h.other), false)
        else i.scope is not null end as takes_part
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation

@@ -6,7 +6,7 @@ import { SENDER_IS_THERE } from './visibility.ts'
 /**
  * Columns that no record shows: each value that is read costs a microsecond, fifty times per page.
  */
-type NotShown = 'app_no' | 'conversation' | 'seq' | 'data' | 'counts' | 'shows' | 'counted'
+type NotShown = 'app_no' | 'conversation' | 'data' | 'counts' | 'shows' | 'counted'
 
 /** A message with what its record needs of the conversation. */
 export type MessageRow = Omit<CellRows['messages'], NotShown> & {
@@ -26,12 +26,12 @@ const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
     select k.at from marks k
     where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = receiver_of(m, h)
-      and k.kind = '${kind}' and k.seq >= m.seq
-    order by k.seq limit 1) end`
+      and k.kind = '${kind}' and k.upto_id >= m.id
+    order by k.upto_id limit 1) end`
 
 export const MESSAGE_COLUMNS = `
   m.id, m.sender, m.category, m.type, m.data, m.tags, m.muid,
-  m.sent_at, m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
+  m.updated_at, m.edited_at, m.edited_by, m.deleted_at, m.deleted_by,
   m.pinned_at, m.pinned_by, m.reacted, m.saved,
   m.parent_id, m.quoted_id, h.kind, h.one, h.other,
   (select json_build_array(t.replies, t.last_id) from threads t
@@ -43,14 +43,13 @@ export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
   'messages.listReferred',
   `select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
-   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.seq > h.purged_seq
+   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and m.id > h.purged_id
      and ${SENDER_IS_THERE}`,
 )
 
 /** What the viewer of a message may do with it. The app has no inbox row, so it takes no part. */
 export interface ViewerAccess {
   conversation: number
-  seq: number
   /** Whether the viewer, or the app for everyone, cleared the conversation after this message. */
   cleared: boolean
   /** Whether the viewer is one side of the 1:1 conversation or a member of the group. */

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
+import { firstIdOf } from '../core/ids.ts'
 import { addToTotal } from '../platform/db/totals.ts'
 import { UserError } from '../platform/errors.ts'
 import {
   type Conversation,
+  copyMessages,
   MARK_COLUMNS,
-  MESSAGE_COLUMNS,
   marksOf,
   type NewMessages,
   writeMessages,
@@ -14,16 +15,17 @@ import { type CopyRow, copyInto } from './copy.ts'
 import type { Run } from './kind.ts'
 import { drawFrom } from './names.ts'
 import { pairAt, pairsAmong, scattered } from './order.ts'
-import { drawNumbers } from './people.ts'
+import { drawNos } from './people.ts'
 
-const YEAR_MS = 365 * 86_400_000
+/** As a distance of ids. */
+const YEAR = 365 * 86_400 * 4_000_000
 
 const HEADS = [
-  ...['app_no', 'no', 'kind', 'one', 'other', 'last_seq', 'last_at', 'shown_seq', 'shown_id'],
+  ...['app_no', 'no', 'kind', 'one', 'other', 'last_id', 'shown_id', 'stored'],
   ...['created_second', 'updated_second', 'counted'],
 ]
 const INBOX = [
-  ...['app_no', 'uid', 'kind', 'with_id', 'conversation', 'read_seq', 'read_counted', 'own_since'],
+  ...['app_no', 'uid', 'kind', 'with_id', 'conversation', 'read_id', 'read_counted', 'own_since'],
   ...['visible', 'created_second', 'updated_second'],
 ]
 
@@ -48,19 +50,15 @@ export async function addDirect(
   sizes: number[],
 ): Promise<number> {
   const taken = await takeNew(tx, run.appNo, pairs, sizes.length)
-  const nos = await drawNumbers(tx, 'conversation_nos', sizes.length)
-  const count = sizes.reduce((sum, size) => sum + size, 0)
-  const ids = await drawNumbers(tx, 'message_ids', count)
-  let used = 0
+  const nos = await drawNos(tx, sizes.length)
+  const ids = new Set<number>()
   const written = taken.map((uids, n) => {
     const conversation = newConversation(run, nos[n] ?? 0, uids)
-    const own = ids.slice(used, used + (sizes[n] ?? 0))
-    used += own.length
-    return { conversation, added: writeMessages(conversation, own) }
+    return { conversation, added: writeMessages(conversation, sizes[n] ?? 0, ids) }
   })
-  await copyAll(tx, written)
+  await copyAll(tx, run.appNo, written)
   await addViews(tx, run.appNo, taken.flat())
-  return count
+  return ids.size
 }
 
 /**
@@ -96,10 +94,10 @@ async function takeNew(
 /** A conversation that began some time in the last year and lasted for part of the time since. */
 function newConversation({ appNo, startedAt }: Run, no: number, uids: Pair): Conversation {
   const draw = drawFrom(no)
-  const now = startedAt.getTime()
-  const from = now - Math.floor((YEAR_MS * (1 + draw(10_000))) / 10_000)
-  const until = from + Math.floor(((now - from) * draw(10_000)) / 10_000)
-  return { appNo, no, lastSeq: 0, counted: 0, uids, from, until }
+  const until = Math.floor(firstIdOf(startedAt.getTime() / 1000))
+  const from = until - Math.floor((YEAR * (1 + draw(10_000))) / 10_000)
+  const lasted = Math.floor(((until - from) * draw(10_000)) / 10_000)
+  return { appNo, no, counted: 0, uids, from, until: from + lasted }
 }
 
 interface Written {
@@ -107,13 +105,12 @@ interface Written {
   added: NewMessages
 }
 
-async function copyAll(tx: pg.Client, written: Written[]): Promise<void> {
+async function copyAll(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
   await copyInto(tx, 'conversations', HEADS, written.map(headOf))
-  await copyInto(
+  await copyMessages(
     tx,
-    'messages',
-    MESSAGE_COLUMNS,
-    written.flatMap(({ added }) => added.messages),
+    appNo,
+    written.map(({ added }) => added),
   )
   await copyInto(tx, 'inbox', INBOX, written.flatMap(viewsOf).sort(byUid))
   await copyInto(
@@ -125,15 +122,15 @@ async function copyAll(tx: pg.Client, written: Written[]): Promise<void> {
 }
 
 function headOf({ conversation, added }: Written): CopyRow {
-  const { lastSeq, lastAt, lastId, firstSecond, lastSecond, counted } = added
+  const { messages, lastId, firstSecond, lastSecond, counted } = added
   const key = [conversation.appNo, conversation.no, 'user', ...conversation.uids]
-  return [...key, lastSeq, lastAt, lastSeq, lastId, firstSecond, lastSecond, counted]
+  return [...key, lastId, lastId, messages.length, firstSecond, lastSecond, counted]
 }
 
 const viewsOf = ({ conversation, added }: Written): CopyRow[] =>
-  added.participants.map(({ uid, readSeq, readCounted, own }, n) => {
+  added.participants.map(({ uid, readId, readCounted, own }, n) => {
     const other = conversation.uids[1 - n] ?? ''
-    const marks = [readSeq, readCounted, own]
+    const marks = [readId, readCounted, own]
     const times = [added.firstSecond, added.lastSecond]
     return [conversation.appNo, uid, 'user', other, conversation.no, ...marks, 't', ...times]
   })

@@ -12,6 +12,7 @@ export const kinds: readonly Kind[] = [users, groups, messages]
 
 /** PostgreSQL does most of the work for a row, so two connections keep two cores busy. */
 const CONNECTIONS = 2
+const TRIES = 4
 
 export interface FillOptions extends FillRequest {
   kind: Kind
@@ -39,7 +40,7 @@ export async function fillApp(
     while (!signal.aborted) {
       const { done, value: batch } = batches.next()
       if (done) return
-      const more = await inTransaction(client, () => batch.add(client))
+      const more = await withRetries(client, () => batch.add(client))
       added += more
       onProgress(added)
     }
@@ -54,11 +55,24 @@ export async function fillApp(
   return added
 }
 
+/** Runs a batch again if it drew a message id that exists: one in a thousand does in an app with ten million messages. */
+async function withRetries<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await inTransaction(client, work)
+    } catch (error) {
+      const taken = error instanceof pg.DatabaseError && error.constraint === 'messages_pkey'
+      if (!taken || tries === TRIES) throw error
+      await client.query('rollback')
+    }
+  }
+}
+
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin')
-  // Draw the transaction id before message ids, as a send does: the search indexer waits for open transactions.
+  // Draw the transaction id before the clock is read, as a send does: the search indexer waits for open transactions.
   await client.query('select pg_current_xact_id()')
-  // An error ends the command and closes the connection, which rolls back.
+  // Another error ends the command and closes the connection, which rolls back.
   const result = await work()
   await client.query('commit')
   return result

@@ -2,15 +2,14 @@ import type pg from 'pg'
 import { addToTotal } from '../platform/db/totals.ts'
 import {
   type Conversation,
+  copyMessages,
   MARK_COLUMNS,
-  MESSAGE_COLUMNS,
   marksOf,
   type NewMessages,
   writeMessages,
 } from './conversation.ts'
 import { copyInto } from './copy.ts'
 import type { Run } from './kind.ts'
-import { drawNumbers } from './people.ts'
 
 /** Kept in memory. If an app has more groups, only the first ones get messages. */
 const MAX_GROUPS = 1_000_000
@@ -40,18 +39,13 @@ export async function readGroupHeads(client: pg.Client, appNo: number): Promise<
 export async function addToGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<number> {
   const groups = await lockGroups(tx, run, shares)
   const sizes = new Map(shares.map(({ no, size }) => [no, size]))
-  const sizeOf = ({ no }: Conversation) => sizes.get(no) ?? 0
-  const count = groups.reduce((sum, { conversation }) => sum + sizeOf(conversation), 0)
-  // Drawn under the locks, so that they are above all existing ids.
-  const ids = await drawNumbers(tx, 'message_ids', count)
-  let used = 0
+  const ids = new Set<number>()
   const written = groups.map(({ conversation, appear }) => {
-    const own = ids.slice(used, used + sizeOf(conversation))
-    used += own.length
-    return { conversation, appear, added: writeMessages(conversation, own) }
+    const size = sizes.get(conversation.no) ?? 0
+    return { conversation, appear, added: writeMessages(conversation, size, ids) }
   })
   await storeAll(tx, run.appNo, written)
-  return count
+  return ids.size
 }
 
 interface LockedGroup {
@@ -62,9 +56,9 @@ interface LockedGroup {
 
 interface HeadRow {
   no: number
-  last_seq: number
   counted: number
   from: number
+  until: number
   appear: number
   uids: string[]
 }
@@ -72,16 +66,16 @@ interface HeadRow {
 /** Locks the heads, so that members can't join or leave. Skips groups without members. */
 async function lockGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<LockedGroup[]> {
   const nos = shares.map(({ no }) => no)
-  const { appNo, startedAt } = run
+  const { appNo } = run
   await tx.query(
     `select from conversations where app_no = $1 and no = any ($2::bigint[])
      order by no for no key update`,
     [appNo, nos],
   )
   const { rows } = await tx.query<HeadRow>(
-    `select h.no, h.last_seq, h.counted,
-       ceil(extract(epoch from greatest(h.last_at, g.created_at)) * 1000)::bigint as from,
-       case when h.shown_seq > 0 then h.hidden else g.members_count end as appear, m.uids
+    `select h.no, h.counted, greatest(h.last_id,
+         ceil((extract(epoch from g.created_at) - 1000000000) * 4000000)::bigint) as from,
+       tick() as until, case when h.shown_id > 0 then h.hidden else g.members_count end as appear, m.uids
      from conversations h
        join groups g on g.app_no = h.app_no and g.guid = h.one and g.removed_at is null
        join lateral (select json_agg(i.uid) as uids from inbox i
@@ -91,10 +85,10 @@ async function lockGroups(tx: pg.Client, run: Run, shares: Share[]): Promise<Loc
      order by h.no`,
     [appNo, nos],
   )
-  return rows.map(({ no, last_seq: lastSeq, counted, from, appear, uids }) => {
-    const until = Math.max(from, startedAt.getTime())
-    return { conversation: { appNo, no, lastSeq, counted, uids, from, until }, appear }
-  })
+  return rows.map(({ appear, from, until, ...head }) => ({
+    conversation: { appNo, ...head, from, until: Math.max(from, until) },
+    appear,
+  }))
 }
 
 interface Written extends LockedGroup {
@@ -102,11 +96,10 @@ interface Written extends LockedGroup {
 }
 
 async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
-  await copyInto(
+  await copyMessages(
     tx,
-    'messages',
-    MESSAGE_COLUMNS,
-    written.flatMap(({ added }) => added.messages),
+    appNo,
+    written.map(({ added }) => added),
   )
   await moveHeads(tx, appNo, written)
   await moveMarks(tx, appNo, written)
@@ -122,16 +115,15 @@ async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promi
 
 async function moveHeads(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
   const heads = written.map(({ conversation: { no }, added }) => {
-    const { lastSeq, lastId, lastAt, firstSecond, lastSecond, counted } = added
-    return { no, lastSeq, lastId, lastAt, firstSecond, lastSecond, counted }
+    const { messages, lastId, firstSecond, lastSecond, counted } = added
+    return { no, size: messages.length, lastId, firstSecond, lastSecond, counted }
   })
   await tx.query(
     `update conversations h set
-       last_seq = n."lastSeq", last_at = n."lastAt", shown_seq = n."lastSeq",
-       shown_id = n."lastId", created_second = coalesce(h.created_second, n."firstSecond"),
+       last_id = n."lastId", shown_id = n."lastId", stored = h.stored + n.size, created_second = coalesce(h.created_second, n."firstSecond"),
        updated_second = n."lastSecond", counted = n.counted, hidden = 0
-     from json_to_recordset($2::json) as n (no bigint, "lastSeq" bigint, "lastId" bigint,
-       "lastAt" timestamptz, "firstSecond" bigint, "lastSecond" bigint, counted bigint)
+     from json_to_recordset($2::json) as n (no bigint, size bigint, "lastId" bigint,
+       "firstSecond" bigint, "lastSecond" bigint, counted bigint)
      where h.app_no = $1 and h.no = n.no`,
     [appNo, JSON.stringify(heads)],
   )
@@ -141,16 +133,16 @@ async function moveHeads(tx: pg.Client, appNo: number, written: Written[]): Prom
 async function moveMarks(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
   const participants = written.flatMap(({ conversation: { no }, added }) =>
     added.participants
-      .filter(({ readSeq, own }) => readSeq > 0 || own > 0)
-      .map(({ uid, readSeq, readCounted, own }) => ({ no, uid, readSeq, readCounted, own })),
+      .filter(({ readId, own }) => readId > 0 || own > 0)
+      .map(({ uid, readId, readCounted, own }) => ({ no, uid, readId, readCounted, own })),
   )
   await tx.query(
     `update inbox i set
-       read_seq = greatest(i.read_seq, n."readSeq"),
+       read_id = greatest(i.read_id, n."readId"),
        read_counted = greatest(i.read_counted, n."readCounted"),
-       own_since = n.own + case when n."readSeq" = 0 then i.own_since else 0 end
+       own_since = n.own + case when n."readId" = 0 then i.own_since else 0 end
      from json_to_recordset($2::json)
-       as n (no bigint, uid text, "readSeq" bigint, "readCounted" bigint, own bigint)
+       as n (no bigint, uid text, "readId" bigint, "readCounted" bigint, own bigint)
      where i.app_no = $1 and i.conversation = n.no and i.uid = n.uid`,
     [appNo, JSON.stringify(participants)],
   )

@@ -7,7 +7,7 @@ import { type CopyRow, copyInto } from './copy.ts'
 import type { Batch, Kind, Run } from './kind.ts'
 import { drawFrom, pick } from './names.ts'
 import { stepFor } from './order.ts'
-import { drawNumbers, readUids } from './people.ts'
+import { drawNos, readUids } from './people.ts'
 
 export const MEMBERS = 20
 const BATCH_MEMBERS = 20_000
@@ -96,7 +96,7 @@ function groupAt(run: Run, { wanted, members, uids }: Layout, nth: number): Grou
 }
 
 async function addGroups(tx: pg.Client, run: Run, wanted: number, some: Group[]): Promise<number> {
-  const nos = await drawNumbers(tx, 'conversation_nos', some.length)
+  const nos = await drawNos(tx, some.length)
   const { appNo } = run
   await copyInto(
     tx,

@@ -19,14 +19,10 @@ export async function readUids(client: pg.Client, appNo: number): Promise<string
   return uids
 }
 
-/** Draws numbers from a sequence, ascending. Uses JSON because parsing a PostgreSQL array costs far more. */
-export async function drawNumbers(
-  client: pg.Client,
-  sequence: 'message_ids' | 'conversation_nos',
-  count: number,
-): Promise<number[]> {
+/** Draws the numbers of conversations, ascending. Uses JSON because parsing a PostgreSQL array costs far more. */
+export async function drawNos(client: pg.Client, count: number): Promise<number[]> {
   const { rows } = await client.query<{ drawn: number[] | null }>(
-    `select json_agg(nextval('${sequence}')) as drawn from generate_series(1, $1::int)`,
+    `select json_agg(nextval('conversation_nos')) as drawn from generate_series(1, $1::int)`,
     [count],
   )
   return rows[0]?.drawn ?? []

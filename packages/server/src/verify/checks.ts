@@ -3,9 +3,9 @@ import { threadChecks } from './thread-checks.ts'
 
 /** The messages that count as unread, in order: existing ones, and permanently deleted ones. */
 const COUNTING = `counting as (
-  select m.conversation, m.seq from messages m where m.app_no = $1 and m.counts
+  select m.conversation, m.id from messages m where m.app_no = $1 and m.counts
   union
-  select u.conversation, u.seq from uncounted u where u.app_no = $1
+  select u.conversation, u.id from uncounted u where u.app_no = $1
 )`
 
 /** Leaves out reactions and saves of deleted messages, which are still being swept. */
@@ -61,39 +61,30 @@ export const checks: Check[] = [
   oneOf('inbox', 'scope', ['admin', 'moderator', 'participant']),
   oneOf('marks', 'kind', ['delivered', 'read']),
   {
-    what: 'messages are in the order of their ids and times',
-    sql: `select id, id_before || ' ' || at_before as stored, id || ' ' || sent_at as counted from (
-        select id, sent_at,
-          lag(id) over per as id_before, lag(sent_at) over per as at_before
-        from messages where app_no = $1
-        window per as (partition by conversation order by seq)
-      ) m where id <= id_before or sent_at < at_before`,
+    what: 'last_id is not below any message',
+    sql: `with ${HEADS} select h.no as id, h.last_id as stored, m.id as counted from heads h
+      join lateral (select max(id) as id from messages
+        where app_no = $1 and conversation = h.no) m on m.id > h.last_id`,
   },
   {
-    what: 'last_seq is not below any message',
-    sql: `with ${HEADS} select h.no as id, h.last_seq as stored, m.seq as counted from heads h
-      join lateral (select max(seq) as seq from messages
-        where app_no = $1 and conversation = h.no) m on m.seq > h.last_seq`,
-  },
-  {
-    what: 'conversations have no more messages than their last_seq allows',
-    sql: `with ${HEADS}, held as (
+    what: 'conversations have all messages that were stored and not removed',
+    sql: `with ${HEADS}, present as (
         select conversation, count(*) as n from messages where app_no = $1 group by conversation
       )
-      select h.no as id, h.last_seq - h.purged_seq as stored, held.n as counted
-      from heads h join held on held.conversation = h.no
-      where held.n > h.last_seq - h.purged_seq and not h.purging`,
+      select h.no as id, h.stored - h.removed as stored, coalesce(p.n, 0) as counted
+      from heads h left join present p on p.conversation = h.no
+      where h.stored - h.removed <> coalesce(p.n, 0) or (h.stored = 0) <> (h.last_id = 0)`,
   },
   {
     what: 'the running count of each message',
     sql: `with ${HEADS}, ${COUNTING}, running as (
-        select conversation, seq, count(*) over (partition by conversation order by seq) as n
+        select conversation, id, count(*) over (partition by conversation order by id) as n
         from counting
       )
       select m.id, m.counted as stored, r.n as counted
       from messages m join heads h on h.no = m.conversation
-        join running r on r.conversation = m.conversation and r.seq = m.seq
-      where m.app_no = $1 and m.counts and h.purged_seq = 0 and m.counted <> r.n`,
+        join running r on r.conversation = m.conversation and r.id = m.id
+      where m.app_no = $1 and m.counts and h.purged_id = 0 and m.counted <> r.n`,
   },
   {
     what: 'the message count of each conversation',
@@ -101,30 +92,27 @@ export const checks: Check[] = [
       select h.no as id, h.counted as stored, coalesce(c.n, 0) as counted from heads h
       left join (select conversation, count(*) as n from counting group by conversation) c
         on c.conversation = h.no
-      where h.purged_seq = 0 and h.counted <> coalesce(c.n, 0)`,
+      where h.purged_id = 0 and h.counted <> coalesce(c.n, 0)`,
   },
   {
     what: 'the newest message that moves views',
     sql: `with ${HEADS}, shown as (
-        select conversation, max(seq) as seq, max(unix(sent_at)) as second
-        from messages where app_no = $1 and shows group by conversation
+        select conversation, max(id) as id from messages where app_no = $1 and shows group by conversation
       )
-      select h.no as id, h.shown_seq || ' ' || h.updated_second as stored,
-        s.seq || ' ' || s.second as counted
+      select h.no as id, h.shown_id || ' ' || h.updated_second as stored,
+        s.id || ' ' || id_second(s.id) as counted
       from heads h join shown s on s.conversation = h.no
-      where s.seq > h.shown_seq or s.second > h.updated_second
-        or (s.seq = h.shown_seq and (s.second <> h.updated_second or not exists (
-          select from messages m where m.app_no = $1 and m.id = h.shown_id and m.seq = s.seq)))`,
+      where s.id > h.shown_id or id_second(h.shown_id) <> h.updated_second`,
   },
   {
     what: 'exactly the deleted messages are left out of unread counts',
     sql: `select m.id, 'no row' as stored, 'deleted' as counted from messages m
       where m.app_no = $1 and m.counts and m.deleted_at is not null and not exists (
         select from uncounted u
-        where u.app_no = $1 and u.conversation = m.conversation and u.seq = m.seq)
+        where u.app_no = $1 and u.conversation = m.conversation and u.id = m.id)
       union all
       select m.id, 'row', 'not deleted' from uncounted u
-      join messages m on m.app_no = $1 and m.conversation = u.conversation and m.seq = u.seq
+      join messages m on m.app_no = $1 and m.conversation = u.conversation and m.id = u.id
       where u.app_no = $1 and (m.deleted_at is null or not m.counts)`,
   },
   {
@@ -134,14 +122,14 @@ export const checks: Check[] = [
       from inbox i join heads h on h.no = i.conversation
         cross join lateral (select
           (select count(*) from messages m
-           where m.app_no = $1 and m.conversation = h.no and m.seq > i.read_seq and m.counts)
+           where m.app_no = $1 and m.conversation = h.no and m.id > i.read_id and m.counts)
           + (select count(*) from uncounted u
-           where u.app_no = $1 and u.conversation = h.no and u.seq > i.read_seq
+           where u.app_no = $1 and u.conversation = h.no and u.id > i.read_id
              and not exists (select from messages m
-               where m.app_no = $1 and m.conversation = h.no and m.seq = u.seq)) as n) c
+               where m.app_no = $1 and m.conversation = h.no and m.id = u.id)) as n) c
       where i.app_no = $1 and (i.kind = 'user' or i.scope is not null)
-        and (i.read_counted <> h.counted - c.n or i.read_seq > h.last_seq
-          or i.read_seq < i.cleared_seq)`,
+        and (i.read_counted <> h.counted - c.n or i.read_id > h.last_id
+          or i.read_id < i.cleared_id)`,
   },
   {
     what: "users' own messages since their read mark",
@@ -150,26 +138,26 @@ export const checks: Check[] = [
       from inbox i join heads h on h.no = i.conversation
         cross join lateral (select count(*) as n from messages m
           where m.app_no = $1 and m.conversation = h.no and m.sender = i.uid
-            and m.seq > i.read_seq and m.counts and m.deleted_at is null) c
+            and m.id > i.read_id and m.counts and m.deleted_at is null) c
       where i.app_no = $1 and (i.kind = 'user' or i.scope is not null) and i.own_since <> c.n`,
   },
   {
     what: 'marks are within their conversations',
-    sql: `with ${HEADS} select k.uid || ' ' || h.no as id, k.seq as stored, h.last_seq as counted
+    sql: `with ${HEADS} select k.uid || ' ' || h.no as id, k.upto_id as stored, h.last_id as counted
       from marks k join heads h on h.no = k.conversation
-      where k.app_no = $1 and k.seq > h.last_seq`,
+      where k.app_no = $1 and k.upto_id > h.last_id`,
   },
   {
     what: 'views of 1:1 conversations: visible, blocked, time',
     sql: `with ${HEADS}
       select i.uid || ' ' || h.no as id,
         i.visible || ' ' || i.blocked || ' ' || i.updated_second as stored,
-        (h.shown_seq > i.cleared_seq) || ' ' || (b.uid is not null) || ' ' || h.updated_second
+        (h.shown_id > i.cleared_id) || ' ' || (b.uid is not null) || ' ' || h.updated_second
           as counted
       from inbox i join heads h on h.no = i.conversation
         left join blocks b on b.app_no = $1 and b.uid = i.uid and b.blocked_uid = i.with_id
       where i.app_no = $1 and i.kind = 'user' and (
-        i.visible <> (h.shown_seq > i.cleared_seq) or i.blocked <> (b.uid is not null)
+        i.visible <> (h.shown_id > i.cleared_id) or i.blocked <> (b.uid is not null)
         or (i.visible and i.updated_second <> h.updated_second))`,
   },
   {
@@ -192,7 +180,7 @@ export const checks: Check[] = [
     sql: `with ${HEADS}
       select side.uid || ' ' || h.no as id, 'no row' as stored, 'messages' as counted
       from heads h cross join lateral (values (h.one, h.other), (h.other, h.one)) side (uid, with_id)
-      where h.kind = 'user' and h.last_seq > 0 and side.uid <> 'app_system' and not exists (
+      where h.kind = 'user' and h.last_id > 0 and side.uid <> 'app_system' and not exists (
         select from inbox i
         where i.app_no = $1 and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
           and i.conversation = h.no)`,
@@ -227,7 +215,7 @@ export const checks: Check[] = [
       from groups g join heads h on h.kind = 'group' and h.one = g.guid
         cross join lateral (
           select count(*) as n,
-            count(*) filter (where h.shown_seq > 0 and i.cleared_seq >= h.shown_seq) as hidden
+            count(*) filter (where h.shown_id > 0 and i.cleared_id >= h.shown_id) as hidden
           from inbox i
           where i.app_no = $1 and i.conversation = h.no and i.scope is not null
         ) c
@@ -316,7 +304,7 @@ export const checks: Check[] = [
        join conversations h on h.app_no = i.app_no and h.no = i.conversation
        join groups g on g.app_no = i.app_no and g.guid = i.with_id
      where i.app_no = $1 and i.kind = 'group' and i.scope is not null
-       and h.shown_seq > i.cleared_seq and g.removed_at is null`,
+       and h.shown_id > i.cleared_id and g.removed_at is null`,
   ),
   ...threadChecks,
   {

@@ -9,12 +9,11 @@ export const threadChecks: Check[] = [
         c.n || ' ' || coalesce(c.last, 0) as counted
       from threads t join heads h on h.no = t.conversation and not h.purging
         cross join lateral (
-          select count(*) filter (where m.deleted_at is null) as n, max(m.id) as last,
-            max(unix(m.sent_at)) as second
+          select count(*) filter (where m.deleted_at is null) as n, max(m.id) as last
           from messages m where m.app_no = $1 and m.parent_id = t.parent_id
         ) c
       where t.app_no = $1 and (t.replies <> c.n or c.last > t.last_id
-        or (c.last = t.last_id and c.second <> t.updated_second))`,
+        or id_second(t.last_id) <> t.updated_second)`,
   },
   {
     what: 'exactly the messages with replies have a thread',
@@ -25,7 +24,7 @@ export const threadChecks: Check[] = [
       where r.app_no = $1 and not exists (
         select from threads t
         where t.app_no = $1 and t.parent_id = p.id and t.conversation = r.conversation
-          and t.conversation = p.conversation and t.parent_seq = p.seq)
+          and t.conversation = p.conversation)
       union all
       select t.parent_id, 'thread', null from threads t
       where t.app_no = $1 and not exists (
@@ -53,7 +52,7 @@ export const threadChecks: Check[] = [
       where m.app_no = $1 and m.category <> 'action' and not exists (
         select from mentions n
         where n.app_no = $1 and n.uid = u.uid and n.conversation = m.conversation
-          and n.seq = m.seq and n.message_id = m.id
+          and n.message_id = m.id
           and n.parent_id is not distinct from m.parent_id and n.counts = (m.sender <> u.uid))`,
   },
   {

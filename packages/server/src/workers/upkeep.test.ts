@@ -51,7 +51,7 @@ suite('upkeep', () => {
     // Ten marks per day for each of two users and kinds, on two old days and two recent ones.
     await onCell(
       app,
-      `insert into marks (app_no, conversation, uid, kind, seq, at)
+      `insert into marks (app_no, conversation, uid, kind, upto_id, at)
        select $1, 7, uid, kind, day * 10 + n,
          date_trunc('day', now(), 'UTC') - (case when day < 2 then 200 else 20 end - day) * interval '1 day'
            + (n + 1) * interval '2 hours'
@@ -67,16 +67,16 @@ suite('upkeep', () => {
     assert.equal(parts, 27)
     const left = await onCell(
       app,
-      `select uid, kind, array_agg(seq::int order by seq) as seqs from marks where app_no = $1
+      `select uid, kind, array_agg(upto_id::int order by upto_id) as ids from marks where app_no = $1
        group by uid, kind order by uid, kind`,
     )
     const kept = [9, 19, ...Array.from({ length: 20 }, (_, n) => n + 20)]
     assert.deepEqual(
-      left.rows.map(({ uid, kind, seqs }) => [uid, kind, seqs]),
+      left.rows.map(({ uid, kind, ids }) => [uid, kind, ids]),
       ['a', 'b'].flatMap((uid) => ['delivered', 'read'].map((kind) => [uid, kind, kept])),
     )
     // The next pass begins a day after this one began, as part of a round.
-    const old = `insert into marks (app_no, conversation, uid, kind, seq, at)
+    const old = `insert into marks (app_no, conversation, uid, kind, upto_id, at)
       select $1, 7, 'c', 'read', n, now() - interval '200 days' from generate_series(1, 3) n`
     await onCell(app, old)
     const round = async () => {
@@ -85,7 +85,7 @@ suite('upkeep', () => {
         cell: app.cell,
         signal: new AbortController().signal,
       })
-      return (await onCell(app, `select seq from marks where app_no = $1 and uid = 'c'`)).rows
+      return (await onCell(app, `select upto_id from marks where app_no = $1 and uid = 'c'`)).rows
         .length
     }
     assert.equal(await round(), 3)

@@ -1,12 +1,14 @@
 /** Replaces what differs from run to run: keys, tokens, times, durations. Everything else must be the same in each run. */
 import { createHash } from 'node:crypto'
+import { firstIdOf } from '../../src/core/ids.ts'
 
 /** Monday, 2 March 2026, 09:00 UTC. */
 const START = 1_772_442_000
 const DAY = 86_400
 
-/** The first message of the stories has the next id. */
-export const LAST_MESSAGE_ID = 4100
+/** The ids of messages and reactions carry their time. */
+const isTimed = (value: unknown): value is string =>
+  typeof value === 'string' && /^[2-8]\d{15}$/.test(value)
 
 /** Strings under these names are secrets or random ids. */
 const SECRETS = ['apiKey', 'authToken', 'secret', 'key', 'invitation', 'recoveryCodes', 'next']
@@ -31,6 +33,8 @@ const isUuid = (value: unknown) => typeof value === 'string' && /^[0-9a-f-]{36}$
 
 export class Masks {
   readonly #standIns = new Map<string, string>()
+  /** Ids that carry time, each with its number. */
+  readonly #numbers = new Map<string, number>()
 
   /** Replaces a value wherever it occurs, in requests and answers. */
   add(real: string, standIn: string): void {
@@ -39,6 +43,7 @@ export class Masks {
 
   mask<T>(value: T): T {
     this.#find('', value)
+    this.#number(value)
     const text = JSON.stringify(this.#timed('', value, 0))
     return JSON.parse(
       // Short values could be part of others.
@@ -66,6 +71,23 @@ export class Masks {
     }
   }
 
+  /** Messages and reactions are a minute apart, and their ids say so. */
+  #number(value: unknown): void {
+    for (const id of timedIds(value).sort()) {
+      if (this.#numbers.has(id)) continue
+      const nth = this.#numbers.size + 1
+      this.#numbers.set(id, nth)
+      const fraction = ((nth * 390_917) % 1_000_000) * 4
+      this.add(id, String(firstIdOf(START + nth * 60) + fraction))
+    }
+  }
+
+  #numberOf({ id, uid, guid }: Record<string, unknown>): number | undefined {
+    // Users and groups are as old as the app, wherever they are shown.
+    if (uid !== undefined || guid !== undefined) return 0
+    return this.#numbers.get(String(id))
+  }
+
   /** A value of the same length in the same alphabet. What comes before the random part stays, except for the time. */
   #invent(real: string): string {
     const [, head = '', time = '', rest = ''] =
@@ -87,7 +109,7 @@ export class Masks {
     if (name === 'durationMs') return 84
     if (Array.isArray(value)) return value.map((item) => this.#timed(name, item, parent))
     if (typeof value !== 'object' || value === null) return value
-    const own = numberOf(value as Record<string, unknown>) ?? parent
+    const own = this.#numberOf(value as Record<string, unknown>) ?? parent
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, this.#timed(key, item, own)]),
     )
@@ -97,9 +119,7 @@ export class Masks {
 const base32 = (random: string, at: number) =>
   'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(random[at] ?? '0', 16) * 2] ?? 'A'
 
-function numberOf({ id, uid, guid }: Record<string, unknown>): number | undefined {
-  // Users and groups are as old as the app, wherever they are shown.
-  if (uid !== undefined || guid !== undefined) return 0
-  if (typeof id === 'string' && /^4[1-9]\d\d$/.test(id)) return Number(id) - LAST_MESSAGE_ID
-  return undefined
+function timedIds(value: unknown): string[] {
+  if (isTimed(value)) return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(timedIds) : []
 }

@@ -5,7 +5,6 @@ import type { ServerOptions } from '../kit.ts'
 import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
 import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageWebhooks, readUsage } from './integrations.ts'
-import { LAST_MESSAGE_ID } from './masks.ts'
 import { manageConversations, talk } from './messages.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
@@ -27,8 +26,6 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   const app = await deps.directory.find(appId)
   if (!app?.cell) throw new Error('this server does not serve the new app')
   const served = { ...app, cell: app.cell }
-  const text = `select setval('message_ids', ${LAST_MESSAGE_ID})`
-  await served.cell.db.query({ name: '', text, values: [] })
   await createPeople(story)
   await createGroups(story)
   await talk(story)

@@ -54,7 +54,7 @@ begin
       perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
-    if not p_blocked and h.last_seq = 0
+    if not p_blocked and h.last_id = 0
       and not (case when p_uid = h.one then h.blocked_other else h.blocked_one end)
     then
       delete from conversations where app_no = p_app_no and no = h.no;

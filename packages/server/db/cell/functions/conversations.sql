@@ -14,17 +14,17 @@ begin
   for no key update;
   if not found then return false; end if;
   update inbox set
-    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    cleared_id = h.last_id, read_id = h.last_id, read_counted = h.counted, own_since = 0,
     tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
-  elsif i.scope is not null and h.shown_seq > i.cleared_seq then
+  elsif i.scope is not null and h.shown_id > i.cleared_id then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);
   end if;
-  return i.visible or (i.scope is not null and h.shown_seq > i.cleared_seq);
+  return i.visible or (i.scope is not null and h.shown_id > i.cleared_id);
 end $$;
 
 /* Clears the views of all participants of a conversation whose head is locked. */
@@ -42,9 +42,9 @@ begin
   end if;
   select count(*) into v_seen from inbox
   where app_no = p_app_no and conversation = p_conversation and scope is not null
-    and cleared_seq < h.shown_seq;
+    and cleared_id < h.shown_id;
   update inbox set
-    cleared_seq = h.last_seq, read_seq = h.last_seq, read_counted = h.counted, own_since = 0,
+    cleared_id = h.last_id, read_id = h.last_id, read_counted = h.counted, own_since = 0,
     tags = '{}', pinned_at = null
   where app_no = p_app_no and conversation = p_conversation and scope is not null;
   update conversations set hidden = hidden + v_seen

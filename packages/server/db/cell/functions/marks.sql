@@ -2,7 +2,7 @@
 -- Lock order: the user's inbox row alone. The head is read after that lock, and not locked.
 
 /*
- * Finds the newest message between two seqs that somebody else sent. In a 1:1 conversation the
+ * Finds the newest message between two ids that somebody else sent. In a 1:1 conversation the
  * other senders are known. In a group it looks at 1,000 messages at most: otherwise a member who
  * writes many messages in a row would pay for all of them with each mark. The next mark past
  * another member's message covers the earlier ones too.
@@ -16,17 +16,17 @@ begin
   if h.kind = 'group' then
     select * into m from (
       select * from messages
-      where app_no = h.app_no and conversation = h.no and seq > p_after and seq <= p_upto
-      order by seq desc limit 1000) looked
-    where sender <> p_uid order by seq desc limit 1;
+      where app_no = h.app_no and conversation = h.no and id > p_after and id <= p_upto
+      order by id desc limit 1000) looked
+    where sender <> p_uid order by id desc limit 1;
   else
     select sent.* into m
     from unnest(array[h.one, h.other, 'app_system']) as other (uid) cross join lateral (
       select * from messages
       where app_no = h.app_no and conversation = h.no and sender = other.uid
-        and seq > p_after and seq <= p_upto
-      order by seq desc limit 1) sent
-    where other.uid <> p_uid order by sent.seq desc limit 1;
+        and id > p_after and id <= p_upto
+      order by id desc limit 1) sent
+    where other.uid <> p_uid order by sent.id desc limit 1;
   end if;
   return m;
 end $$;
@@ -46,10 +46,10 @@ begin
   if p_newest.category <> 'action' or p_newest.type <> 'message' then return p_newest; end if;
   select * into m from (
     select * from messages
-    where app_no = h.app_no and conversation = h.no and seq > p_after and seq < p_newest.seq
-    order by seq desc limit 1000) looked
+    where app_no = h.app_no and conversation = h.no and id > p_after and id < p_newest.id
+    order by id desc limit 1000) looked
   where sender <> p_uid and (category <> 'action' or type <> 'message')
-  order by seq desc limit 1;
+  order by id desc limit 1;
   return m;
 end $$;
 
@@ -74,7 +74,7 @@ declare
   i inbox;
   h conversations;
   m messages;
-  v_seq bigint;
+  v_upto bigint;
   v_counted bigint;
   v_marked bigint;
 begin
@@ -87,19 +87,19 @@ begin
     perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
   end if;
   select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
-  if h.shown_seq <= i.cleared_seq then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
+  if h.shown_id <= i.cleared_id then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
   conversation := h.no;
   at := clock_timestamp();
 
   if p_message_id is null then
-    v_seq := h.last_seq;
+    v_upto := h.last_id;
     v_counted := h.counted;
     select * into m from messages k
-    where k.app_no = p_app_no and k.conversation = h.no and k.seq <= h.last_seq
-    order by k.seq desc limit 1;
+    where k.app_no = p_app_no and k.conversation = h.no and k.id <= h.last_id
+    order by k.id desc limit 1;
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
-    if not found or m.conversation <> h.no or m.seq <= i.cleared_seq then
+    if not found or m.conversation <> h.no or m.id <= i.cleared_id then
       -- `unseen`: the user doesn't take part there, so the error must not reveal the message.
       perform refuse(
         case when m.conversation <> h.no then 'ERR_BAD_REQUEST' else 'ERR_MESSAGE_ID_NOT_FOUND' end,
@@ -109,35 +109,35 @@ begin
               and (o.kind = 'user' or o.scope is not null))));
     end if;
     -- If it was sent after the head was read, the mark stops at the head.
-    v_seq := least(m.seq, h.last_seq);
+    v_upto := least(m.id, h.last_id);
     v_counted := least(m.counted, h.counted);
   end if;
   message_id := m.id;
   sender := m.sender;
 
   if p_what = 'unread' then
-    if v_seq >= i.read_seq then return; end if;
+    if v_upto >= i.read_id then return; end if;
   else
     -- A message that was read was delivered. Two lookups at the end of the index: one for both kinds
     -- would read all marks.
     v_marked := coalesce(greatest(
-      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+      (select max(k.upto_id) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = 'read'),
-      (select max(k.seq) from marks k where k.app_no = p_app_no and k.conversation = h.no
+      (select max(k.upto_id) from marks k where k.app_no = p_app_no and k.conversation = h.no
         and k.uid = p_uid and k.kind = p_what)), 0);
-    if v_seq > v_marked and not h.blocked_one and not h.blocked_other then
-      m := newest_of_others(h, p_uid, v_marked, v_seq);
+    if v_upto > v_marked and not h.blocked_one and not h.blocked_other then
+      m := newest_of_others(h, p_uid, v_marked, v_upto);
     else
       m := null;
     end if;
-    if m.seq is not null then
+    if m.id is not null then
       -- No other kind gets into the table: the column is never null.
-      insert into marks (app_no, conversation, uid, kind, seq, at)
-      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.seq,
+      insert into marks (app_no, conversation, uid, kind, upto_id, at)
+      values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.id,
         mark_conversation.at);
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
-    if m.seq is not null then
+    if m.id is not null then
       receipt := true;
       message_id := m.id;
       sender := m.sender;
@@ -145,21 +145,21 @@ begin
         senders := array(
           select distinct k.sender from (
             select c.sender from messages c
-            where c.app_no = p_app_no and c.conversation = h.no and c.seq > v_marked
-              and c.seq <= m.seq and (c.category <> 'action' or c.type <> 'message')
-            order by c.seq desc limit 100) k
+            where c.app_no = p_app_no and c.conversation = h.no and c.id > v_marked
+              and c.id <= m.id and (c.category <> 'action' or c.type <> 'message')
+            order by c.id desc limit 100) k
           where k.sender not in (p_uid, 'app_system'));
       end if;
     end if;
-    if p_what = 'delivered' or v_seq <= i.read_seq then return; end if;
+    if p_what = 'delivered' or v_upto <= i.read_id then return; end if;
   end if;
 
   moved := true;
-  update inbox set read_seq = v_seq, read_counted = v_counted,
-    own_since = case when v_seq = h.last_seq then 0 else (
+  update inbox set read_id = v_upto, read_counted = v_counted,
+    own_since = case when v_upto = h.last_id then 0 else (
       select count(*) from messages k
       where k.app_no = p_app_no and k.conversation = h.no and k.sender = p_uid
-        and k.seq > v_seq and k.counts and k.deleted_at is null) end
+        and k.id > v_upto and k.counts and k.deleted_at is null) end
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with;
 end $$;
 
@@ -181,14 +181,14 @@ begin
     t.began_at := now();
   end if;
   with looked as materialized (
-    select ctid as tid, app_no, conversation, uid, kind, seq, at from marks
-    where (app_no, conversation, uid, kind, seq)
+    select ctid as tid, app_no, conversation, uid, kind, upto_id, at from marks
+    where (app_no, conversation, uid, kind, upto_id)
       >= ((t.place ->> 0)::int, (t.place ->> 1)::bigint, t.place ->> 2, t.place ->> 3,
         (t.place ->> 4)::bigint)
-    order by app_no, conversation, uid, kind, seq limit p_limit
+    order by app_no, conversation, uid, kind, upto_id limit p_limit
   ), followed as (
     select tid, at, lead(at) over (
-      partition by app_no, conversation, uid, kind order by seq) as next_at
+      partition by app_no, conversation, uid, kind order by upto_id) as next_at
     from looked
   ), gone as (
     -- Sweeps lock marks in another order, so this skips locked ones instead of waiting.
@@ -200,8 +200,8 @@ begin
       for update skip locked))
   )
   -- The last mark is checked again, together with the one after it.
-  select jsonb_build_array(app_no, conversation, uid, kind, seq) into v_next from looked
-  order by app_no, conversation, uid, kind, seq offset p_limit - 1;
+  select jsonb_build_array(app_no, conversation, uid, kind, upto_id) into v_next from looked
+  order by app_no, conversation, uid, kind, upto_id offset p_limit - 1;
   update mark_thinning set place = v_next, began_at = t.began_at;
   return v_next is not null;
 end $$;

@@ -14,11 +14,11 @@ begin
   select * into h from conversations
   where app_no = p_app_no and kind = 'group' and one = p_guid and other = '';
   insert into inbox as old
-    (app_no, uid, kind, with_id, conversation, read_seq, read_counted, scope, joined_at)
+    (app_no, uid, kind, with_id, conversation, read_id, read_counted, scope, joined_at)
   values
-    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_seq, h.counted, p_scope, clock_timestamp())
+    (p_app_no, p_uid, 'group', p_guid, h.no, h.last_id, h.counted, p_scope, clock_timestamp())
   on conflict (app_no, uid, kind, with_id) do update set
-    read_seq = excluded.read_seq, read_counted = excluded.read_counted, own_since = 0,
+    read_id = excluded.read_id, read_counted = excluded.read_counted, own_since = 0,
     scope = excluded.scope, joined_at = excluded.joined_at
   returning * into i;
   update groups set members_count = members_count + 1 where app_no = p_app_no and guid = p_guid;
@@ -54,9 +54,9 @@ end $$;
 create or replace function count_member(h conversations, i inbox, p_change int) returns void
 language plpgsql as $$
 begin
-  if h.shown_seq > i.cleared_seq then
+  if h.shown_id > i.cleared_id then
     perform add_total(h.app_no, 'views.group', p_change);
-  elsif h.shown_seq > 0 then
+  elsif h.shown_id > 0 then
     update conversations set hidden = hidden + p_change where app_no = h.app_no and no = h.no;
   end if;
 end $$;

@@ -27,8 +27,8 @@ end $$;
 create or replace function add_mentions(p_app_no int, p_id bigint, p_uids text[]) returns setof text
 language plpgsql as $$
 begin
-  return query insert into mentions (app_no, uid, conversation, seq, message_id, parent_id, counts)
-  select p_app_no, mentioned, m.conversation, m.seq, m.id, m.parent_id, mentioned <> m.sender
+  return query insert into mentions (app_no, uid, conversation, message_id, parent_id, counts)
+  select p_app_no, mentioned, m.conversation, m.id, m.parent_id, mentioned <> m.sender
   from messages m, unnest(p_uids) mentioned
   where m.app_no = p_app_no and m.id = p_id
   on conflict do nothing

@@ -1,4 +1,4 @@
--- Editing and deleting messages, and finding a message by its time.
+-- Editing and deleting messages.
 -- Lock order: the caller has locked the head; then messages, inbox, threads (send.sql has the whole order).
 
 /*
@@ -44,12 +44,12 @@ begin
   select * into m from messages where app_no = p_app_no and id = p_id for no key update;
   if not found then return null; end if;
   if m.counts and m.deleted_at is null then
-    insert into uncounted (app_no, conversation, seq) values (p_app_no, m.conversation, m.seq);
+    insert into uncounted (app_no, conversation, id) values (p_app_no, m.conversation, m.id);
     update inbox i set own_since = own_since - 1
     from conversations c
     where c.app_no = p_app_no and c.no = m.conversation
       and i.app_no = p_app_no and i.uid = m.sender and i.kind = c.kind
-      and i.with_id = receiver_of(m, c) and i.read_seq < m.seq;
+      and i.with_id = receiver_of(m, c) and i.read_id < m.id;
   end if;
   if m.parent_id is not null and m.deleted_at is null then
     update threads set replies = replies - 1 where app_no = p_app_no and parent_id = m.parent_id;
@@ -62,6 +62,7 @@ begin
   if p_permanent then
     perform delete_message_references(p_app_no, array[p_id]);
     delete from messages where app_no = p_app_no and id = p_id;
+    update conversations set removed = removed + 1 where app_no = p_app_no and no = m.conversation;
     delete from muids
     where app_no = p_app_no and sender = m.sender and muid = m.muid and message_id = p_id;
     m.deleted_at := coalesce(m.deleted_at, clock_timestamp());
@@ -84,34 +85,4 @@ begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
-end $$;
-
-/*
- * Returns the seq of the newest message of a conversation with at most this id, or sent in this
- * second at the latest. Ids and times grow with seq, and the message itself may have been deleted:
- * so this is a binary search.
- */
-create or replace function seq_upto(p_app_no int, p_conversation bigint, p_id bigint, p_second bigint)
-returns bigint
-language plpgsql stable as $$
-declare
-  v_low bigint := 0;
-  v_high bigint;
-  v_middle bigint;
-  m record;
-begin
-  select last_seq + 1 into v_high from conversations
-  where app_no = p_app_no and no = p_conversation;
-  while v_high - v_low > 1 loop
-    v_middle := (v_low + v_high) / 2;
-    select seq, id, sent_at into m from messages
-    where app_no = p_app_no and conversation = p_conversation and seq >= v_middle
-    order by seq limit 1;
-    if found and (case when p_id is null then unix(m.sent_at) <= p_second else m.id <= p_id end) then
-      v_low := m.seq;
-    else
-      v_high := v_middle;
-    end if;
-  end loop;
-  return v_low;
 end $$;

@@ -62,10 +62,17 @@ begin
 end $$;
 
 /*
+ * Users who react to one message queue for an advisory lock: if they waited for its row, each change
+ * would wake all of them. It may be the same lock as that of a group's senders (send.sql), if the
+ * hashes are equal. Nobody takes either while holding a head, so this only makes one wait.
+ */
+create or replace function lock_reactions(p_app_no int, p_id bigint) returns void
+language sql
+return pg_advisory_xact_lock(p_app_no, hashint8(p_id));
+
+/*
  * Adds a user's reaction to a message, which can have p_most different ones. Repeating it does
- * nothing. Users who react to one message queue for an advisory lock: if they waited for its row,
- * each change would wake all of them. Nothing else takes this lock, so a transaction that has the
- * head never waits for it.
+ * nothing.
  */
 create or replace function add_reaction(
   p_app_no int, p_id bigint, p_uid text, p_reaction text, p_most int
@@ -76,7 +83,7 @@ declare
   h conversations;
   r reactions;
 begin
-  perform pg_advisory_xact_lock(p_id);
+  perform lock_reactions(p_app_no, p_id);
   perform flag_reacted(p_app_no, p_id);
   m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted or m.category not in ('message', 'custom') then
@@ -87,9 +94,10 @@ begin
   select * into h from conversations where app_no = p_app_no and no = m.conversation;
   perform check_blocks(p_uid, h);
 
-  insert into reactions (app_no, uid, message_id, reaction)
-  values (p_app_no, p_uid, p_id, p_reaction)
-  on conflict do nothing
+  insert into reactions (app_no, uid, message_id, reaction, id)
+  values (p_app_no, p_uid, p_id, p_reaction, greatest(tick(), 1 + (
+    select max(id) from reactions where app_no = p_app_no and message_id = p_id)))
+  on conflict (app_no, uid, message_id, reaction) do nothing
   returning * into r;
   if not found then return; end if;
   update reaction_counts set count = count + 1
@@ -129,7 +137,7 @@ declare
   h conversations;
   r reactions;
 begin
-  perform pg_advisory_xact_lock(p_id);
+  perform lock_reactions(p_app_no, p_id);
   m := lock_message(p_app_no, p_id, p_uid);
   if m.deleted then return; end if;
   delete from reactions

@@ -5,13 +5,13 @@
  * How far a member has received or read a conversation. Members who joined later, or cleared their
  * view, needn't mark what came before.
  */
-create or replace function reached_seq(i inbox, p_kind text) returns bigint
+create or replace function reached_id(i inbox, p_kind text) returns bigint
 language sql stable
-return greatest(i.read_seq,
-  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+return greatest(i.read_id,
+  (select max(k.upto_id) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
     and k.uid = i.uid and k.kind = 'read'),
   case when p_kind = 'delivered' then (
-    select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+    select max(k.upto_id) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
       and k.uid = i.uid and k.kind = 'delivered') end);
 
 /* Whether a group waits for this member: not for bots, nor for users who were deactivated or deleted. */

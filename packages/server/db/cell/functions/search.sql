@@ -36,17 +36,6 @@ language sql immutable parallel safe as $$
 $$;
 
 /*
- * Returns the id of the newest message of a conversation that was sent in this second at the
- * latest, or 0.
- */
-create or replace function id_upto(p_app_no int, p_conversation bigint, p_second bigint) returns bigint
-language sql stable
-return coalesce((select id from messages
-  where app_no = p_app_no and conversation = p_conversation
-    and seq <= seq_upto(p_app_no, p_conversation, null, p_second)
-  order by seq desc limit 1), 0);
-
-/*
  * Adds messages at or below the app's search horizon to search_changes. Call it after the insert, not
  * from a stable function: a transaction that reads the horizon before it has its xid may miss a new one,
  * and the indexer doesn't wait for it (docs/decisions/0014-message-lists.md).

@@ -13,6 +13,14 @@
 -- A message changes only under the lock of its head. Sweeps and set_blocks lock several heads, in an order
 -- of their own: PostgreSQL may end one of them as a deadlock, and the caller runs it again.
 
+/*
+ * The first id of this microsecond. Doubles are exact enough for that, and faster than numerics. Read it
+ * when the transaction has its transaction id.
+ */
+create or replace function tick() returns bigint
+language sql volatile
+return round((date_part('epoch', clock_timestamp()) - 1000000000) * 1000000)::bigint * 4;
+
 /* Finds or creates the head of a 1:1 conversation, and locks it. */
 create or replace function open_conversation(p_app_no int, p_uid text, p_with text) returns conversations
 language plpgsql as $$
@@ -24,7 +32,7 @@ begin
   loop
     select * into v_head from conversations
     where app_no = p_app_no and kind = 'user' and one = v_one and other = v_other;
-    if not found or v_head.last_seq = 0 then
+    if not found or v_head.last_id = 0 then
       -- The removal of a user locks the heads that the user's inbox rows lead to. This head has none
       -- yet, so lock the users until it has.
       perform from users
@@ -72,10 +80,10 @@ begin
 end $$;
 
 /*
- * Advances a head to its next message, which also locks it: one statement does both. It draws the
- * message id in the order of the conversation, because an update that had to wait computes its
- * values again. Returns the new head; a 1:1 conversation gets one if it has none, a group without
- * one returns null. `hidden` is the number of views that the message brings back.
+ * Advances a head to its next message, which also locks it: one statement does both. `last_id` is
+ * the id of that message: ids grow within the conversation, because an update that had to wait
+ * computes its values again, and even if the clock goes back. Returns the new head; a 1:1
+ * conversation gets one if it has none, a group without one returns null. `hidden` is the number of views that the message brings back.
  */
 create or replace function advance_head(
   p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean
@@ -83,41 +91,42 @@ create or replace function advance_head(
 language plpgsql as $$
 declare
   h conversations;
-  v_shown_seq bigint;
+  v_shown_id bigint;
   v_hidden int;
-  v_now timestamptz;
   v_xid xid8;
+  v_tick bigint;
 begin
   if p_kind = 'group' and p_shows then
-    select shown_seq, hidden into v_shown_seq, v_hidden from conversations
+    select shown_id, hidden into v_shown_id, v_hidden from conversations
     where app_no = p_app_no and kind = 'group' and one = p_one and other = p_other
     for no key update;
     -- The first message brings all members a view, a later one those who cleared theirs.
-    if v_shown_seq = 0 then
+    if v_shown_id = 0 then
       select members_count into v_hidden from groups where app_no = p_app_no and guid = p_one;
     end if;
   end if;
-  -- Before the message id is drawn, so that indexing can wait for this transaction
+  -- Before the clock is read, so that indexing can wait for this transaction
   -- (areas/history/indexing.ts).
   v_xid := pg_current_xact_id();
-  v_now := clock_timestamp();
+  v_tick := tick();
   loop
     update conversations set
-      last_seq = last_seq + 1,
-      last_at = greatest(last_at, v_now),
+      last_id = greatest(v_tick, last_id + 1),
+      stored = stored + 1,
       counted = counted + p_counts::int,
-      shown_seq = case when p_shows then last_seq + 1 else shown_seq end,
-      shown_id = case when p_shows then nextval('message_ids') else shown_id end,
-      created_second = case when p_shows then coalesce(created_second, unix(greatest(last_at, v_now)))
+      shown_id = case when p_shows then greatest(v_tick, last_id + 1) else shown_id end,
+      created_second = case when p_shows
+        then coalesce(created_second, id_second(greatest(v_tick, last_id + 1)))
         else created_second end,
-      updated_second = case when p_shows then unix(greatest(last_at, v_now)) else updated_second end,
+      updated_second = case when p_shows then id_second(greatest(v_tick, last_id + 1))
+        else updated_second end,
       hidden = case when p_shows then 0 else hidden end
     where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
     returning * into h;
     exit when found or p_kind = 'group';
     perform open_conversation(p_app_no, p_one, p_other);
   end loop;
-  if p_kind = 'user' and h.last_seq = 1 then
+  if p_kind = 'user' and h.stored = 1 then
     -- The head may come from a block, without inbox rows. The removal of a user finds heads by inbox
     -- rows, so lock the users until these exist.
     perform from users
@@ -130,7 +139,8 @@ end $$;
 
 /*
  * Stores the message that a head was advanced to, and updates the views. It writes nothing per
- * member of a group.
+ * member of a group. Two conversations of an app may get the same id: the primary key rejects the
+ * second message, and the caller runs its transaction again.
  */
 create or replace function insert_message(
   h conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[],
@@ -148,12 +158,11 @@ declare
   v_other_free int := 0;
 begin
   insert into messages
-    (app_no, id, conversation, seq, sender, category, type, data, tags, muid,
-     parent_id, quoted_id, counts, shows, counted, sent_at, updated_at)
+    (app_no, id, conversation, sender, category, type, data, tags, muid,
+     parent_id, quoted_id, counts, shows, counted)
   values
-    (h.app_no, case when p_shows then h.shown_id else nextval('message_ids') end, h.no, h.last_seq,
-     p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted, p_counts, p_shows,
-     h.counted, h.last_at, h.last_at)
+    (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
+     p_counts, p_shows, h.counted)
   returning * into m;
   -- Not before the insert, which assigns the xid: see add_search_changes.
   if m.id <= (select search_upto from apps where app_no = h.app_no) then
@@ -195,6 +204,21 @@ begin
 end $$;
 
 /*
+ * Refuses to send for a process whose clock, in Unix milliseconds, is far from the database's: one of
+ * them is wrong, and ids carry time. Null: no process sends. The API answers as if the database were down, and logs the error.
+ */
+create or replace function check_clock(p_clock bigint) returns void
+language plpgsql as $$
+declare
+  v_apart bigint := date_part('epoch', clock_timestamp()) * 1000 - p_clock;
+begin
+  if abs(v_apart) > 60000 then
+    raise exception using errcode = 'LQ003', message = format(
+      'the clocks of the database and of this process are %s seconds apart', abs(v_apart) / 1000);
+  end if;
+end $$;
+
+/*
  * Sends a message in one call. A retry, found by its Idempotency-Key or muid, waits here for the
  * first request and gets the id of its message; `message` is null then.
  */
@@ -203,7 +227,7 @@ create or replace function send_message(
   p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
   p_credential bytea, p_key text, p_request_hash bytea,
   p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
-  p_shows boolean default true,
+  p_shows boolean default true, p_clock bigint default null,
   out message_id bigint, out message text
 )
 language plpgsql as $$
@@ -226,6 +250,7 @@ declare
   v_kept jsonb := p_data;
   v_shown jsonb := p_data;
 begin
+  perform check_clock(p_clock);
   if p_key is not null then
     insert into idempotency as i (app_no, credential, uid, key, request_hash)
     values (p_app_no, p_credential, v_actor, p_key, p_request_hash)

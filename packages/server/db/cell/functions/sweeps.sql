@@ -23,8 +23,11 @@ begin
   return true;
 end $$;
 
-/* Deletes at most p_limit messages of a conversation up to p_seq, and returns how many. */
-create or replace function sweep_messages(p_app_no int, p_conversation bigint, p_seq bigint, p_limit int)
+/*
+ * Deletes at most p_limit messages of a conversation up to p_upto, and returns how many. The head is
+ * locked.
+ */
+create or replace function sweep_messages(p_app_no int, p_conversation bigint, p_upto bigint, p_limit int)
 returns int
 language plpgsql as $$
 declare
@@ -33,8 +36,8 @@ begin
   with gone as (
     delete from messages where ctid = any (array(
       select ctid from messages
-      where app_no = p_app_no and conversation = p_conversation and seq <= p_seq
-      order by seq limit p_limit))
+      where app_no = p_app_no and conversation = p_conversation and id <= p_upto
+      order by id limit p_limit))
     returning id, sender, muid, reacted or saved as has_more
   ), more as (
     insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
@@ -44,8 +47,11 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id) into v_ids from gone;
+  if v_ids is null then return 0; end if;
   perform delete_message_references(p_app_no, v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  update conversations set removed = removed + cardinality(v_ids)
+  where app_no = p_app_no and no = p_conversation;
+  return cardinality(v_ids);
 end $$;
 
 /* The same for one sender's messages in a group. Those that counted as unread no longer do. */
@@ -59,8 +65,8 @@ begin
     delete from messages where ctid = any (array(
       select ctid from messages
       where app_no = p_app_no and conversation = p_conversation and sender = p_uid
-      order by seq limit p_limit))
-    returning id, seq, sender, muid, parent_id, deleted_at is null as there, counts,
+      order by id limit p_limit))
+    returning id, sender, muid, parent_id, deleted_at is null as there, counts,
       reacted or saved as has_more
   ), more as (
     insert into gone_messages (app_no, id) select p_app_no, id from gone where has_more
@@ -69,8 +75,8 @@ begin
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   ), left_out as (
-    insert into uncounted (app_no, conversation, seq)
-    select p_app_no, p_conversation, seq from gone where counts and there
+    insert into uncounted (app_no, conversation, id)
+    select p_app_no, p_conversation, id from gone where counts and there
   ), replies as (
     update threads t set replies = t.replies - g.replies
     from (select parent_id, count(*) as replies from gone
@@ -78,8 +84,11 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id) into v_ids from gone;
+  if v_ids is null then return 0; end if;
   perform delete_message_references(p_app_no, v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  update conversations set removed = removed + cardinality(v_ids)
+  where app_no = p_app_no and no = p_conversation;
+  return cardinality(v_ids);
 end $$;
 
 /*
@@ -174,9 +183,9 @@ begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation
   for no key update;
   if not found then return true; end if;
-  if sweep_messages(p_app_no, h.no, h.purged_seq, p_limit) >= p_limit then return false; end if;
+  if sweep_messages(p_app_no, h.no, h.purged_id, p_limit) >= p_limit then return false; end if;
   delete from uncounted
-  where app_no = p_app_no and conversation = h.no and seq <= h.purged_seq;
+  where app_no = p_app_no and conversation = h.no and id <= h.purged_id;
   delete from thread_users u
   where u.app_no = p_app_no and u.conversation = h.no and not exists (
     select from messages m where m.app_no = p_app_no and m.id = u.parent_id);
@@ -264,7 +273,7 @@ begin
   ), heads as (
     delete from conversations c using gone
     where c.app_no = p_app_no and c.kind = 'user' and c.one = gone.one and c.other = gone.other
-      and c.last_seq = 0
+      and c.last_id = 0
   )
   select count(*) into v_done from gone;
   v_left := v_left - v_done;

@@ -19,8 +19,8 @@ begin
           where i.app_no = h.app_no and i.conversation = m.conversation and i.uid = p_sender
             and (i.kind = 'user' or i.scope is not null))));
   end if;
-  if not found or m.seq <= h.purged_seq
-    or m.seq <= (select cleared_seq from inbox
+  if not found or m.id <= h.purged_id
+    or m.id <= (select cleared_id from inbox
       where app_no = h.app_no and conversation = h.no and uid = p_sender)
     or exists (select from users
       where app_no = h.app_no and uid = m.sender and removed_at is not null)
@@ -40,10 +40,11 @@ begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
   if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
   insert into threads as t
-    (app_no, parent_id, conversation, parent_seq, replies, last_id, updated_second)
-  values (h.app_no, m.id, h.no, m.seq, 1, p_id, unix(h.last_at))
+    (app_no, parent_id, conversation, replies, last_id, updated_second)
+  values (h.app_no, m.id, h.no, 1, p_id, id_second(p_id))
   on conflict (app_no, parent_id) do update set
-    replies = t.replies + 1, last_id = excluded.last_id, updated_second = excluded.updated_second;
+    replies = t.replies + 1, last_id = greatest(t.last_id, excluded.last_id),
+    updated_second = greatest(t.updated_second, excluded.updated_second);
   -- In a 1:1 conversation the other user too, even without a message in the thread.
   insert into thread_users as t (app_no, uid, parent_id, conversation, direct, wrote, follows)
   select h.app_no, uid, m.id, h.no, h.kind = 'user', bool_or(wrote), bool_or(wrote)

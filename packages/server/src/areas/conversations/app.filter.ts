@@ -151,7 +151,7 @@ const isFirstDirect = ({ blocked }: AppFilter): Sql =>
 const isFirstOfGroup = ({ appNo }: AppFilter): Sql =>
   sql`(select o.uid from inbox o
     where o.app_no = i.app_no and o.conversation = i.conversation and o.uid < i.uid
-      and o.scope is not null and o.cleared_seq < h.shown_seq
+      and o.scope is not null and o.cleared_id < h.shown_id
       and o.uid <> all (${removedUsers(appNo)})
     order by o.uid limit 1) is null`
 

@@ -170,7 +170,7 @@ async function addManyConversations(app: TestApp, users: number): Promise<void> 
   await run(`insert into users (app_no, uid, name, role)
     select $1, 'u' || n, 'User ' || n, 'default' from generate_series(1, $2::int) n`)
   await run(`insert into conversations
-      (app_no, kind, one, other, last_seq, shown_seq, created_second, updated_second, counted)
+      (app_no, kind, one, other, last_id, shown_id, created_second, updated_second, counted)
     select $1, 'user', least(a, b), greatest(a, b), 1, 1, 1700000000, 1700000000, 1
     from (select 'u' || x as a, 'u' || y as b from generate_series(1, $2::int) x,
       generate_series(1, $2) y where x < y) pairs`)

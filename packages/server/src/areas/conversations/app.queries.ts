@@ -39,12 +39,12 @@ const all = (conditions: readonly Sql[]): Sql => joinSql(conditions, ' and ')
 
 /** A lookup by key for each row: PostgreSQL can't turn it into a join with all heads. */
 const HEAD = sql`cross join lateral (
-  select h.app_no, h.no, h.counted, h.shown_seq, h.updated_second from conversations h
+  select h.app_no, h.no, h.counted, h.shown_id, h.updated_second from conversations h
   where h.app_no = i.app_no and h.no = i.conversation offset 0) h`
 
 /** The columns of an inbox row that conditions use. */
-const COLUMNS = sql`o.app_no, o.uid, o.kind, o.with_id, o.conversation, o.read_seq, o.read_counted,
-  o.own_since, o.cleared_seq, o.tags, o.visible, o.blocked, o.updated_second, o.scope`
+const COLUMNS = sql`o.app_no, o.uid, o.kind, o.with_id, o.conversation, o.read_id, o.read_counted,
+  o.own_since, o.cleared_id, o.tags, o.visible, o.blocked, o.updated_second, o.scope`
 
 /** Views of one kind: where their rows come from, and the time that they are sorted by. */
 interface Part {
@@ -75,7 +75,7 @@ function walked({ appNo, blocked, direct, joined, headed }: AppViews, window: Wi
       ...JOINED,
       source: sql`from inbox i ${HEAD}
         where i.app_no = ${appNo} and i.kind = 'group' and i.scope is not null
-          and h.shown_seq > i.cleared_seq and ${owners} and ${all(joined)}`,
+          and h.shown_id > i.cleared_id and ${owners} and ${all(joined)}`,
     })
   }
   return parts
@@ -95,7 +95,7 @@ const candidates = ({ appNo }: AppViews, { uids, either }: Seek): Sql => {
 const members = ({ appNo }: AppViews, { guids }: Seek): Sql =>
   sql`unnest(${guids}::text[]) sought (guid)
     cross join lateral (
-      select h.app_no, h.no, h.counted, h.shown_seq, h.updated_second from conversations h
+      select h.app_no, h.no, h.counted, h.shown_id, h.updated_second from conversations h
       where h.app_no = ${appNo} and h.kind = 'group' and h.one = sought.guid and h.other = ''
       offset 0) h
     cross join lateral (
@@ -120,7 +120,7 @@ function sought(views: AppViews, seek: Seek): Part[] {
     parts.push({
       ...JOINED,
       source: sql`from ${members(views, seek)}
-        where h.shown_seq > i.cleared_seq and ${all(joined)}`,
+        where h.shown_id > i.cleared_id and ${all(joined)}`,
     })
   }
   return parts

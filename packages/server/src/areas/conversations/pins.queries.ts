@@ -4,7 +4,7 @@ import { query } from '../../platform/db/query.ts'
 type View = { appNo: number; uid: string; kind: ConversationKind; withId: string }
 
 /** The head h of an inbox row i, if there is a view. */
-const IS_VIEW = `h.app_no = i.app_no and h.no = i.conversation and h.shown_seq > i.cleared_seq
+const IS_VIEW = `h.app_no = i.app_no and h.no = i.conversation and h.shown_id > i.cleared_id
   and (i.kind = 'user' or i.scope is not null)`
 
 /**

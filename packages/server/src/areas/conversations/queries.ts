@@ -44,7 +44,7 @@ export const findHeads = query<
   'conversations.findHeads',
   `select h.no from unnest(:ones::text[], :others::text[]) as pair (one, other)
      join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
-       and h.other = pair.other and h.last_seq > 0
+       and h.other = pair.other and h.last_id > 0
    union all
    select h.no from conversations h join groups g on g.app_no = h.app_no and g.guid = h.one
    where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''
@@ -91,7 +91,7 @@ export const updateTags = query<
   'conversations.updateTags',
   `update inbox i set tags = :tags::text[] from conversations h
    where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
-     and h.app_no = :appNo and h.no = i.conversation and h.shown_seq > i.cleared_seq
+     and h.app_no = :appNo and h.no = i.conversation and h.shown_id > i.cleared_id
      and (i.kind = 'user' or i.scope is not null)
    returning i.conversation`,
 )
@@ -104,7 +104,7 @@ export const clearView = query<
 
 export const purgeConversation = query<{ appNo: number; conversation: number }>(
   'conversations.purge',
-  `update conversations set purged_seq = last_seq, purging = true
+  `update conversations set purged_id = last_id, purging = true
    where app_no = :appNo and no = :conversation`,
 )
 

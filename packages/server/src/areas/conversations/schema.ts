@@ -73,8 +73,8 @@ export type PinRecord = Static<typeof PinRecord>
 export const GuidParams = Type.Object({ guid: Id('GUID of the group.') })
 
 const MessageId = Type.Union([
-  Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
-  Type.String({ pattern: '^[0-9]{1,15}$' }),
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  Type.String({ pattern: '^[0-9]{1,16}$' }),
 ])
 
 export const Upto = Nullable(

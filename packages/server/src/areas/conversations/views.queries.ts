@@ -54,8 +54,8 @@ export const TOP: ViewSortKey = { second: Number.MAX_SAFE_INTEGER, withId: '', k
 const ORDER = 'updated_second desc, with_id, kind'
 
 /** The columns of an inbox row that are passed on. */
-const FIELDS = `i.uid, i.kind, i.with_id, i.conversation, i.read_seq, i.read_counted, i.own_since,
-  i.cleared_seq, i.tags, i.pinned_at, i.created_second, i.scope, i.joined_at`
+const FIELDS = `i.uid, i.kind, i.with_id, i.conversation, i.read_id, i.read_counted, i.own_since,
+  i.cleared_id, i.tags, i.pinned_at, i.created_second, i.scope, i.joined_at`
 
 /** Removed, though not yet swept. */
 const REMOVED_USERS = `array(
@@ -66,19 +66,19 @@ const REMOVED_GROUPS = `array(
 const UNREAD = unreadOf('v')
 
 /** The user's mentions after the mark; a user whose mark is at the end has none. */
-const UNREAD_MENTIONS = `case when v.read_seq < h.last_seq then (
+const UNREAD_MENTIONS = `case when v.read_id < h.last_id then (
   select count(*) from mentions n
   where n.app_no = :appNo and n.uid = v.uid and n.conversation = v.conversation
-    and n.seq > v.read_seq and n.counts) else 0 end`
+    and n.message_id > v.read_id and n.counts) else 0 end`
 
 /** The time of the first message that moved the view since it was cleared. */
 const CREATED = `case
   when v.kind = 'user' then v.created_second
-  when v.cleared_seq = 0 then h.created_second
-  else coalesce((select unix(m.sent_at) from messages m
-    where m.app_no = :appNo and m.conversation = v.conversation and m.seq > v.cleared_seq
+  when v.cleared_id = 0 then h.created_second
+  else coalesce((select id_second(m.id) from messages m
+    where m.app_no = :appNo and m.conversation = v.conversation and m.id > v.cleared_id
       and m.shows
-    order by m.seq limit 1), h.updated_second) end`
+    order by m.id limit 1), h.updated_second) end`
 
 const BLOCKS = ':withBlocks::boolean'
 
@@ -105,11 +105,11 @@ const shown = (
     case when exists (select from app_pins p where p.app_no = :appNo) then (
       select p.pinned_at from app_pins p
       where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) end as app_pinned_at,
-    case when v.read_seq > v.cleared_seq then (
+    case when v.read_id > v.cleared_id then (
       select r.id from messages r
-      where r.app_no = :appNo and r.conversation = v.conversation and r.seq <= v.read_seq
-        and r.seq > v.cleared_seq
-      order by r.seq desc limit 1) end as read_id,
+      where r.app_no = :appNo and r.conversation = v.conversation and r.id <= v.read_id
+        and r.id > v.cleared_id
+      order by r.id desc limit 1) end as read_id,
     ${owner} as owner,
     case
       when v.kind = 'group' then group_json(g)
@@ -148,7 +148,7 @@ export const findView = query<
     ) v`,
     { blocks: 'false' },
   )}
-   where h.shown_seq > v.cleared_seq
+   where h.shown_id > v.cleared_id
      and (v.with_id = 'app_system' or o.removed_at is null and g.removed_at is null)`,
 )
 
@@ -195,7 +195,7 @@ const GROUP_VIEWS = `
   select ${FIELDS}, h.updated_second from inbox i
     join conversations h on h.app_no = i.app_no and h.no = i.conversation
   where :groups::boolean and i.app_no = :appNo and i.uid = :uid and i.kind = 'group'
-    and i.scope is not null and h.shown_seq > i.cleared_seq
+    and i.scope is not null and h.shown_id > i.cleared_id
     and i.with_id <> all (${REMOVED_GROUPS})`
 
 /** A user's next :limit views. */

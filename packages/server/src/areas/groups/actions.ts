@@ -216,10 +216,10 @@ export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
   return write(deps, actor, async (tx) => {
     const locked = await lockGroup(tx, actor, guid)
     refuseIf(refuseDelete(locked.acting))
-    const { group, shownSeq, hidden } = locked
+    const { group, shownId, hidden } = locked
     await markGroupRemoved.run(tx, { appNo, guid })
     await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
-    const views = shownSeq > 0 ? group.members_count - hidden : 0
+    const views = shownId > 0 ? group.members_count - hidden : 0
     await addToTotal(tx, appNo, 'views.group', -views)
     await addToTotal(tx, appNo, 'groups', -1)
     await announceGroup(tx, locked, 'group.deleted', withTags(toGroup(group), group))

@@ -217,9 +217,9 @@ suite('joinGroup', () => {
     const app = await newGroup(['amira'])
     await storeSettings(server.deps, app, { 'core.conversations.updateOnGroupActions': false })
     await add(app, { participants: ['amira'] })
-    const text = 'select last_seq, shown_seq, counted from conversations where app_no = $1'
+    const text = 'select stored, shown_id, counted from conversations where app_no = $1'
     const { rows } = await app.cell.db.query({ name: '', text, values: [app.no] })
-    assert.deepEqual(rows, [{ last_seq: 1, shown_seq: 0, counted: 0 }])
+    assert.deepEqual(rows, [{ stored: 1, shown_id: 0, counted: 0 }])
   })
 })
 

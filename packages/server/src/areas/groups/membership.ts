@@ -22,7 +22,7 @@ export interface LockedGroup {
   /** The number of its conversation. */
   no: number
   group: GroupRow
-  shownSeq: number
+  shownId: number
   hidden: number
   acting: Acting
   /** The users' states when the group was locked. */
@@ -53,8 +53,8 @@ export async function lockGroup(
   )
   const memberState = (uid: string) => members.get(uid) ?? stranger(uid)
   const acting = actor.uid === undefined ? 'app' : memberState(actor.uid)
-  const { no, shown_seq: shownSeq, hidden } = head
-  return { actor, no, group, shownSeq, hidden, acting, memberState }
+  const { no, shown_id: shownId, hidden } = head
+  return { actor, no, group, shownId, hidden, acting, memberState }
 }
 
 const stranger = (uid: string): Member => ({

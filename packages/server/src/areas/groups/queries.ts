@@ -33,10 +33,10 @@ export const findGroupSeen = query<
  */
 export const lockHead = query<
   OneGroup,
-  Pick<CellRows['conversations'], 'no' | 'shown_seq' | 'hidden'>
+  Pick<CellRows['conversations'], 'no' | 'shown_id' | 'hidden'>
 >(
   'groups.lockHead',
-  `select no, shown_seq, hidden from conversations
+  `select no, shown_id, hidden from conversations
    where app_no = :appNo and kind = 'group' and one = :guid and other = ''
    for no key update`,
 )

@@ -38,7 +38,7 @@ async function assertCounts({ cell, no }: TestApp) {
              on h.app_no = i.app_no and h.no = i.conversation
            join groups g on g.app_no = i.app_no and g.guid = i.with_id and g.removed_at is null
            where i.app_no = $1 and i.kind = 'group' and i.scope is not null
-             and h.shown_seq > i.cleared_seq) as views`
+             and h.shown_id > i.cleared_id) as views`
   const { rows } = await cell.db.query({ name: 'test.counts', text, values: [no] })
   const none = { miscounted: 0, ownerless: 0, banned_members: 0, groups: 0, views: 0 }
   assert.deepEqual(rows, [none])

@@ -1,3 +1,4 @@
+import { firstIdOf } from '../../core/ids.ts'
 import { storable } from '../../core/time.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
 import type { MessageFilters } from './schema.ts'
@@ -111,13 +112,13 @@ function readerConditions(appNo: number, reader: string, query: MessageFilters):
 }
 
 /** Seconds, both inclusive. */
-export interface Seconds {
+interface Seconds {
   from?: number
   to?: number
 }
 
 /** When messages were sent: the intersection of all time filters and the cursor. */
-export function sentIn(query: MessageFilters): Seconds {
+function sentIn(query: MessageFilters): Seconds {
   const { fromTimestamp, toTimestamp, affix, id, sentAt } = query
   const cursor = id === undefined ? sentAt : undefined
   const down = affix === 'prepend'
@@ -138,13 +139,22 @@ export function sentIn(query: MessageFilters): Seconds {
   }
 }
 
+/** The same as ids, both exclusive. */
+export function idsSentIn(query: MessageFilters) {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = sentIn(query)
+  return { after: firstIdOf(from) - 1, before: firstIdOf(to + 1) }
+}
+
 function timeConditions(query: MessageFilters): Sql[] {
+  const sent = sentIn(query)
+  const { after, before } = idsSentIn(query)
   const updated = { from: query['updatedAt[from]'], to: query['updatedAt[to]'] }
   const edited = { from: query['editedAt[from]'], to: query['editedAt[to]'] }
   const changed = updated.from !== undefined || updated.to !== undefined
   return [
-    ...within(sql`m.sent_at`, sentIn(query)),
-    ...when(changed, sql`m.updated_at > m.sent_at`),
+    ...when(sent.from !== undefined, sql`m.id > ${after}`),
+    ...when(sent.to !== undefined, sql`m.id < ${before}`),
+    ...when(changed, sql`m.updated_at is not null`),
     ...within(sql`m.updated_at`, updated),
     ...within(sql`m.edited_at`, edited),
   ]
@@ -171,7 +181,7 @@ const holds = (searchKey: string): Sql =>
  * Leaves out messages that are removed but not yet swept: purged ones, and those of removed users
  * or groups.
  */
-const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
+const isThere = (appNo: number): Sql => sql`m.id > h.purged_id
   and not (
     case h.kind when 'user' then array[m.sender, h.one, h.other] else array[m.sender] end) && array(
     select uid from users where app_no = ${appNo} and removed_at is not null)
@@ -182,7 +192,7 @@ const isThere = (appNo: number): Sql => sql`m.seq > h.purged_seq
 export const isReadableBy = (appNo: number, uid: string): Sql => sql`exists (
   select from inbox i
   where i.app_no = ${appNo} and i.conversation = m.conversation and i.uid = ${uid}
-    and (i.kind = 'user' or i.scope is not null) and m.seq > i.cleared_seq)`
+    and (i.kind = 'user' or i.scope is not null) and m.id > i.cleared_id)`
 
 /** In one of this user's 1:1 conversations. */
 export const isDirectOf = (appNo: number, uid: string): Sql => sql`exists (

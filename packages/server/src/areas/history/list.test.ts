@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { firstIdOf } from '../../core/ids.ts'
 import { conditionsOf } from './filter.ts'
 import { streamsOfApp } from './streams.ts'
 import { walk } from './walk.ts'
 
 const server = useServer()
+
+/** Ids carry times since this second. */
+const BASE = 1_000_000_000
 
 const addGroup = (app: TestApp, guid: string, ...participants: string[]) =>
   app.client.groups.create({ guid, name: guid, type: 'private', members: { participants } })
@@ -242,38 +246,51 @@ suite('listMessages', () => {
   test('filters by the times of sending, changing and editing', async () => {
     const app = await server.newApp()
     await app.users('a', 'b')
-    const ids = [
-      await send(app, 'a', 'b', '1'),
-      await send(app, 'a', 'b', '2'),
-      await send(app, 'a', 'b', '3'),
-    ]
-    const set = (id: string | undefined, columns: string) =>
+    const set = (id: string, columns: string) =>
       app.cell.db.query({
         name: '',
         text: `update messages set ${columns} where app_no = $1 and id = $2`,
         values: [app.no, id],
       })
-    const at = (second: number) => `to_timestamp(${second}.5)`
-    for (const [n, id] of ids.entries()) {
-      await set(id, `sent_at = ${at(1000 + n * 10)}, updated_at = ${at(1000 + n * 10)}`)
+    const ids: string[] = []
+    for (const second of [BASE + 1000, BASE + 1010, BASE + 1020]) {
+      const id = String(firstIdOf(second) + 2_000_000)
+      await set(await send(app, 'a', 'b', 'Hello'), `id = ${id}`)
+      ids.push(id)
     }
-    await set(ids[1], `updated_at = ${at(1500)}, edited_at = ${at(1500)}`)
+    const changed = `to_timestamp(${BASE + 1500}.5)`
+    await set(ids[1] ?? '', `updated_at = ${changed}, edited_at = ${changed}`)
     for (const [path, reader] of [
       ['/v3/messages', undefined],
       ['/v3/messages', 'a'],
       ['/v3/users/b/messages', 'a'],
     ] as const) {
       const found = (query: Record<string, string>) => idsOf(list(app, query, reader, path))
-      assert.deepEqual(await found({ 'sentAt[from]': '1010', 'sentAt[to]': '1019' }), [ids[1]])
-      assert.deepEqual(await found({ 'sentAt[from]': '1010' }), [ids[1], ids[2]])
-      assert.deepEqual(await found({ 'sentAt[to]': '1010', affix: 'prepend' }), [ids[0], ids[1]])
-      assert.deepEqual(await found({ fromTimestamp: '1011', toTimestamp: '1020' }), [ids[2]])
-      assert.deepEqual(await found({ toTimestamp: '1000' }), ids)
-      assert.deepEqual(await found({ 'updatedAt[from]': '1000' }), [ids[1]])
-      assert.deepEqual(await found({ 'updatedAt[to]': '1499' }), [])
-      assert.deepEqual(await found({ 'editedAt[from]': '1500', 'editedAt[to]': '1500' }), [ids[1]])
-      assert.deepEqual(await found({ sentAt: '1000', affix: 'append' }), [ids[1], ids[2]])
-      assert.deepEqual(await found({ sentAt: '1010', affix: 'prepend' }), [ids[0]])
+      assert.deepEqual(
+        await found({ 'sentAt[from]': String(BASE + 1010), 'sentAt[to]': String(BASE + 1019) }),
+        [ids[1]],
+      )
+      assert.deepEqual(await found({ 'sentAt[from]': String(BASE + 1010) }), [ids[1], ids[2]])
+      assert.deepEqual(await found({ 'sentAt[to]': String(BASE + 1010), affix: 'prepend' }), [
+        ids[0],
+        ids[1],
+      ])
+      assert.deepEqual(
+        await found({ fromTimestamp: String(BASE + 1011), toTimestamp: String(BASE + 1020) }),
+        [ids[2]],
+      )
+      assert.deepEqual(await found({ toTimestamp: String(BASE + 1000) }), ids)
+      assert.deepEqual(await found({ 'updatedAt[from]': String(BASE + 1000) }), [ids[1]])
+      assert.deepEqual(await found({ 'updatedAt[to]': String(BASE + 1499) }), [])
+      assert.deepEqual(
+        await found({ 'editedAt[from]': String(BASE + 1500), 'editedAt[to]': String(BASE + 1500) }),
+        [ids[1]],
+      )
+      assert.deepEqual(await found({ sentAt: String(BASE + 1000), affix: 'append' }), [
+        ids[1],
+        ids[2],
+      ])
+      assert.deepEqual(await found({ sentAt: String(BASE + 1010), affix: 'prepend' }), [ids[0]])
       assert.deepEqual(await found({ 'sentAt[from]': '999999999999999' }), [])
     }
   })
@@ -448,12 +465,12 @@ suite('the pages of listMessages', () => {
     await app.cell.db.query({
       name: '',
       text: `with head as (
-          update conversations set last_seq = last_seq + 20000
-          where app_no = $1 returning no, last_seq, last_at)
-        insert into messages (app_no, id, conversation, seq, sender, category, type, data,
-          counts, shows, counted, sent_at, updated_at)
-        select $1, nextval('message_ids'), no, last_seq - 20000 + n, 'a', 'message', 'text',
-          '{"text": "hay"}', false, false, 1, last_at, last_at
+          update conversations set last_id = last_id + 20000, stored = stored + 20000
+          where app_no = $1 returning no, last_id)
+        insert into messages (app_no, id, conversation, sender, category, type, data,
+          counts, shows, counted)
+        select $1, last_id - 20000 + n, no, 'a', 'message', 'text',
+          '{"text": "hay"}', false, false, 1
         from head, generate_series(1, 20000) n`,
       values: [app.no],
     })

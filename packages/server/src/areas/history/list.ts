@@ -3,7 +3,7 @@ import { guidOf, splitsOf } from '../../core/ids.ts'
 import { sql } from '../../platform/db/sql.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { idRange } from '../../platform/http/id-page.ts'
-import { conditionsOf, isReadableBy, sendersOf } from './filter.ts'
+import { conditionsOf, idsSentIn, isReadableBy, sendersOf } from './filter.ts'
 import { toAnswer } from './page.ts'
 import { countConversations, countUnread, listHeads } from './queries.ts'
 import type { MessageFilters, MessageListQuery } from './schema.ts'
@@ -53,7 +53,7 @@ async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFil
   const many = messages > SHORT && !query.unread
   if (many && sendersOf(query).length > 0) return ofApp(no, uid, query)
   return {
-    ...streamsOfConversations(no, conversationsOf(no, uid, query), query),
+    ...streamsOfConversations(conversationsOf(no, uid, query), query),
     count: Math.max(conversations, 1),
     ...(many && { among: [isReadableBy(no, uid)] }),
   }
@@ -61,7 +61,7 @@ async function ofUser({ no, cell }: Actor['app'], uid: string, query: MessageFil
 
 interface NamedHead {
   no: number
-  last_seq: number
+  messages: number
 }
 
 /** A page over given conversations, as far as the acting user is part of them. */
@@ -83,14 +83,14 @@ export function ofConversations(
   reader: string | undefined,
 ): Listed {
   const nos = named.map(({ no }) => no)
-  const length = Math.max(...named.map(({ last_seq }) => last_seq))
+  const length = Math.max(...named.map(({ messages }) => messages))
   const many = length > SHORT && !query.unread && !query.undelivered
   const among = [
     sql`m.conversation = any(${nos}::bigint[])`,
     ...(reader === undefined ? [] : [isReadableBy(appNo, reader)]),
   ]
   return {
-    ...streamsOfConversations(appNo, conversations, query),
+    ...streamsOfConversations(conversations, query),
     count: 1,
     ...(many && { among }),
   }
@@ -148,11 +148,17 @@ export async function pageOfStreams(actor: Actor, streams: Listed, query: Messag
   return toAnswer(actor, query, rows, walkedTo)
 }
 
-/** The messages in these streams that pass the filter, in a range of ids. */
+/** The messages in these streams that pass the filter, in a range of ids and in the requested time. */
 export function rowsOf(actor: Actor, streams: Listed, query: MessageFilters, range: Range) {
   const { no: appNo, cell } = actor.app
   const conditions = conditionsOf(appNo, actor.uid ?? '', query)
-  const wanted = { ...range, until: performance.now() + PATIENCE_MS }
+  const sent = idsSentIn(query)
+  const wanted = {
+    ...range,
+    after: Math.max(range.after, sent.after),
+    before: Math.min(range.before, sent.before),
+    until: performance.now() + PATIENCE_MS,
+  }
   return query.searchKey && streams.among
     ? search({ db: cell.db, appNo, streams, conditions }, query.searchKey, wanted)
     : walk(cell.db, appNo, streams, conditions, wanted)

@@ -79,7 +79,6 @@ function partsOf(
   const named = others.length > 0 && !others.includes(SYSTEM_UID)
   const direct = {
     ...streamsOfConversations(
-      appNo,
       { from, where: named ? [...where, sql`o.with_id = any(${others}::text[])`] : where },
       query,
     ),

@@ -1,45 +1,37 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Readable } from '../../core/heads.ts'
+import { firstIdOf } from '../../core/ids.ts'
 import { toMessages } from '../../core/message-record.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
-import { findSeq, listMessagesDown, listMessagesUp, type Range } from './queries.ts'
+import { listMessagesDown, listMessagesUp, type Range } from './queries.ts'
 import type { HistoryQuery, MessageFilters } from './schema.ts'
 
 /** Oldest first in both directions. `prepend` returns the block right before the cursor. */
 export async function pageOf(
   actor: Actor,
-  head: Readable,
+  head: Pick<Readable, 'no' | 'cleared_id'>,
   query: HistoryQuery,
   rowsOf: (db: Executor, range: Range) => Promise<MessageRow[]> = listMessages(query),
 ) {
   const { no: appNo, cell } = actor.app
-  const range = { appNo, conversation: head.no, after: head.cleared_seq, upto: head.last_seq }
-  const down = query.affix === 'prepend'
-  const cursor = await seqOfCursor(actor, head, query)
-  if (cursor !== undefined) {
-    if (down) range.upto = Math.min(range.upto, cursor)
-    else range.after = Math.max(range.after, cursor)
-  }
-  const rows = await rowsOf(cell.db, { ...range, limit: query.limit + 1 })
+  const { after, upto } = rangeOf(query)
+  const rows = await rowsOf(cell.db, {
+    ...{ appNo, conversation: head.no, limit: query.limit + 1 },
+    ...{ after: Math.max(head.cleared_id, after), upto },
+  })
   return toAnswer(actor, query, rows)
 }
 
 const listMessages = ({ affix }: HistoryQuery) =>
   (affix === 'prepend' ? listMessagesDown : listMessagesUp).many
 
-/** The seq up to which (`prepend`) or after which the page lies. */
-async function seqOfCursor(
-  actor: Actor,
-  { no: conversation }: Readable,
-  { affix, id, sentAt }: HistoryQuery,
-): Promise<number | undefined> {
-  if (id === undefined && sentAt === undefined) return undefined
-  const { no: appNo, cell } = actor.app
-  const before = affix === 'prepend' ? 1 : 0
-  const cursor =
-    id === undefined ? { id: null, second: sentAt ?? 0 } : { id: Number(id), second: null }
-  return (await findSeq.one(cell.db, { appNo, conversation, before, ...cursor })).seq
+/** Where the page lies: before the cursor (`prepend`), or after it. */
+function rangeOf({ affix, id, sentAt }: HistoryQuery) {
+  const all = { after: 0, upto: Number.MAX_SAFE_INTEGER }
+  if (id === undefined && sentAt === undefined) return all
+  if (affix === 'prepend') return { ...all, upto: Number(id ?? firstIdOf(sentAt ?? 0)) - 1 }
+  return { ...all, after: Number(id ?? firstIdOf((sentAt ?? 0) + 1) - 1) }
 }
 
 /**

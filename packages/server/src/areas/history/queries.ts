@@ -17,34 +17,16 @@ const inRange = `
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.conversation = :conversation
-     and m.seq > :after and m.seq <= :upto and ${SENDER_IS_THERE}`
+     and m.id > :after and m.id <= :upto and ${SENDER_IS_THERE}`
 
 export const listMessagesUp = query<Range, MessageRow>(
   'history.listUp',
-  `${inRange} order by m.seq limit :limit`,
+  `${inRange} order by m.id limit :limit`,
 )
 
 export const listMessagesDown = query<Range, MessageRow>(
   'history.listDown',
-  `${inRange} order by m.seq desc limit :limit`,
-)
-
-/** The seq of a cursor, or the seq `before` it. An existing message leads straight to it. */
-export const findSeq = query<
-  {
-    appNo: number
-    conversation: number
-    id: number | null
-    second: number | null
-    before: 0 | 1
-  },
-  { seq: number }
->(
-  'history.findSeq',
-  `select coalesce(
-     (select m.seq - :before::bigint from messages m
-      where m.app_no = :appNo and m.id = :id::bigint and m.conversation = :conversation),
-     seq_upto(:appNo, :conversation, :id - :before, :second::bigint - :before)) as seq`,
+  `${inRange} order by m.id desc limit :limit`,
 )
 
 /** How many 1:1 conversations a user has, and how many messages are in those and in the user's groups. */
@@ -54,35 +36,35 @@ export const sizeOf = query<
 >(
   'history.sizeOf',
   `select count(*) filter (where i.kind = 'user') as conversations,
-     coalesce(sum(h.last_seq - h.purged_seq), 0)::bigint as messages
+     coalesce(sum(h.stored - h.removed), 0)::bigint as messages
    from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
    where i.app_no = :appNo and i.uid = :uid`,
 )
 
-/** How many conversations a user has, and how many messages they contain. */
+/** How many conversations a user has, and how many messages they contain, whether cleared or not. */
 export const countConversations = query<
   { appNo: number; uid: string },
   { conversations: number; messages: number }
 >(
   'history.countConversations',
   `select count(*) as conversations,
-     coalesce(sum(h.last_seq - greatest(h.purged_seq, i.cleared_seq)), 0)::bigint as messages
+     coalesce(sum(h.stored - h.removed), 0)::bigint as messages
    from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
    where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
-     and h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
+     and h.last_id > greatest(h.purged_id, i.cleared_id)`,
 )
 
 /** Conversations by the users or the group that their printed id can mean. */
 export const listHeads = query<
   { appNo: number; ones: string[]; others: string[]; guid: string },
-  { no: number; last_seq: number }
+  { no: number; messages: number }
 >(
   'history.listHeads',
-  `select h.no, h.last_seq from unnest(:ones::text[], :others::text[]) as pair (one, other)
+  `select h.no, h.stored - h.removed as messages from unnest(:ones::text[], :others::text[]) as pair (one, other)
      join conversations h on h.app_no = :appNo and h.kind = 'user' and h.one = pair.one
        and h.other = pair.other
    union all
-   select h.no, h.last_seq from conversations h
+   select h.no, h.stored - h.removed as messages from conversations h
    where h.app_no = :appNo and h.kind = 'group' and h.one = :guid and h.other = ''`,
 )
 
@@ -96,13 +78,13 @@ export const countUnread = query<
      select i.kind, i.with_id, ${unreadOf('i')}
        - case when :hideBlocked then (
          select count(*) from messages m
-         where m.app_no = :appNo and m.conversation = h.no and m.seq > i.read_seq
+         where m.app_no = :appNo and m.conversation = h.no and m.id > i.read_id
            and m.sender = any (array(select b.blocked_uid from blocks b
              where b.app_no = :appNo and b.uid = :uid))
            and m.counts and m.deleted_at is null) else 0 end as unread
      from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
      where i.app_no = :appNo and i.uid = :uid and (i.kind = 'user' or i.scope is not null)
-       and h.shown_seq > greatest(h.purged_seq, i.cleared_seq)
+       and h.shown_id > greatest(h.purged_id, i.cleared_id)
        and i.kind = any(:kinds::text[])
        and (:nos::bigint[] is null or i.conversation = any(:nos::bigint[]))
        and i.with_id <> all (array(
@@ -133,7 +115,7 @@ export const listReceipts = query<
   {
     appNo: number
     conversation: number
-    seq: number
+    id: number
     sender: string
     after: string
     walk: number
@@ -153,10 +135,10 @@ export const listReceipts = query<
        from looked i
          left join lateral (select k.at from marks k
            where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
-             and k.kind = 'delivered' and k.seq >= :seq order by k.seq limit 1) d on true
+             and k.kind = 'delivered' and k.upto_id >= :id order by k.upto_id limit 1) d on true
          left join lateral (select k.at from marks k
            where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
-             and k.kind = 'read' and k.seq >= :seq order by k.seq limit 1) r on true
+             and k.kind = 'read' and k.upto_id >= :id order by k.upto_id limit 1) r on true
        where i.uid <> :sender and (d.at is not null or r.at is not null)
          and i.uid <> all (array(
            select uid from users where app_no = :appNo and removed_at is not null))

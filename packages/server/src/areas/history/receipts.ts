@@ -14,8 +14,8 @@ export async function receiptsOf(
   limit: number,
 ) {
   const { no: appNo, cell } = actor.app
-  const { conversation, seq, sender } = row
-  const message = { appNo, conversation, seq, sender, walk: Math.max(WALK, limit) }
+  const { conversation, id, sender } = row
+  const message = { appNo, conversation, id, sender, walk: Math.max(WALK, limit) }
   const found: (ReceiptRow & { uid: string })[] = []
   for (let from: string | null = after; from !== null && found.length <= limit; ) {
     const wanted = limit + 1 - found.length

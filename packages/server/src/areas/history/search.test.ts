@@ -31,13 +31,15 @@ const addTexts = (
   run(
     app,
     `with head as (
-       update conversations set last_seq = last_seq + cardinality($4::text[])
+       update conversations set stored = stored + cardinality($4::text[]), last_id =
+         case when $6 = 0 then greatest(tick(), last_id) + cardinality($4::text[])
+         else greatest(last_id, $5::bigint + cardinality($4::text[]) * $6) end
        where app_no = $1 and one = $2 and other = $3
-       returning no, last_seq - cardinality($4::text[]) as before, last_at),
-     added as (insert into messages (app_no, id, conversation, seq, sender, category, type, data,
-       counts, shows, counted, sent_at, updated_at)
-     select $1, case when $6 = 0 then nextval('message_ids') else $5 + n * $6 end, no, before + n, $2,
-       'message', 'text', jsonb_build_object('text', text), false, false, 1, last_at, last_at
+       returning no, last_id - cardinality($4::text[]) as before),
+     added as (insert into messages (app_no, id, conversation, sender, category, type, data,
+       counts, shows, counted)
+     select $1, case when $6 = 0 then before + n else $5 + n * $6 end, no, $2,
+       'message', 'text', jsonb_build_object('text', text), false, false, 1
      from head, unnest($4::text[]) with ordinality as t (text, n) order by n
      returning id)
      select add_search_changes($1, array_agg(id)) from added`,
@@ -175,7 +177,8 @@ suite('the search index', () => {
     await index(edited, 256, 256)
     await run(
       edited,
-      `update messages set data = '{"text": "platypus"}' where app_no = $1 and seq between 2 and 201`,
+      `update messages set data = '{"text": "platypus"}' where app_no = $1 and id = any (array(
+         select id from messages where app_no = $1 order by id offset 1 limit 200))`,
     )
     assert.equal(await changes(edited), 200)
     const indexer = newIndexer(edited, 256)

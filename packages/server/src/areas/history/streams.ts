@@ -3,7 +3,7 @@
  * rare property has a stream of its own, so that no list walks over all other messages.
  */
 import { joinSql, type Sql, sql } from '../../platform/db/sql.ts'
-import { categoriesOf, isReadableBy, sendersOf, sentIn, typesOf } from './filter.ts'
+import { categoriesOf, isReadableBy, sendersOf, typesOf } from './filter.ts'
 import type { MessageFilters } from './schema.ts'
 
 export interface Streams {
@@ -60,7 +60,7 @@ function rareMark(query: MessageFilters): Sql | undefined {
   const changed = (['updatedAt', 'editedAt'] as const).some(
     (field) => query[`${field}[from]`] !== undefined || query[`${field}[to]`] !== undefined,
   )
-  if (onlyDeleted || changed) return sql`m.updated_at > m.sent_at`
+  if (onlyDeleted || changed) return sql`m.updated_at is not null`
   if (tags) return sql`m.tags <> '{}'`
   if (hasMentions) return sql`m.data ? 'mentions'`
   if (hasAttachments || attachmentTypes) return sql`m.data ? 'attachments'`
@@ -107,7 +107,7 @@ export const conversationsOf = (
   from: sql`inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation`,
   where: [
     sql`i.app_no = ${appNo} and i.uid = ${uid} and (i.kind = 'user' or i.scope is not null)`,
-    sql`h.last_seq > greatest(h.purged_seq, i.cleared_seq)`,
+    sql`h.last_id > greatest(h.purged_id, i.cleared_id)`,
     ...(receiverType ? [sql`i.kind = ${receiverType}`] : []),
   ],
 })
@@ -124,32 +124,20 @@ export const conversationsNamed = (
 })
 
 /**
- * One stream per conversation. It starts where the reader cleared the conversation, at the first
- * unread or undelivered message, or at the requested time: ids, seqs and times grow together within
- * a conversation.
+ * One stream per conversation. It starts where the reader cleared the conversation, or at the first
+ * unread or undelivered message.
  */
 export function streamsOfConversations(
-  appNo: number,
   conversations: Conversations,
   query: MessageFilters,
 ): Streams {
-  const starts = [sql`h.purged_seq`, sql`coalesce(i.cleared_seq, 0)`]
-  if (query.unread) starts.push(sql`coalesce(i.read_seq, 0)`)
+  const starts = [sql`h.purged_id`, sql`coalesce(i.cleared_id, 0)`]
+  if (query.unread) starts.push(sql`coalesce(i.read_id, 0)`)
   if (query.undelivered) starts.push(DELIVERED)
-  const { from, to } = sentIn(query)
-  const upto = (second: number) => sql`id_upto(${appNo}, h.no, ${second})`
   return {
-    list: sql`select no as n, no, after, before from (
-        select h.no, ${to === undefined ? sql`null::bigint` : upto(to)} as before,
-          greatest(${from === undefined ? sql`0` : upto(from - 1)}, coalesce((
-            select p.id from messages p
-            where p.app_no = h.app_no and p.conversation = h.no
-              and p.seq <= greatest(${joinSql(starts, ', ')})
-            order by p.seq desc limit 1), 0)) as after
-        from ${conversations.from} where ${joinSql(conversations.where, ' and ')}
-      ) conversations`,
-    messages: sql`messages m where m.conversation = s.no and m.id > s.after
-      ${to === undefined ? sql`` : sql`and m.id <= s.before`}`,
+    list: sql`select h.no as n, h.no, greatest(${joinSql(starts, ', ')}) as after
+      from ${conversations.from} where ${joinSql(conversations.where, ' and ')}`,
+    messages: sql`messages m where m.conversation = s.no and m.id > s.after`,
     where: [],
   }
 }
@@ -160,7 +148,7 @@ export const directOf = (appNo: number, uid: string): Conversations => ({
     left join inbox i on false`,
   where: [
     sql`o.app_no = ${appNo} and o.uid = ${uid} and o.kind = 'user'`,
-    sql`h.last_seq > h.purged_seq`,
+    sql`h.last_id > h.purged_id`,
   ],
 })
 
@@ -168,8 +156,8 @@ export const directOf = (appNo: number, uid: string): Conversations => ({
  * A message that was read was also delivered. If one of two users blocks the other, no mark says
  * so.
  */
-const DELIVERED = sql`coalesce(greatest(i.read_seq,
-  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+const DELIVERED = sql`coalesce(greatest(i.read_id,
+  (select max(k.upto_id) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
     and k.uid = i.uid and k.kind = 'read'),
-  (select max(k.seq) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
+  (select max(k.upto_id) from marks k where k.app_no = i.app_no and k.conversation = i.conversation
     and k.uid = i.uid and k.kind = 'delivered')), 0)`

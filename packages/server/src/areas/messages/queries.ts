@@ -18,6 +18,8 @@ export interface SendParams extends Record<string, unknown> {
   credential: Buffer
   key: string | null
   requestHash: Buffer | null
+  /** The time of this process, in Unix milliseconds. */
+  clock: number
   parent: string | null
   quoted: string | null
   mentions: string[] | null
@@ -31,7 +33,7 @@ export const insertMessage = query<SendParams, { message_id: number; message: st
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
      :muid, :target, :credential, :key, :requestHash, :parent, :quoted, :mentions::text[],
-     :shows)`,
+     :shows, :clock)`,
 )
 
 export const removeMessageRow = query<

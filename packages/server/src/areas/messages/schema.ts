@@ -17,8 +17,8 @@ const Lenient = (description: string) => Type.Optional(Type.Unknown({ descriptio
 const MessageId = (description: string) =>
   Type.Union(
     [
-      Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
-      Type.String({ pattern: '^[0-9]{1,15}$' }),
+      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      Type.String({ pattern: '^[0-9]{1,16}$' }),
     ],
     { description },
   )
@@ -101,7 +101,7 @@ export type SentToMany = Static<typeof SentToMany>
 export const SendAnswer = Data(Type.Union([MessageRecord, SentToMany]))
 
 export const MessageParams = Type.Object({
-  id: Type.String({ pattern: '^[0-9]{1,15}$', description: 'Id of the message.' }),
+  id: Type.String({ pattern: '^[0-9]{1,16}$', description: 'Id of the message.' }),
 })
 
 export const MessageRemoval = Nullable(

@@ -109,6 +109,7 @@ async function sendTo(
       insertMessage.one(once, {
         ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
         ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
+        clock: Date.now(),
         // A header can't contain a line break.
         key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
       }),

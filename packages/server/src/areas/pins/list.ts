@@ -9,7 +9,7 @@ export async function pinnedOf(actor: Actor, head: Readable | undefined, query: 
   const { no: appNo, cell } = actor.app
   const { down, ...range } = idRange(query)
   const list = down ? listPinnedDown : listPinnedUp
-  const conversation = head && { appNo, conversation: head.no, cleared: head.cleared_seq }
+  const conversation = head && { appNo, conversation: head.no, cleared: head.cleared_id }
   const rows = conversation ? await list.many(cell.db, { ...conversation, ...range }) : []
   const { shown, meta } = cutPage(rows, query)
   return { data: await toMessages(cell.db, appNo, shown, { viewer: actor.uid }), meta }

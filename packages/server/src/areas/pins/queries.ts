@@ -5,7 +5,7 @@ import { query } from '../../platform/db/query.ts'
 const pinned = `
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.conversation = :conversation and m.pinned_at is not null
-     and m.seq > h.purged_seq and ${SENDER_IS_THERE}`
+     and m.id > h.purged_id and ${SENDER_IS_THERE}`
 
 /** Exact while the head is locked. */
 export const countPinned = query<{ appNo: number; conversation: number }, { count: number }>(
@@ -35,7 +35,7 @@ type PinnedRange = {
   limit: number
 }
 const inRange = `
-   select ${MESSAGE_COLUMNS} ${pinned} and m.seq > :cleared and m.id > :after and m.id < :before`
+   select ${MESSAGE_COLUMNS} ${pinned} and m.id > :cleared and m.id > :after and m.id < :before`
 
 export const listPinnedUp = query<PinnedRange, MessageRow>(
   'pins.listUp',

@@ -39,7 +39,7 @@ const saved = `
      join conversations h on h.app_no = m.app_no and h.no = m.conversation
      join inbox i on i.app_no = s.app_no and i.conversation = m.conversation and i.uid = s.uid
    where s.app_no = :appNo and s.uid = :uid and m.deleted_at is null
-     and m.seq > h.purged_seq and m.seq > i.cleared_seq
+     and m.id > h.purged_id and m.id > i.cleared_id
      and (h.kind = 'user' or i.scope is not null) and ${PARTIES_ARE_THERE}
      and ${GROUP_IS_THERE}`
 

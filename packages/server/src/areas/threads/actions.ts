@@ -26,7 +26,7 @@ import type { NewReply, Thread, ThreadListQuery } from './schema.ts'
 /** The replies to a message, paged like history. */
 export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
   const { id: parent, conversation } = await readMessage(actor, id)
-  const replies = { no: conversation, cleared_seq: 0, last_seq: Number.MAX_SAFE_INTEGER }
+  const replies = { no: conversation, cleared_id: 0 }
   const list = query.affix === 'prepend' ? listRepliesDown : listRepliesUp
   return pageOf(actor, replies, query, (db, range) => list.many(db, { ...range, parent }))
 }

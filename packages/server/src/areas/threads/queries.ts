@@ -11,18 +11,18 @@ import type { Range } from '../history/queries.ts'
 
 export const listRepliesUp = query<Range & { parent: number }, MessageRow>(
   'threads.listRepliesUp',
-  repliesOf('m.seq'),
+  repliesOf('m.id'),
 )
 export const listRepliesDown = query<Range & { parent: number }, MessageRow>(
   'threads.listRepliesDown',
-  repliesOf('m.seq desc'),
+  repliesOf('m.id desc'),
 )
 
 function repliesOf(order: string): string {
   return `
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
-   where m.app_no = :appNo and m.parent_id = :parent and m.seq > :after and m.seq <= :upto
+   where m.app_no = :appNo and m.parent_id = :parent and m.id > :after and m.id <= :upto
      and ${SENDER_IS_THERE}
    order by ${order} limit :limit`
 }
@@ -63,7 +63,7 @@ const ofApp = (direction: Direction) => `
 const ofGroup = (direction: Direction, limit: string) => `
   select t.updated_second, t.parent_id from threads t
   where t.app_no = :appNo and t.conversation = i.conversation and ${beyond(direction)}
-    and t.parent_seq > i.cleared_seq
+    and t.parent_id > i.cleared_id
   order by ${direction.order} limit ${limit}`
 
 /**
@@ -72,9 +72,9 @@ const ofGroup = (direction: Direction, limit: string) => `
 const ofUser = (direction: Direction) => `
   select * from (
     select t.* from (
-      select i.conversation, i.cleared_seq, next.updated_second, next.parent_id
+      select i.conversation, i.cleared_id, next.updated_second, next.parent_id
       from (
-        select conversation, cleared_seq from inbox
+        select conversation, cleared_id from inbox
         where app_no = :appNo and uid = :uid and kind = 'group' and scope is not null
       ) i cross join lateral (${ofGroup(direction, '1')}) next
       order by ${direction.order} limit :limit
@@ -89,7 +89,7 @@ const noted = (direction: Direction, which: string) => `
       join threads t on t.app_no = :appNo and t.parent_id = u.parent_id
       join inbox i on i.app_no = :appNo and i.conversation = u.conversation and i.uid = :uid
     where u.app_no = :appNo and u.uid = :uid and ${which} and ${beyond(direction)}
-      and (u.direct or i.scope is not null) and t.parent_seq > i.cleared_seq`
+      and (u.direct or i.scope is not null) and t.parent_id > i.cleared_id`
 
 const ofParticipant = (direction: Direction) => `
   select * from (${noted(direction, '(u.wrote or u.follows)')}) t
@@ -98,12 +98,12 @@ const ofParticipant = (direction: Direction) => `
 /** The unread replies and mentions of a thread. */
 const UNREAD_REPLIES = `case when :countReplies::boolean then (
   select count(*) from messages r
-  where r.app_no = :appNo and r.parent_id = m.id and r.seq > i.read_seq and r.sender <> :uid
+  where r.app_no = :appNo and r.parent_id = m.id and r.id > i.read_id and r.sender <> :uid
     and r.deleted_at is null) end`
 const UNREAD_MENTIONS = `case when :countMentions::boolean then (
   select count(*) from mentions n
   where n.app_no = :appNo and n.uid = :uid and n.conversation = m.conversation
-    and n.seq > i.read_seq and n.parent_id = m.id and n.counts) end`
+    and n.message_id > i.read_id and n.parent_id = m.id and n.counts) end`
 
 /**
  * PostgreSQL expects few elements in an array; for a page of unknown size it would read whole
@@ -111,7 +111,7 @@ const UNREAD_MENTIONS = `case when :countMentions::boolean then (
  */
 const shown = (page: string, order: string) => `
   select ${MESSAGE_COLUMNS}, t.updated_second,
-    (${PARTIES_ARE_THERE}) and ${GROUP_IS_THERE} and m.seq > h.purged_seq as there,
+    (${PARTIES_ARE_THERE}) and ${GROUP_IS_THERE} and m.id > h.purged_id as there,
     ${UNREAD_REPLIES} as unread_replies, ${UNREAD_MENTIONS} as unread_mentions
   from messages m
     join threads t on t.app_no = :appNo and t.parent_id = m.id

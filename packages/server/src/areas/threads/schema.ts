@@ -32,7 +32,7 @@ export const ThreadListQuery = Type.Object({
   ),
   id: Type.Optional(
     Type.String({
-      pattern: '^[0-9]{1,15}$',
+      pattern: '^[0-9]{1,16}$',
       description: 'With `updatedAt`: the thread within that second to start from.',
     }),
   ),

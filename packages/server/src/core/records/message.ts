@@ -1,6 +1,7 @@
 import type { MessageRecord } from '@loquat/protocol'
-import { printedId } from '../ids.ts'
+import { printedId, secondOf } from '../ids.ts'
 import type { MessageRow } from '../message-rows.ts'
+import { seconds as toSeconds } from '../time.ts'
 import { columnsOf, type Fields } from './fields.ts'
 
 const { text, id, seconds } = columnsOf<MessageRow>('m')
@@ -29,8 +30,11 @@ export const MESSAGE: Fields<MessageBase, MessageRow> = {
     sql: `case when m.tags <> '{}' and m.deleted_at is null then to_json(m.tags) end`,
     optional: true,
   },
-  sentAt: seconds('sent_at'),
-  updatedAt: seconds('updated_at'),
+  sentAt: { read: ({ id }) => secondOf(id), sql: 'id_second(m.id)' },
+  updatedAt: {
+    read: ({ id, updated_at }) => (updated_at ? toSeconds(updated_at) : secondOf(id)),
+    sql: 'coalesce(unix(m.updated_at), id_second(m.id))',
+  },
   editedAt: seconds('edited_at', 'optional'),
   editedBy: text('edited_by', 'optional'),
   deletedAt: seconds('deleted_at', 'optional'),

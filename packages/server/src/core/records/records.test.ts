@@ -107,7 +107,7 @@ const message = fc
     columns: fc.record({
       ...{ id, category: text, type: text, tags: fc.array(text, { maxLength: 2 }) },
       ...{ muid: maybe(text), parent_id: maybe(id), quoted_id: maybe(id) },
-      ...{ sent_at: time, updated_at: time, edited_at: maybe(time), edited_by: maybe(text) },
+      ...{ updated_at: maybe(time), edited_at: maybe(time), edited_by: maybe(text) },
       ...{ deleted_at: maybe(time), deleted_by: maybe(text) },
       ...{ pinned_at: maybe(time), pinned_by: maybe(text) },
     }),

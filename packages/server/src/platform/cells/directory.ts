@@ -30,6 +30,8 @@ export interface DirectoryOptions {
   /** The regions whose cells this process connects to. */
   regions: readonly Region[]
   poolSize: number
+  /** Of the cells (`DbOptions.drawnKey`). */
+  drawnKey: string
   timeoutMs: number
   bus: Bus
   log: Logger
@@ -158,7 +160,7 @@ export class Directory {
   }
 
   async #loadCells(): Promise<void> {
-    const { regions, bus, poolSize } = this.#options
+    const { regions, bus, poolSize, drawnKey } = this.#options
     for (const row of await listCells.many(this.db, {})) {
       const region = row.region as Region
       if (!regions.includes(region)) continue
@@ -167,7 +169,7 @@ export class Directory {
       const known = this.#cells.get(id)
       if (known?.url === url) continue
       const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
-      const db = this.#open(url, id, { poolSize, onAnnounced })
+      const db = this.#open(url, id, { poolSize, drawnKey, onAnnounced })
       if (known) this.#readdress(known, url, db)
       else this.#cells.set(id, { id, region, url, db })
     }
@@ -190,7 +192,11 @@ export class Directory {
     }
   }
 
-  #open(url: string, label: string, options: Pick<DbOptions, 'poolSize' | 'onAnnounced'>): Db {
+  #open(
+    url: string,
+    label: string,
+    options: Pick<DbOptions, 'poolSize' | 'drawnKey' | 'onAnnounced'>,
+  ): Db {
     const { timeoutMs, log, metrics, tracing } = this.#options
     const timings = metrics.statements
     return openDb({ url, label, timeoutMs, log, timings, tracing, ...options })

@@ -16,8 +16,8 @@ export interface Tx extends Executor {
 /** A pool of connections to one database. */
 export interface Db extends Executor {
   /**
-   * Runs `work` in one transaction. After a serialization failure, deadlock or timeout it runs again, so it must be
-   * repeatable: only SQL, no network calls.
+   * Runs `work` in one transaction. After a serialization failure, deadlock or timeout, or if it drew a key that
+   * exists, it runs again, so it must be repeatable: only SQL, no network calls.
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
@@ -47,6 +47,8 @@ export interface DbOptions {
   /** Records the seconds of each statement, by name. */
   timings: Histogram
   tracing: Tracing
+  /** A unique constraint whose keys the database draws: a transaction that drew an existing key runs again. */
+  drawnKey?: string
   /** Called after the commit of a transaction that announced an event. */
   onAnnounced?: () => void
 }
@@ -57,6 +59,9 @@ const DEADLOCK = '40P01'
 /** PostgreSQL ended a transaction that was idle for too long because this process was suspended. */
 const IDLE_TIMEOUT = '25P03'
 const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK, IDLE_TIMEOUT])
+const UNIQUE_VIOLATION = '23505'
+/** Once more than three times, the keys don't collide by chance. */
+const DRAW_TRIES = 4
 
 /** PostgreSQL's error code, if the error has one. */
 export function sqlState(error: unknown): string | undefined {
@@ -106,7 +111,7 @@ function toDate(text: string): Date {
 }
 
 export function openDb(options: DbOptions): Db {
-  const { url, label, poolSize, timeoutMs, log, timings, tracing, onAnnounced } = options
+  const { url, label, poolSize, timeoutMs, log, timings, tracing, drawnKey, onAnnounced } = options
   const pool = new pg.Pool({
     ...connectionConfig(url),
     connectionTimeoutMillis: timeoutMs,
@@ -175,14 +180,21 @@ export function openDb(options: DbOptions): Db {
     return result
   }
 
+  /** How often a transaction with this error runs. */
+  function triesAfter(error: unknown): number {
+    if (!(error instanceof pg.DatabaseError)) return 1
+    if (error.code === UNIQUE_VIOLATION) return error.constraint === drawnKey ? DRAW_TRIES : 1
+    return RETRYABLE.has(error.code ?? '') ? TX_TRIES : 1
+  }
+
   /** Retries after errors that are likely to go away. Nothing was committed in that case. */
   async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await work()
       } catch (error) {
+        if (tries >= triesAfter(error)) throw error
         const state = sqlState(error)
-        if (!RETRYABLE.has(state ?? '') || tries === TX_TRIES) throw error
         log.debug({ db: label, state, tries }, 'retrying a transaction')
         // A random delay keeps competing transactions from colliding again.
         await sleep(Math.random() * 5 * 2 ** tries)
@@ -215,10 +227,10 @@ const CONNECTION_FAULT = new Set([
   ...['EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
 ])
 /**
- * Shutdown, startup, no resources, read-only after a failover, a cancelled or timed-out statement, or a conflict that
- * all retries met.
+ * Shutdown, startup, no resources, read-only after a failover, a cancelled or timed-out statement, a conflict that all
+ * retries met, or a clock that is wrong (`check_clock` in db/cell/functions/send.sql).
  */
-const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01)$/
+const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01|LQ003)$/
 const DRIVER_AWAY =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/
 

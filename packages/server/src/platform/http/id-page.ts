@@ -45,7 +45,7 @@ export const IdCursor = (what: string, limit: number) => ({
     }),
   ),
   id: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: `Cursor: the id of ${what}.` }),
+    Type.String({ pattern: '^[0-9]{1,16}$', description: `Cursor: the id of ${what}.` }),
   ),
 })
 

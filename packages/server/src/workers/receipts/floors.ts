@@ -17,7 +17,7 @@ const SCAN = 10_000
 /** A group in which members may have been the last ones to receive or read messages. */
 export interface Candidate {
   floor: Floor
-  /** All members have reached this seq, and all but `lowest` have reached `next`. */
+  /** All members have reached this message, and all but `lowest` have reached `next`. */
   reached: number
   lowest: string
   next: number
@@ -64,20 +64,20 @@ export async function findCandidates(
  */
 async function findInLarge(db: Executor, options: Required<FloorOptions>, floor: Floor) {
   const { appNo, kind } = options
-  const { conversation, laggards, bound, last_seq } = floor
+  const { conversation, laggards, bound, last_id } = floor
   if (laggards && bound !== null) {
     const reached = await listReached.many(db, { appNo, kind, conversation, uids: laggards })
     const [, second] = reached
-    if ((second && second.seq <= bound) || bound >= last_seq) {
-      return candidateOf(floor, [...reached, { uid: '', seq: bound }], laggards, bound)
+    if ((second && second.id <= bound) || bound >= last_id) {
+      return candidateOf(floor, [...reached, { uid: '', id: bound }], laggards, bound)
     }
   }
   const scanned = await scanGroup(db, options, conversation)
   // Members who join from now on are further than this.
-  const reachedByOthers = Math.min(scanned[options.laggards]?.seq ?? last_seq, last_seq)
+  const reachedByOthers = Math.min(scanned[options.laggards]?.id ?? last_id, last_id)
   const kept = scanned.slice(0, options.laggards)
   const uids = kept.map(({ uid }) => uid)
-  return candidateOf(floor, [...kept, { uid: '', seq: reachedByOthers }], uids, reachedByOthers)
+  return candidateOf(floor, [...kept, { uid: '', id: reachedByOthers }], uids, reachedByOthers)
 }
 
 /** The members who are furthest behind: one more than are kept, for the bound. */
@@ -91,7 +91,7 @@ async function scanGroup(
   for (let after: string | null = ''; after !== null; ) {
     const from = { appNo, kind, conversation, after, scan: SCAN, most }
     const part: { last: string | null; lowest: Reached[] } = await scanMembers.one(db, from)
-    lowest = [...lowest, ...part.lowest].sort((one, other) => one.seq - other.seq).slice(0, most)
+    lowest = [...lowest, ...part.lowest].sort((one, other) => one.id - other.id).slice(0, most)
     after = part.last
   }
   return lowest
@@ -103,7 +103,7 @@ function candidateOf(
   laggards: string[] | null,
   bound: number | null,
 ): Candidate | undefined {
-  const [first, second = first] = reached.sort((one, other) => one.seq - other.seq)
+  const [first, second = first] = reached.sort((one, other) => one.id - other.id)
   if (!first || !second) return undefined
-  return { floor, reached: first.seq, lowest: first.uid, next: second.seq, laggards, bound }
+  return { floor, reached: first.id, lowest: first.uid, next: second.id, laggards, bound }
 }

@@ -132,12 +132,12 @@ export const removeDeletions = query<{
 export type Floor = {
   conversation: number
   guid: string
-  last_seq: number
+  last_id: number
   members: number
   /** The rest is null if the conversation hasn't been looked at before. */
   floor: number | null
   ahead_uid: string | null
-  ahead_seq: number | null
+  ahead_id: number | null
   laggards: string[] | null
   bound: number | null
 }
@@ -148,8 +148,8 @@ export const listFloors = query<
   Floor
 >(
   'receipts.listFloors',
-  `select h.no as conversation, h.one as guid, h.last_seq, g.members_count as members,
-     f.floor, f.ahead_uid, f.ahead_seq, f.laggards, f.bound
+  `select h.no as conversation, h.one as guid, h.last_id, g.members_count as members,
+     f.floor, f.ahead_uid, f.ahead_id, f.laggards, f.bound
    from conversations h
    join groups g on g.app_no = h.app_no and g.guid = h.one and g.removed_at is null
    left join receipt_floors f
@@ -159,7 +159,7 @@ export const listFloors = query<
 )
 
 /** How far a member has received or read. */
-export type Reached = { uid: string; seq: number }
+export type Reached = { uid: string; id: number }
 
 /** The two members of each group who are furthest behind. For small groups: it looks at all members. */
 export const listLowest = query<
@@ -167,9 +167,9 @@ export const listLowest = query<
   Reached & { conversation: number }
 >(
   'receipts.listLowest',
-  `select c.conversation, l.uid, l.seq
+  `select c.conversation, l.uid, l.id
    from unnest(:conversations::bigint[]) as c (conversation) cross join lateral (
-     select i.uid, reached_seq(i, :kind) as seq from inbox i
+     select i.uid, reached_id(i, :kind) as id from inbox i
      where i.app_no = :appNo and i.conversation = c.conversation and gives_receipts(i)
      order by 2, 1 limit 2) l`,
 )
@@ -180,7 +180,7 @@ export const listReached = query<
   Reached
 >(
   'receipts.listReached',
-  `select i.uid, reached_seq(i, :kind) as seq from inbox i
+  `select i.uid, reached_id(i, :kind) as id from inbox i
    where i.app_no = :appNo and i.conversation = :conversation and i.uid = any (:uids::text[])
      and gives_receipts(i)
    order by 2, 1`,
@@ -209,43 +209,42 @@ export const scanMembers = query<
      order by i.uid limit :scan
    )
    select (select max((i).uid) from scanned having count(*) = :scan) as last, coalesce((
-     select json_agg(json_build_object('uid', uid, 'seq', seq)) from (
-       select (i).uid, reached_seq(i, :kind) as seq from scanned where gives_receipts(i)
+     select json_agg(json_build_object('uid', uid, 'id', id)) from (
+       select (i).uid, reached_id(i, :kind) as id from scanned where gives_receipts(i)
        order by 2, random() limit :most) l), '[]') as lowest`,
 )
 
-export type DoneMessage = Pick<CellRows['messages'], 'id' | 'sender' | 'seq'>
+export type DoneMessage = Pick<CellRows['messages'], 'id' | 'sender'>
 
 /**
  * Of each sender the newest message that all others have: up to `upto`, and up to `aheadUpto` if the sender is `ahead`.
  * Messages that no member of that time has received or read are left out, as in a group with one member.
  */
-const DONE = `
-  select id, sender, seq from (
-    select distinct on (m.sender) m.id, m.sender, m.seq, m.sent_at from (
-      select id, sender, seq, sent_at, category, deleted_at from messages
-      where app_no = :appNo and conversation = :conversation and seq > :floor and seq <= :upto
+const doneAfter = (floor: string) => `
+  select id, sender from (
+    select distinct on (m.sender) m.id, m.sender from (
+      select id, sender, category, deleted_at from messages
+      where app_no = :appNo and conversation = :conversation and id > ${floor} and id <= :upto
       union all
-      select id, sender, seq, sent_at, category, deleted_at from messages
+      select id, sender, category, deleted_at from messages
       where app_no = :appNo and conversation = :conversation and sender = :ahead
-        and seq > greatest(:floor::bigint, :upto::bigint) and seq <= :aheadUpto
+        and id > greatest(${floor}, :upto::bigint) and id <= :aheadUpto
     ) m
     where m.category <> 'action' and m.deleted_at is null
-    order by m.sender, m.seq desc
+    order by m.sender, m.id desc
   ) m
   where exists (
     select from inbox i
     where i.app_no = :appNo and i.conversation = :conversation and i.scope is not null
-      and i.uid <> m.sender and i.joined_at < m.sent_at and exists (
+      and i.uid <> m.sender and i.joined_at < id_time(m.id) and exists (
         select from marks k
         where k.app_no = :appNo and k.conversation = :conversation and k.uid = i.uid
-          and k.kind = any (:kinds::text[]) and k.seq >= m.seq))`
+          and k.kind = any (:kinds::text[]) and k.upto_id >= m.id))`
 
 type DoneParams = {
   appNo: number
   conversation: number
   kinds: ReceiptKind[]
-  floor: number
   upto: number
   ahead: string
   aheadUpto: number
@@ -253,35 +252,39 @@ type DoneParams = {
 
 /** Without those that were reported before: the ones of `formerAhead` up to `formerUpto`. */
 export const listDone = query<
-  DoneParams & { formerAhead: string; formerUpto: number },
+  DoneParams & { floor: number; formerAhead: string; formerUpto: number },
   DoneMessage
 >(
   'receipts.listDone',
-  `${DONE} and not (m.sender = :formerAhead and m.seq <= :formerUpto) order by seq`,
+  `${doneAfter(':floor::bigint')} and not (m.sender = :formerAhead and m.id <= :formerUpto) order by id`,
 )
 
+const FIRST_FLOOR = `coalesce((
+  select id from messages
+  where app_no = :appNo and conversation = :conversation and id <= :upto
+  order by id desc offset :firstLook limit 1), 0)`
+
 /**
- * For a group that is looked at for the first time: messages that one of these users hadn't received or read before. A
+ * For a group that is looked at for the first time, of its newest messages: those that one of these users hadn't received or read before. A
  * user's marks before their first new receipt, the one at `messageIds`, are older. Users needn't read what was sent
  * before they joined.
  */
 export const listNewlyDone = query<
-  DoneParams & { uids: string[]; messageIds: (number | null)[] },
+  DoneParams & { firstLook: number; uids: string[]; messageIds: (number | null)[] },
   DoneMessage
 >(
   'receipts.listNewlyDone',
-  `${DONE} and exists (
+  `${doneAfter(FIRST_FLOOR)} and exists (
      select from unnest(:uids::text[], :messageIds::bigint[]) as changed (uid, message_id)
-     left join messages r on r.app_no = :appNo and r.id = changed.message_id
      where changed.uid <> m.sender and not exists (
        select from marks k
        where k.app_no = :appNo and k.conversation = :conversation and k.uid = changed.uid
-         and k.kind = any (:kinds) and k.seq >= m.seq and (r.seq is null or k.seq < r.seq)
+         and k.kind = any (:kinds) and k.upto_id >= m.id and (changed.message_id is null or k.upto_id < changed.message_id)
      ) and not exists (
        select from inbox i
        where i.app_no = :appNo and i.conversation = :conversation and i.uid = changed.uid
-         and i.joined_at > m.sent_at))
-   order by seq`,
+         and i.joined_at > id_time(m.id)))
+   order by id`,
 )
 
 export const lockLease = query<{ job: string; workerId: string; epoch: number }>(
@@ -293,13 +296,13 @@ export const lockLease = query<{ job: string; workerId: string; epoch: number }>
 export const saveFloors = query<{ appNo: number; kind: ReceiptKind; floors: string }>(
   'receipts.saveFloors',
   `insert into receipt_floors
-     (app_no, kind, conversation, floor, ahead_uid, ahead_seq, laggards, bound)
-   select :appNo, :kind, conversation, floor, ahead_uid, ahead_seq, laggards, bound
+     (app_no, kind, conversation, floor, ahead_uid, ahead_id, laggards, bound)
+   select :appNo, :kind, conversation, floor, ahead_uid, ahead_id, laggards, bound
    from json_to_recordset(:floors::json) as f (conversation bigint, floor bigint, ahead_uid text,
-     ahead_seq bigint, laggards text[], bound bigint)
+     ahead_id bigint, laggards text[], bound bigint)
    order by conversation
    on conflict (app_no, kind, conversation) do update
-   set floor = excluded.floor, ahead_uid = excluded.ahead_uid, ahead_seq = excluded.ahead_seq,
+   set floor = excluded.floor, ahead_uid = excluded.ahead_uid, ahead_id = excluded.ahead_id,
      laggards = excluded.laggards, bound = excluded.bound`,
 )
 

@@ -224,14 +224,14 @@ async function recount(app: TestApp, kind: 'delivered' | 'read') {
     `select m.sender, max(m.id) as id from messages m
      where m.app_no = $1 and m.category = 'message' and not exists (
        select from inbox i where i.app_no = $1 and i.conversation = m.conversation
-         and i.scope is not null and i.uid <> m.sender and i.joined_at < m.sent_at and not exists (
+         and i.scope is not null and i.uid <> m.sender and i.joined_at < id_time(m.id) and not exists (
            select from marks k where k.app_no = $1 and k.conversation = m.conversation
-             and k.uid = i.uid and k.kind = any ($2) and k.seq >= m.seq))
+             and k.uid = i.uid and k.kind = any ($2) and k.upto_id >= m.id))
      and exists (
        select from marks k join inbox i using (app_no, conversation, uid)
        where k.app_no = $1 and k.conversation = m.conversation and i.scope is not null
-         and i.uid <> m.sender and i.joined_at < m.sent_at and k.kind = any ($2)
-         and k.seq >= m.seq)
+         and i.uid <> m.sender and i.joined_at < id_time(m.id) and k.kind = any ($2)
+         and k.upto_id >= m.id)
      group by m.sender`,
     [app.no, kinds],
   )

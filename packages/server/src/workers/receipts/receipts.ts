@@ -160,12 +160,12 @@ async function examine(
  * user was reactivated, nothing is announced until they have passed what is known.
  */
 function hasChanged({ floor, reached, lowest, next, laggards }: Candidate): boolean {
-  if (floor.floor === null || floor.ahead_seq === null) return true
-  if (reached < floor.floor || (reached < floor.ahead_seq && lowest !== floor.ahead_uid))
+  if (floor.floor === null || floor.ahead_id === null) return true
+  if (reached < floor.floor || (reached < floor.ahead_id && lowest !== floor.ahead_uid))
     return false
   return (
     reached > floor.floor ||
-    next > floor.ahead_seq ||
+    next > floor.ahead_id ||
     lowest !== floor.ahead_uid ||
     laggards !== floor.laggards
   )
@@ -177,7 +177,7 @@ const isWorthSaving = ({ candidate: { floor, reached, laggards }, done }: Found)
 
 const toFloor = ({ floor, reached, lowest, next, laggards, bound }: Candidate) => ({
   ...{ conversation: floor.conversation, floor: reached },
-  ...{ ahead_uid: lowest, ahead_seq: next, laggards, bound },
+  ...{ ahead_uid: lowest, ahead_id: next, laggards, bound },
 })
 
 /** The messages that all members have now, the newest of each sender. */
@@ -191,10 +191,10 @@ function listMessages(
   const params = { appNo, conversation: floor.conversation, kinds: KINDS[kind], ...upto }
   if (floor.floor === null) {
     const changed = { uids: [...firsts.keys()], messageIds: [...firsts.values()] }
-    const first = { floor: Math.max(0, reached - FIRST_LOOK), ...changed }
+    const first = { firstLook: FIRST_LOOK, ...changed }
     return listNewlyDone.many(db, { ...params, ...first })
   }
-  const former = { formerAhead: floor.ahead_uid ?? '', formerUpto: floor.ahead_seq ?? 0 }
+  const former = { formerAhead: floor.ahead_uid ?? '', formerUpto: floor.ahead_id ?? 0 }
   return listDone.many(db, { ...params, floor: floor.floor, ...former })
 }
 
