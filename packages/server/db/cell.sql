@@ -435,6 +435,7 @@ begin
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
+    update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
   elsif i.scope is not null and h.shown_id > i.cleared_id then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);
@@ -1646,6 +1647,132 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.send_messages(p_clock bigint, p_messages json) RETURNS TABLE(n integer, id bigint, message text)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  -- Before the clock is read, so that indexing can wait for this transaction (areas/history/indexing.ts).
+  v_xid xid8 := pg_current_xact_id();
+  v_tick bigint;
+  v_locked int[];
+  v_apps int[];
+  -- Apps with special roles, and the highest search horizon.
+  v_special int[];
+  v_upto bigint;
+begin
+  perform check_clock(p_clock);
+  select array_agg(locked.n), array_agg(distinct locked.app) into v_locked, v_apps from (
+    select i.n, i.app from json_to_recordset(p_messages) as i (n int, app int, kind text, one text, other text)
+      join conversations h
+        on h.app_no = i.app and h.kind = i.kind and h.one = i.one and h.other = i.other
+    for no key update of h skip locked
+  ) locked;
+  v_tick := tick();
+  select max(search_upto), array_agg(app_no) filter (where special_roles) into v_upto, v_special
+  from apps where app_no = any (v_apps);
+  -- Messages below the search horizon need an entry in search_changes. The clock must have been set back.
+  if v_tick <= v_upto then return; end if;
+
+  return query with ready as (
+    select i.*, h.no, h.last_id, h.counted as counted_before, s.role as sender_role,
+      s.card || ',"role":' || to_json(s.role)::text as sender_text, user_presence(s) as sender_presence,
+      coalesce(r.text, g.text) as receiver_text, coalesce(r.presence, '') as receiver_presence
+    from json_to_recordset(p_messages) as i (
+        n int, app int, kind text, one text, other text, sender text, receiver text,
+        category text, type text, data json, tags text[], muid text,
+        credential text, key text, hash text)
+      join conversations h
+        on h.app_no = i.app and h.kind = i.kind and h.one = i.one and h.other = i.other
+      join users s on s.app_no = i.app and s.uid = i.sender
+        and s.deactivated_at is null and s.removed_at is null
+      left join lateral (
+        select u.card || ',"role":' || to_json(u.role)::text as text, user_presence(u) as presence, u.role
+        from users u
+        where i.kind = 'user' and u.app_no = i.app and u.uid = i.receiver
+          and u.deactivated_at is null and u.removed_at is null
+        offset 0) r on true
+      left join lateral (
+        select group_text(c) as text
+        from groups c join inbox o
+          on o.app_no = i.app and o.uid = i.sender and o.kind = 'group' and o.with_id = i.receiver
+        where i.kind = 'group' and c.app_no = i.app and c.guid = i.receiver and c.removed_at is null
+          and o.scope is not null
+        offset 0) g on true
+    where i.n = any (v_locked)
+      and h.shown_id > 0 and h.hidden = 0 and not h.blocked_one and not h.blocked_other
+      and coalesce(r.text, g.text) is not null
+      and not coalesce(i.app = any (v_special) and exists (
+        select from special_roles(i.app) x where x.role in (s.role, r.role)), false)
+      -- Not `exists`: PostgreSQL might read the whole table for it.
+      and case when i.key is null then true else (
+        select false from idempotency k
+        where k.app_no = i.app and k.credential = decode(i.credential, 'hex') and k.uid = i.sender
+          and k.key = i.key) is null end
+      and case when i.muid is null then true else (
+        select false from muids k
+        where k.app_no = i.app and k.sender = i.sender and k.muid = i.muid and k.target = '') is null end
+  ), numbered as (
+    select r.*, greatest(v_tick, r.last_id + 1) + r.n as id,
+      r.counted_before + row_number() over (partition by r.app, r.no order by r.n) as counted
+    from ready r
+  ), sent as materialized (
+    select r.*,
+      sent_message_text(r.id, r.kind, r.one, r.other, r.sender, r.receiver, r.category, r.type, r.tags, r.muid)
+        || ',"data":{"entities":{"sender":{"entity":' || r.sender_text as before,
+      case r.kind when 'group' then '},"entityType":"group"}}' else ',"conversationId":'
+        || to_json(conversation_id(r.kind, r.one, r.other))::text || '},"entityType":"user"}}' end
+      || case r.data::text when '{}' then '}}' else ',' || substr(r.data::text, 2) || '}' end as after
+    from numbered r
+  ), moved as (
+    update conversations h set
+      last_id = m.id, shown_id = m.id, updated_second = id_second(m.id),
+      stored = h.stored + m.messages, counted = h.counted + m.messages
+    from (select app, no, max(id) as id, count(*) as messages from sent group by app, no) m
+    where h.app_no = m.app and h.no = m.no
+  ), stored as (
+    insert into messages
+      (app_no, id, conversation, sender, category, type, data, tags, muid, counts, shows, counted)
+    select app, id, no, sender, category, type, data::jsonb, tags, muid, true, true, counted from sent
+  ), viewed as (
+    update inbox v set
+      own_since = v.own_since + m.own,
+      updated_second = case v.kind when 'user' then id_second(m.id) else v.updated_second end
+    from (
+      select app, kind, uid, with_id, sum(own) as own, max(id) as id from (
+        select app, kind, sender as uid, receiver as with_id, 1 as own, id from sent
+        union all
+        select app, kind, receiver, sender, 0, id from sent where kind = 'user'
+      ) sides group by app, kind, uid, with_id
+    ) m
+    where v.app_no = m.app and v.uid = m.uid and v.kind = m.kind and v.with_id = m.with_id
+  ), keys as (
+    insert into idempotency (app_no, credential, uid, key, request_hash, message_id)
+    select app, decode(credential, 'hex'), sender, key, decode(hash, 'hex'), id
+    from sent where key is not null order by 1, 2, 3, 4
+  ), own_ids as (
+    insert into muids (app_no, sender, muid, target, message_id)
+    select app, sender, muid, '', id from sent where muid is not null order by 1, 2, 3
+  ), announced as (
+    insert into event_bodies
+      (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
+    select app, 'message.sent', 'conversation:' || no,
+      -- The event shows nobody's presence.
+      ('{"message":' || before || '},"entityType":"user"},"receiver":{"entity":' || receiver_text || after
+        || '}')::json,
+      kind || ':' || receiver, case kind when 'user' then 'user:' || sender end,
+      case when sender_role <> '@agentic' then sender end, 'messages.' || kind || '.' || category
+    from sent order by n
+  )
+  select s.n, s.id, s.before || s.sender_presence || '},"entityType":"user"},"receiver":{"entity":'
+    || s.receiver_text || s.receiver_presence || s.after
+  from sent s;
+end $$;
+
 CREATE FUNCTION public.sender_text(p_app_no integer, p_uid text, p_found text) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1656,6 +1783,10 @@ begin
   end if;
   return p_found;
 end $$;
+
+CREATE FUNCTION public.sent_message_text(p_id bigint, p_kind text, p_one text, p_other text, p_sender text, p_receiver text, p_category text, p_type text, p_tags text[], p_muid text) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN concat('{"id":"', p_id, '"', (',"muid":'::text || (to_json(p_muid))::text), ',"conversationId":', to_json(public.conversation_id(p_kind, p_one, p_other)), ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '","receiver":', to_json(p_receiver), ',"category":', to_json(p_category), ',"type":', to_json(p_type), (',"tags":'::text || (CASE WHEN (p_tags <> '{}'::text[]) THEN to_json(p_tags) ELSE NULL::json END)::text), ',"sentAt":', public.id_second(p_id), ',"updatedAt":', public.id_second(p_id));
 
 CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_limit integer, INOUT place tid, OUT taken integer, OUT live text) RETURNS record
     LANGUAGE plpgsql

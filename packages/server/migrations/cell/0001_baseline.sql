@@ -403,7 +403,8 @@ create table conversations (
   removed bigint not null default 0,
   -- How many messages ever counted as unread.
   counted bigint not null default 0,
-  -- The number of members who cleared their view and got no message since.
+  -- The number of members, or of users of a 1:1 conversation, who cleared their view and got no message
+  -- since.
   hidden int not null default 0,
   -- Messages up to this id are purged for everyone; sweeps delete them while `purging` is set.
   purged_id bigint not null default 0,

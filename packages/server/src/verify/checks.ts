@@ -176,6 +176,14 @@ export const checks: Check[] = [
       where s.flag is distinct from t.flag`,
   },
   {
+    what: 'the hidden views of each 1:1 conversation',
+    sql: `with ${HEADS}
+      select h.no as id, h.hidden as stored, c.n as counted
+      from heads h cross join lateral (select count(*) as n from inbox i
+        where i.app_no = $1 and i.conversation = h.no and not i.visible) c
+      where h.kind = 'user' and h.shown_id > 0 and h.hidden <> c.n`,
+  },
+  {
     what: 'both users of a conversation have an inbox row',
     sql: `with ${HEADS}
       select side.uid || ' ' || h.no as id, 'no row' as stored, 'messages' as counted

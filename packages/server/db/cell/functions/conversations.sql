@@ -20,6 +20,7 @@ begin
   if i.visible then
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
+    update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
   elsif i.scope is not null and h.shown_id > i.cleared_id then
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
     perform add_total(p_app_no, 'views.group', -1);

@@ -62,6 +62,23 @@ return concat(
   ',"pinnedAt":' || unix(m.pinned_at)::text,
   ',"pinnedBy":' || to_json(m.pinned_by)::text);
 
+/* The same for a plain message that is being sent: not for replies and quotes. */
+create or replace function sent_message_text(p_id bigint, p_kind text, p_one text, p_other text, p_sender text,
+  p_receiver text, p_category text, p_type text, p_tags text[], p_muid text) returns text
+language sql stable
+return concat(
+  '{"id":"', p_id, '"',
+  ',"muid":' || to_json(p_muid)::text,
+  ',"conversationId":', to_json(conversation_id(p_kind, p_one, p_other)),
+  ',"sender":', to_json(p_sender),
+  ',"receiverType":"', p_kind,
+  '","receiver":', to_json(p_receiver),
+  ',"category":', to_json(p_category),
+  ',"type":', to_json(p_type),
+  ',"tags":' || case when p_tags <> '{}' then to_json(p_tags) end::text,
+  ',"sentAt":', id_second(p_id),
+  ',"updatedAt":', id_second(p_id));
+
 /* A user as everyone sees it, without the closing brace: fields that depend on the viewer are appended.
  * Null if there is no such user. */
 create or replace function user_text(u users) returns text

@@ -36,6 +36,34 @@ export const insertMessage = query<SendParams, { message_id: number; message: st
      :shows, :clock)`,
 )
 
+/** A plain message of a call: no reply, no quote, no mention, to one receiver, and it updates the conversation. */
+export interface PlainMessage {
+  /** Its place in the call. */
+  n: number
+  app: number
+  kind: ConversationKind
+  /** The names of the conversation's head: the two uids in order, or the guid and ''. */
+  one: string
+  other: string
+  sender: string
+  receiver: string
+  category: string
+  type: string
+  data: unknown
+  tags: string[]
+  muid: string | null
+  /** Hexadecimal, like `hash`. */
+  credential: string
+  key: string | null
+  hash: string | null
+}
+
+/** Sends those of `messages`, a JSON array of plain messages, that need no closer look. Others get no row. */
+export const insertMessages = query<
+  { clock: number; messages: string },
+  { n: number; id: number; message: string }
+>('messages.sendAll', 'select n, id, message from send_messages(:clock, :messages::json)')
+
 export const removeMessageRow = query<
   { appNo: number; id: number; by: string; permanent: boolean },
   CellRows['messages']

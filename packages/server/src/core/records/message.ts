@@ -43,6 +43,29 @@ export const MESSAGE: Fields<MessageBase, MessageRow> = {
   pinnedBy: text('pinned_by', 'optional'),
 }
 
+/** The same in SQL for a message that is being sent, from values. Null: such a message never has this field. */
+export const SENT_MESSAGE: { [Name in keyof MessageBase]: string | null } = {
+  id: 'p_id',
+  muid: 'to_json(p_muid)',
+  conversationId: 'to_json(conversation_id(p_kind, p_one, p_other))',
+  sender: 'to_json(p_sender)',
+  receiverType: 'p_kind',
+  receiver: 'to_json(p_receiver)',
+  category: 'to_json(p_category)',
+  type: 'to_json(p_type)',
+  parentId: null,
+  quotedMessageId: null,
+  tags: `case when p_tags <> '{}' then to_json(p_tags) end`,
+  sentAt: 'id_second(p_id)',
+  updatedAt: 'id_second(p_id)',
+  editedAt: null,
+  editedBy: null,
+  deletedAt: null,
+  deletedBy: null,
+  pinnedAt: null,
+  pinnedBy: null,
+}
+
 /**
  * If neither of the two users sent it, it is the app's action message about a message of theirs, and
  * names the receiver of that message.

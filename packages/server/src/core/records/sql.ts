@@ -1,7 +1,7 @@
 /** Prints db/cell/functions/records.gen.sql: the SQL that makes records as JSON text. */
 import type { Field } from './fields.ts'
 import { GROUP } from './group.ts'
-import { MESSAGE } from './message.ts'
+import { MESSAGE, SENT_MESSAGE } from './message.ts'
 import { PRESENCE, USER } from './user.ts'
 
 type AnyFields = { [name: string]: Field<never> }
@@ -17,6 +17,13 @@ interface Builder {
 
 const pick = (fields: AnyFields, live: boolean): AnyFields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => (field.live ?? false) === live))
+
+/** The fields of a message that is being sent: from values, so that PostgreSQL inlines the function. */
+const SENT: AnyFields = Object.fromEntries(
+  Object.entries<string | null>(SENT_MESSAGE).flatMap(([name, sql]) =>
+    sql === null ? [] : [[name, { ...(MESSAGE as AnyFields)[name], sql } as Field<never>]],
+  ),
+)
 
 const BUILDERS: Builder[] = [
   {
@@ -42,6 +49,13 @@ const BUILDERS: Builder[] = [
     comment: 'A message as everyone sees it, without its content and the closing brace.',
     signature: 'message_text(m messages, h conversations)',
     fields: MESSAGE,
+    open: '{',
+  },
+  {
+    comment: 'The same for a plain message that is being sent: not for replies and quotes.',
+    signature: `sent_message_text(p_id bigint, p_kind text, p_one text, p_other text, p_sender text,
+  p_receiver text, p_category text, p_type text, p_tags text[], p_muid text)`,
+    fields: SENT,
     open: '{',
   },
 ]
