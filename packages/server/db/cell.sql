@@ -1790,6 +1790,7 @@ CREATE FUNCTION public.sent_message_text(p_id bigint, p_kind text, p_one text, p
 
 CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_limit integer, INOUT place tid, OUT taken integer, OUT live text) RETURNS record
     LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS $$
@@ -1841,7 +1842,8 @@ begin
       union all
       (select b.* from unnest(s.gaps + s.watched) gap cross join lateral (
          select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
-         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1 order by id limit p_limit
+         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1
+         order by id limit p_limit
        ) b order by id limit p_limit)
     ) candidates
     order by id limit p_limit

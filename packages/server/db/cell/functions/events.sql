@@ -24,6 +24,8 @@ create or replace function sequence_events(
   p_worker uuid, p_epoch bigint, p_limit int, inout place tid, out taken int, out live text
 )
 language plpgsql
+-- Planning for all partitions would cost more than a step.
+set plan_cache_mode = force_generic_plan
 -- New partitions look empty, so a full scan of them looks cheap.
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -76,7 +78,8 @@ begin
       union all
       (select b.* from unnest(s.gaps + s.watched) gap cross join lateral (
          select id, app_no, day, at, type, key, to_first, to_second, payload from event_bodies
-         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1 order by id limit p_limit
+         where id >= lower(gap) and id < upper(gap) and day between v_since and v_day + 1
+         order by id limit p_limit
        ) b order by id limit p_limit)
     ) candidates
     order by id limit p_limit
@@ -144,7 +147,8 @@ create or replace function logged_events(
   p_app_no int, p_after bigint, p_limit int, p_upto bigint default 9223372036854775807,
   p_types text[] default null, p_since bigint[] default null
 ) returns table (
-  "position" bigint, type text, key text, payload json, at timestamptz, day date, active_uid text, counts_as text
+  "position" bigint, type text, key text, payload json, at timestamptz, day date,
+  active_uid text, counts_as text
 )
 language plpgsql stable
 set plan_cache_mode = force_generic_plan

@@ -36,7 +36,7 @@ async function settle(app: TestApp, { epochsAgo = 0, laggards = 100 } = {}) {
   leases ??= await takeLeases()
   const { sequencer, receipts } = leases
   const lease = { ...receipts, epoch: receipts.epoch - epochsAgo }
-  const step = `select from sequence_events($1::uuid, $2, 0, null, 0, '{}', 100000)`
+  const step = 'select from sequence_events($1::uuid, $2, 100000, null)'
   await rows(cell.db, step, [sequencer.workerId, sequencer.epoch])
   for (const due of await listDue.many(cell.db, {})) {
     if (due.app_no !== app.no) continue
