@@ -24,6 +24,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
     (await import('../packages/server/bench/app-conversations.ts')).appConversations,
   ],
   events: async () => [(await import('../packages/server/bench/events.ts')).events],
+  fairness: async () => [(await import('../packages/server/bench/fairness.ts')).fairness],
   gateway: async () => [
     (await import('../packages/server/bench/gateway.ts')).gateway,
     (await import('../packages/server/bench/gateway-presence.ts')).presence,

@@ -13,10 +13,19 @@ export interface OpenLoop {
   requests: string[]
 }
 
-/** Milliseconds from each request to its answer. A request that was refused, or never answered, takes forever. */
-export async function latenciesAt({ port, ...load }: OpenLoop): Promise<number[]> {
+/** Milliseconds from each request to its answer. A request that was refused takes forever. */
+export async function latenciesAt(load: OpenLoop): Promise<number[]> {
+  const sender = await openSender(load)
+  const begun = await sendAll(sender, load)
+  await sender.close()
+  return [...begun].map(([name, at]) => (sender.answers.get(name) ?? Infinity) - at)
+}
+
+export const openSender = ({ port }: OpenLoop): Promise<Sender> => Sender.open(port, CONNECTIONS)
+
+/** Returns when each request was sent: milliseconds, by the machine's clock. Doesn't wait for the last answers. */
+export async function sendAll(sender: Sender, load: OpenLoop): Promise<Map<string, number>> {
   const { perSecond, seconds, requests } = load
-  const sender = await Sender.open(port, CONNECTIONS)
   const begun = new Map<string, number>()
   const started = performance.now()
   for (let nth = 0; nth < perSecond * seconds; nth++) {
@@ -26,8 +35,7 @@ export async function latenciesAt({ port, ...load }: OpenLoop): Promise<number[]
     begun.set(String(nth), performance.timeOrigin + performance.now())
     sender.send(String(nth), uniqueText(request))
   }
-  await sender.close()
-  return [...begun].map(([name, at]) => (sender.answers.get(name) ?? Infinity) - at)
+  return begun
 }
 
 /** The value that this share of the values doesn't exceed. */

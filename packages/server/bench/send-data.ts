@@ -21,11 +21,11 @@ const DATA = JSON.stringify({ text: TEXT })
 
 /** Plain tables for comparison: for one-row inserts with one key, and for updates of one row. */
 const BARE_TABLES = `
-  create table bench_plain (
+  create table if not exists bench_plain (
     id bigint generated always as identity primary key, conversation bigint not null,
     sender text not null, data jsonb not null, sent_at timestamptz not null default clock_timestamp());
-  create table bench_row (id int primary key, n bigint not null) with (fillfactor = 50);
-  insert into bench_row values (1, 0)`
+  create table if not exists bench_row (id int primary key, n bigint not null) with (fillfactor = 50);
+  insert into bench_row values (1, 0) on conflict do nothing`
 
 /** The call of `send_message` that the service makes, with SQL expressions as arguments. */
 export const sendStatement = (app: string, kind: string, sender: string, receiver: string) =>
