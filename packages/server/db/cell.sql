@@ -2432,11 +2432,27 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.update_group_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update groups set card = group_card(new) where app_no = new.app_no and guid = new.guid;
+  return null;
+end $$;
+
 CREATE FUNCTION public.update_presence_name() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
   update presence set name_key = new.name_key where app_no = new.app_no and uid = new.uid;
+  return null;
+end $$;
+
+CREATE FUNCTION public.update_user_card() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update users set card = user_card(new) where app_no = new.app_no and uid = new.uid;
   return null;
 end $$;
 
@@ -3288,13 +3304,17 @@ CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enable
 
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
 
-CREATE TRIGGER set_group_card BEFORE INSERT OR UPDATE OF guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
+CREATE TRIGGER set_group_card BEFORE INSERT ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
 
 CREATE TRIGGER set_special_roles AFTER INSERT OR DELETE OR UPDATE OF removed_at, settings ON public.roles FOR EACH ROW EXECUTE FUNCTION public.set_special_roles();
 
-CREATE TRIGGER set_user_card BEFORE INSERT OR UPDATE OF uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata ON public.users FOR EACH ROW EXECUTE FUNCTION public.set_user_card();
+CREATE TRIGGER set_user_card BEFORE INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION public.set_user_card();
+
+CREATE TRIGGER update_group_card AFTER UPDATE OF guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata ON public.groups FOR EACH ROW EXECUTE FUNCTION public.update_group_card();
 
 CREATE TRIGGER update_presence_name AFTER UPDATE OF name ON public.users FOR EACH ROW WHEN ((new.online AND (new.name_key <> old.name_key))) EXECUTE FUNCTION public.update_presence_name();
+
+CREATE TRIGGER update_user_card AFTER UPDATE OF uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata ON public.users FOR EACH ROW EXECUTE FUNCTION public.update_user_card();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

@@ -2,6 +2,10 @@
 -- are in records.gen.sql. They are text, because building jsonb that is only printed costs several times as
 -- much. Locks: none.
 
+/*
+ * Cards are built before a row is inserted, and after it is updated: a trigger before the update would lock
+ * the row once more in every update, even if none of its columns changes.
+ */
 create or replace function set_user_card() returns trigger
 language plpgsql as $$
 begin
@@ -9,11 +13,25 @@ begin
   return new;
 end $$;
 
+create or replace function update_user_card() returns trigger
+language plpgsql as $$
+begin
+  update users set card = user_card(new) where app_no = new.app_no and uid = new.uid;
+  return null;
+end $$;
+
 create or replace function set_group_card() returns trigger
 language plpgsql as $$
 begin
   new.card := group_card(new);
   return new;
+end $$;
+
+create or replace function update_group_card() returns trigger
+language plpgsql as $$
+begin
+  update groups set card = group_card(new) where app_no = new.app_no and guid = new.guid;
+  return null;
 end $$;
 
 /* A user with presence. */

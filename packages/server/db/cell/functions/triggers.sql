@@ -9,14 +9,21 @@ execute function add_search_change();
 create or replace trigger set_special_roles after insert or delete or update of removed_at, settings on roles
 for each row execute function set_special_roles();
 
--- The columns that cards show. A change of presence or of a group's number of members leaves the card as it is.
-create or replace trigger set_user_card
-before insert or update of uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata
-on users for each row execute function set_user_card();
+create or replace trigger set_user_card before insert on users
+for each row execute function set_user_card();
 
-create or replace trigger set_group_card
-before insert or update of guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata
-on groups for each row execute function set_group_card();
+-- The columns that the card shows. A change of presence leaves it as it is.
+create or replace trigger update_user_card
+after update of uid, name, avatar, link, status_message, created_at, updated_at, deactivated_at, metadata
+on users for each row execute function update_user_card();
+
+create or replace trigger set_group_card before insert on groups
+for each row execute function set_group_card();
+
+-- A member who joins or leaves changes none of these.
+create or replace trigger update_group_card
+after update of guid, name, type, description, icon, owner, created_at, updated_at, updated_by, metadata
+on groups for each row execute function update_group_card();
 
 create or replace trigger update_presence_name after update of name on users
 for each row when (new.online and new.name_key <> old.name_key) execute function update_presence_name();

@@ -201,11 +201,9 @@ suite('cards', () => {
     const found: string[] = []
     for (const { name } of columns) {
       await rows(db, `update ${table} set card = ''`)
-      const [row] = await rows<{ rebuilt: boolean }>(
-        db,
-        `update ${table} set ${name} = ${name} returning card <> '' as rebuilt`,
-      )
-      if (row?.rebuilt) found.push(name)
+      await rows(db, `update ${table} set ${name} = ${name}`)
+      const rebuilt = await rows(db, `select from ${table} where card <> ''`)
+      if (rebuilt.length > 0) found.push(name)
     }
     return found
   }
