@@ -70,8 +70,6 @@ async function withRetries<T>(client: pg.Client, work: () => Promise<T>): Promis
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('begin')
-  // Draw the transaction id before the clock is read, as a send does: the search indexer waits for open transactions.
-  await client.query('select pg_current_xact_id()')
   // Another error ends the command and closes the connection, which rolls back.
   const result = await work()
   await client.query('commit')

@@ -51,23 +51,33 @@ interface GramRow {
   ordinals: Buffer
 }
 
-const gramsWhere = (condition: string) => `
+const gramsFrom = (grams: string) => `
   select v.versions, g.gram, g.upto_id, g.ordinals
   from (
     select coalesce(sum(version), 0) as versions from search_segments
     where app_no = :appNo and upto_id = any(:uptos::bigint[])
-  ) v left join search_grams g
-    on g.app_no = :appNo and ${condition} and g.upto_id = any(:uptos::bigint[])`
+  ) v left join (${grams}) g on true`
 
+// `offset 0` makes PostgreSQL look up each row by its key. Otherwise the plan depends on how much of the index was
+// there when the tables were last analyzed, and may read all of it.
 export const listGrams = query<{ appNo: number; grams: string[]; uptos: number[] }, GramRow>(
   'search.listGrams',
-  gramsWhere('g.gram = any(:grams::text[])'),
+  gramsFrom(`
+    select found.gram, found.upto_id, found.ordinals
+    from unnest(:grams::text[]) as wanted (gram) cross join lateral (
+      select g.gram, g.upto_id, g.ordinals from search_grams g
+      where g.app_no = :appNo and g.gram = wanted.gram and g.upto_id = any(:uptos::bigint[])
+      offset 0
+    ) found`),
 )
 
 /** The highest character stands for anything that follows the prefix. */
 export const listGramsFrom = query<{ appNo: number; start: string; uptos: number[] }, GramRow>(
   'search.listGramsFrom',
-  gramsWhere(`g.gram >= :start and g.gram < :start || U&'\\+10FFFF'`),
+  gramsFrom(`
+    select gram, upto_id, ordinals from search_grams
+    where app_no = :appNo and gram >= :start and gram < :start || U&'\\+10FFFF'
+      and upto_id = any(:uptos::bigint[])`),
 )
 
 /** Blocks of ids: the nth of `blocks` in the nth of `uptos`. */
@@ -76,8 +86,11 @@ export const listIds = query<
   { upto_id: number; version: number; block: number; ids: Buffer }
 >(
   'search.listIds',
-  `select s.upto_id, s.version, i.block, i.ids
-   from unnest(:uptos::bigint[], :blocks::int[]) as b (upto_id, block)
-     join search_segments s on s.app_no = :appNo and s.upto_id = b.upto_id
-     join search_ids i on i.app_no = :appNo and i.upto_id = b.upto_id and i.block = b.block`,
+  `select found.upto_id, found.version, found.block, found.ids
+   from unnest(:uptos::bigint[], :blocks::int[]) as wanted (upto_id, block) cross join lateral (
+     select s.upto_id, s.version, i.block, i.ids
+     from search_segments s join search_ids i on i.app_no = s.app_no and i.upto_id = s.upto_id
+     where s.app_no = :appNo and s.upto_id = wanted.upto_id and i.block = wanted.block
+     offset 0
+   ) found`,
 )

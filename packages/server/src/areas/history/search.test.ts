@@ -5,6 +5,9 @@ import { type TestApp, useServer } from '../../../test/kit.ts'
 import { holdLock } from '../../../test/locks.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
+import { fillApp } from '../../fill/fill.ts'
+import { messages } from '../../fill/messages.ts'
+import { users } from '../../fill/users.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { conditionsOf } from './filter.ts'
 import { Indexer, type Limits } from './indexing.ts'
@@ -316,6 +319,15 @@ suite('a message below the search horizon', () => {
     await held.close()
     await indexing
     assert.deepEqual((await find(app, { searchKey: 'last text' })).ids, [late])
+  })
+
+  test('is recorded if `loquat fill` adds it', async () => {
+    const filled = await server.newApp()
+    const quietly = { onProgress: () => {}, signal: new AbortController().signal }
+    await fillApp(filled, { kind: users, wanted: 10, ...quietly })
+    await run(filled, 'update apps set search_upto = $2 where app_no = $1', [2 ** 53 - 1])
+    await fillApp(filled, { kind: messages, wanted: 50, conversations: 5, ...quietly })
+    assert.equal(await changes(filled), 50)
   })
 
   test('is recorded only below it', async () => {
