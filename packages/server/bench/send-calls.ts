@@ -19,7 +19,7 @@ const CLOCK = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
 /** Whether this cell has the function. */
 export async function sendsTogether(client: pg.Client): Promise<boolean> {
-  const text = `select to_regprocedure('send_messages(bigint, json)') is not null as found`
+  const text = `select to_regproc('send_messages') is not null as found`
   const { rows } = await client.query<{ found: boolean }>(text)
   return rows[0]?.found ?? false
 }

@@ -1647,7 +1647,7 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.send_messages(p_clock bigint, p_messages json) RETURNS TABLE(n integer, id bigint, message text)
+CREATE FUNCTION public.send_messages(p_clock bigint, p_messages json, p_waits boolean DEFAULT false) RETURNS TABLE(n integer, id bigint, message text)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
@@ -1666,6 +1666,12 @@ declare
   v_upto bigint;
 begin
   perform check_clock(p_clock);
+  if p_waits then
+    perform from json_to_record(p_messages->0) as i (app int, kind text, one text, other text)
+      join conversations h
+        on h.app_no = i.app and h.kind = i.kind and h.one = i.one and h.other = i.other
+    for no key update of h;
+  end if;
   select array_agg(locked.n), array_agg(distinct locked.app) into v_locked, v_apps from (
     select i.n, i.app from json_to_recordset(p_messages) as i (n int, app int, kind text, one text, other text)
       join conversations h

@@ -127,6 +127,7 @@ async function sendTogether(app: TestApp, messages: Sending[]) {
   const sent = await insertMessages.many(app.cell.db, {
     clock: Date.now(),
     messages: JSON.stringify(items),
+    waits: false,
   })
   const outcomes: Outcome[] = []
   for (const { n, id } of sent) outcomes[n] = { id, fresh: true }

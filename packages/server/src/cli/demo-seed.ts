@@ -22,7 +22,7 @@ export async function seedDemo(deps: Deps, app: ServedApp): Promise<void> {
     { from, text, reactions = {}, replies = [] }: Line,
     to?: string,
   ) => {
-    const answer = await sendMessage(as(from), {
+    const answer = await sendMessage(deps, as(from), {
       ...counterpartOf(talk, from),
       data: { text },
       ...(to !== undefined && { parentMessageId: to }),

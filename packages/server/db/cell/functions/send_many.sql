@@ -1,9 +1,9 @@
 -- Sending many messages in one call and a handful of statements.
 --
--- Locks: heads, without waiting for any; inbox; idempotency and muids in the order of their keys; event_bodies. Nothing
--- here waits while another transaction waits for one of these heads, except for a request with the same idempotency
--- key or muid, which PostgreSQL ends as a deadlock or a duplicate. Then nothing is stored, and the caller sends the
--- messages one by one.
+-- Locks: heads, without waiting for any unless there is only one; inbox; idempotency and muids in the order of their
+-- keys; event_bodies. Nothing here waits while another transaction waits for one of these heads, except for a request
+-- with the same idempotency key or muid, which PostgreSQL ends as a deadlock or a duplicate. Then nothing is stored,
+-- and the caller sends the messages one by one.
 
 /*
  * Sends those of these messages that need nothing but what every send needs, and returns their ids and records. It
@@ -14,12 +14,13 @@
  *   - messages with an idempotency key or muid that is known.
  *
  * p_messages: a JSON array of messages, which are no replies and quotes, mention nobody and update the conversation.
+ * p_waits: whether to wait for the head. All messages are of one conversation then.
  * `n` is the place of a message in this call. `one` and `other` name its conversation as its head does.
  *
  * All lookups are nested loops over indexes: with the planner's guess for the size of a JSON array, and tables that
  * were empty when it planned, others would look cheaper.
  */
-create or replace function send_messages(p_clock bigint, p_messages json)
+create or replace function send_messages(p_clock bigint, p_messages json, p_waits boolean default false)
 returns table (n int, id bigint, message text)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -39,6 +40,12 @@ declare
   v_upto bigint;
 begin
   perform check_clock(p_clock);
+  if p_waits then
+    perform from json_to_record(p_messages->0) as i (app int, kind text, one text, other text)
+      join conversations h
+        on h.app_no = i.app and h.kind = i.kind and h.one = i.one and h.other = i.other
+    for no key update of h;
+  end if;
   select array_agg(locked.n), array_agg(distinct locked.app) into v_locked, v_apps from (
     select i.n, i.app from json_to_recordset(p_messages) as i (n int, app int, kind text, one text, other text)
       join conversations h

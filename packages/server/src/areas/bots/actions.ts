@@ -37,11 +37,12 @@ export function deleteBot(deps: Deps, actor: Actor, uid: string, permanent: bool
 
 /** Sends a message with the bot as its sender. Returns the answer's body as JSON. */
 export async function sendBotMessage(
+  deps: Deps,
   actor: Actor,
   uid: string,
   message: NewMessage,
 ): Promise<string> {
-  return sendMessage(await asBot(actor, uid), message)
+  return sendMessage(deps, await asBot(actor, uid), message)
 }
 
 /** The actor that acts on behalf of a bot. */

@@ -98,6 +98,6 @@ export const botRoutes =
         },
       },
       async ({ actor, params, body }, reply) =>
-        sendJson(reply, await sendBotMessage(actor, params.uid, body)),
+        sendJson(reply, await sendBotMessage(deps, actor, params.uid, body)),
     )
   }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readBatches } from '../../../bench/metrics.ts'
+import { type TestApp, useServer } from '../../../test/kit.ts'
+import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { seeded } from '../../../test/seed.ts'
 import { until } from '../../../test/until.ts'
 import { drawFrom } from '../../fill/names.ts'
-import { type Batched, Batches, type BatchesOptions, BUSY } from './batches.ts'
+import { verify } from '../../verify/verify.ts'
+import { type Batched, Batches, type BatchesOptions, LEFT_OUT } from './batches.ts'
 
 interface Item extends Batched {
   id: string
@@ -12,9 +16,9 @@ interface Item extends Batched {
 
 interface Call {
   ids: string[]
-  patient: boolean
-  /** Answers the call: every item gets its own id, except those that are listed as busy. */
-  end(...busy: string[]): Promise<void>
+  how: 'all' | 'patient' | 'one'
+  /** Answers the call: every item gets its own id, except those that it leaves out. */
+  end(...leftOut: string[]): Promise<void>
   fail(error: Error): Promise<void>
 }
 
@@ -26,6 +30,9 @@ const item = (id: string, more: Partial<Item> = {}): Item => ({
   ...more,
 })
 
+/** Fields of messages of one conversation. */
+const talk = { conversation: 'talk' }
+
 const items = (count: number, prefix: string, more: Partial<Item> = {}) =>
   Array.from({ length: count }, (_, n) => item(`${prefix}${n}`, more))
 
@@ -36,21 +43,23 @@ const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediat
 function start() {
   const calls: Call[] = []
   const outcomes: string[] = []
+  function run(sent: Item[], how: Call['how']): Promise<(string | typeof LEFT_OUT)[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<(string | typeof LEFT_OUT)[]>()
+    const ids = sent.map(({ id }) => id)
+    const end = (...leftOut: string[]) => {
+      resolve(ids.map((id) => (leftOut.includes(id) ? LEFT_OUT : id)))
+      return turn()
+    }
+    const fail = (error: Error) => {
+      reject(error)
+      return turn()
+    }
+    calls.push({ ids, how, end, fail })
+    return promise
+  }
   const options: BatchesOptions<Item, string> = {
-    run(sent, patient) {
-      const { promise, resolve, reject } = Promise.withResolvers<(string | typeof BUSY)[]>()
-      const ids = sent.map(({ id }) => id)
-      const end = (...busy: string[]) => {
-        resolve(ids.map((id) => (busy.includes(id) ? BUSY : id)))
-        return turn()
-      }
-      const fail = (error: Error) => {
-        reject(error)
-        return turn()
-      }
-      calls.push({ ids, patient, end, fail })
-      return promise
-    },
+    runAll: (sent, patient) => run(sent, patient ? 'patient' : 'all'),
+    runOne: async (sent) => (await run([sent], 'one'))[0] as string,
     isRolledBack: (error) => error === ROLLED_BACK,
     overloaded: () => new Error('overloaded'),
     patienceMs: 600_000,
@@ -173,8 +182,6 @@ suite('fairness', () => {
 })
 
 suite('a conversation', () => {
-  const talk = { conversation: 'talk' }
-
   test('is in one call only, in order', async () => {
     const { send, calls, idsOf } = start()
     await send(item('1', talk))
@@ -192,7 +199,7 @@ suite('a conversation', () => {
     assert.deepEqual(idsOf(), [['1'], ['2']])
   })
 
-  test('that is locked gets a call that waits, and holds back nobody', async () => {
+  test('that is left out is sent beside the calls, and holds back nobody', async () => {
     const { send, occupy, calls, outcomes, idsOf } = start()
     const [first] = await occupy()
     await send(item('1', talk), item('a'), item('2', talk))
@@ -202,8 +209,8 @@ suite('a conversation', () => {
     await send(item('c'))
     assert.deepEqual(idsOf(), [['1', 'a', '2'], ['1', '2'], ['b']])
     assert.deepEqual(
-      calls.map(({ patient }) => patient),
-      [false, true, false],
+      calls.map(({ how }) => how),
+      ['all', 'patient', 'all'],
     )
     await calls[2]?.end()
     assert.deepEqual(idsOf().at(-1), ['c'])
@@ -213,23 +220,46 @@ suite('a conversation', () => {
     assert.deepEqual(outcomes, ['x', 'a', 'b', '1', '2', 'c'])
   })
 
-  test('that is locked waits in at most two calls of its app, and four in all', async () => {
-    const { send, calls, idsOf } = start()
-    for (const app of [1, 2, 3]) {
-      for (const n of [1, 2, 3]) {
-        await send(item(`${app}-${n}`, { app }))
-        const call = calls.at(-1)
-        assert.equal(call?.patient, false)
-        await call.end(`${app}-${n}`)
-      }
+  test('that is left out again is sent message by message, each with its own error', async () => {
+    const { send, occupy, calls, outcomes } = start()
+    const [first] = await occupy()
+    await send(item('1', talk), item('2', talk), item('3', talk))
+    await first.end()
+    await calls[0]?.end('1', '2', '3')
+    await calls[1]?.end('1', '3')
+    await calls[2]?.fail(new Error('refused'))
+    await calls[3]?.end()
+    assert.deepEqual(
+      calls.map(({ how, ids }) => [how, ...ids]),
+      [
+        ['all', '1', '2', '3'],
+        ['patient', '1', '2', '3'],
+        ['one', '1'],
+        ['one', '3'],
+      ],
+    )
+    assert.deepEqual(outcomes, ['x', '2', '1: refused', '3'])
+  })
+
+  test('that is left out takes one of eight lanes, of which an app has four', async () => {
+    const { send, calls } = start()
+    const leaveOut = async (id: string, app: number) => {
+      await send(item(id, { app }))
+      const call = calls.at(-1)
+      assert.deepEqual([call?.how, call?.ids], ['all', [id]])
+      await call?.end(id)
     }
-    const patient = () => calls.filter((call) => call.patient).map(({ ids }) => ids[0])
-    assert.deepEqual(patient(), ['1-1', '1-2', '2-1', '2-2'])
-    await calls.find(({ ids, patient }) => patient && ids[0] === '1-1')?.end()
-    assert.deepEqual(patient().slice(4), ['1-3'])
-    await calls.find(({ ids, patient }) => patient && ids[0] === '2-1')?.end()
-    assert.deepEqual(patient().slice(5), ['2-3'])
-    assert.equal(idsOf().length, 9 + 6)
+    for (const app of [1, 2, 3]) {
+      for (const n of [1, 2, 3, 4, 5]) await leaveOut(`${app}-${n}`, app)
+    }
+    const lanes = () => calls.filter(({ how }) => how === 'one').map(({ ids }) => ids[0])
+    const end = (id: string) => calls.find(({ how, ids }) => how === 'one' && ids[0] === id)?.end()
+    const full = ['1-1', '1-2', '1-3', '1-4', '2-1', '2-2', '2-3', '2-4']
+    assert.deepEqual(lanes(), full)
+    await end('1-1')
+    assert.deepEqual(lanes(), [...full, '1-5'])
+    await end('1-2')
+    assert.deepEqual(lanes(), [...full, '1-5', '3-1'])
   })
 })
 
@@ -251,7 +281,6 @@ suite('a key', () => {
 
   test('in use lets no later message of the conversation overtake', async () => {
     const { send, calls, idsOf } = start()
-    const talk = { conversation: 'talk' }
     await send(item('a', key))
     await send(item('1', { ...talk, ...key }), item('2', talk))
     assert.deepEqual(idsOf(), [['a']])
@@ -267,13 +296,26 @@ suite('a call that fails', () => {
     await send(item('a'), item('bad', { keys: ['k'] }), item('c'))
     await first.end()
     await calls[0]?.fail(ROLLED_BACK)
-    await calls[1]?.end()
     await calls[2]?.fail(ROLLED_BACK)
+    await calls[1]?.end()
     await calls[3]?.end()
     assert.deepEqual(idsOf(), [['a', 'bad', 'c'], ['a'], ['bad'], ['c']])
-    assert.deepEqual(outcomes, ['x', 'a', 'bad: rolled back', 'c'])
+    assert.deepEqual(outcomes, ['x', 'bad: rolled back', 'a', 'c'])
     await send(item('d', { keys: ['k'] }))
     assert.deepEqual(idsOf().at(-1), ['d'])
+  })
+
+  test('and stored nothing is run again conversation by conversation, in order', async () => {
+    const { send, occupy, calls, idsOf } = start()
+    const [first] = await occupy()
+    await send(item('1', talk), item('2', talk), item('a'))
+    await send(item('3', talk))
+    await first.end()
+    await calls[0]?.fail(ROLLED_BACK)
+    await calls[1]?.fail(ROLLED_BACK)
+    assert.deepEqual(idsOf(), [['1', 'a', '2', '3'], ['1', '2', '3'], ['a'], ['1']])
+    await calls[3]?.end()
+    assert.deepEqual(idsOf().at(-1), ['2'])
   })
 
   test('with an unknown outcome is never run again', async () => {
@@ -287,27 +329,15 @@ suite('a call that fails', () => {
     assert.deepEqual(outcomes.slice(2), ['a: connection terminated', 'b: connection terminated'])
   })
 
-  test('keeps the order if a message meets a lock when it is run again', async () => {
-    const { send, occupy, calls, idsOf } = start()
-    const [first] = await occupy()
-    const talk = { conversation: 'talk' }
-    await send(item('1', talk), item('2', talk), item('a'))
-    await first.end()
-    await calls[0]?.fail(ROLLED_BACK)
-    await calls[1]?.end('1')
-    await calls[2]?.end()
-    assert.deepEqual(idsOf(), [['1', 'a', '2'], ['1'], ['a'], ['1', '2']])
-    assert.equal(calls[3]?.patient, true)
-  })
-
   test('or answers too little fails for the messages without a result', async () => {
     const batches = new Batches<Item, string>({
-      run: async () => [],
+      runAll: async () => [],
+      runOne: async () => '',
       isRolledBack: () => false,
       overloaded: () => new Error('overloaded'),
       patienceMs: 600_000,
     })
-    await assert.rejects(batches.send(item('a')), /no result/)
+    await assert.rejects(batches.send(item('a')), /too few results/)
   })
 })
 
@@ -327,11 +357,11 @@ test('a message that waited too long is not sent', async () => {
 test('a message that waited too long is not sent again after a call failed', async () => {
   const { send, options, calls, outcomes } = start()
   options.patienceMs = 50
-  await send(item('a'), item('b'))
+  await send(item('1', talk), item('2', talk), item('a'))
   await sleep(60) // the time itself is what is tested
   await calls[0]?.fail(ROLLED_BACK)
   assert.ok(calls.length <= 1)
-  assert.deepEqual(outcomes, ['a: overloaded', 'b: overloaded'])
+  assert.deepEqual(outcomes.sort(), ['1: overloaded', '2: overloaded', 'a: overloaded'])
 })
 
 test('random histories lose, repeat and reorder nothing', async () => {
@@ -340,7 +370,7 @@ test('random histories lose, repeat and reorder nothing', async () => {
     const stored = new Map<string, number[]>()
     const underWay = {
       calls: 0,
-      patient: 0,
+      lanes: 0,
       conversations: new Set<string>(),
       keys: new Set<string>(),
     }
@@ -348,38 +378,42 @@ test('random histories lose, repeat and reorder nothing', async () => {
     const turns = async () => {
       for (let n = below(4); n > 0; n--) await turn()
     }
+    /** The database: it stores what it is given, unless it is rejected, locked or cut off. */
+    async function run(sent: Item[], how: Call['how']): Promise<(string | typeof LEFT_OUT)[]> {
+      const conversations = new Set(sent.map(nameOf))
+      const keys = sent.flatMap((one) => one.keys)
+      const kind = how === 'all' ? 'calls' : 'lanes'
+      underWay[kind]++
+      assert.ok(sent.length > 0 && sent.length <= 64)
+      assert.ok(underWay.calls <= 2 && underWay.lanes <= 8)
+      assert.ok(how === 'all' || conversations.size === 1)
+      assert.ok(underWay.conversations.isDisjointFrom(conversations))
+      assert.ok(underWay.keys.isDisjointFrom(new Set(keys)) && new Set(keys).size === keys.length)
+      for (const name of conversations) underWay.conversations.add(name)
+      for (const key of keys) underWay.keys.add(key)
+      await turns()
+      for (const name of conversations) underWay.conversations.delete(name)
+      for (const key of keys) underWay.keys.delete(key)
+      underWay[kind]--
+      if (sent.some(({ id }) => id.endsWith('bad'))) throw ROLLED_BACK
+      const fate = below(20)
+      if (fate === 0) throw ROLLED_BACK
+      if (fate === 1) throw CUT_OFF
+      const leaves = { all: 5, patient: 3, one: 0 }[how]
+      const locked = new Set([...conversations].filter(() => leaves > 0 && below(leaves) === 0))
+      const results = sent.map((one) => {
+        if (locked.has(nameOf(one))) return LEFT_OUT
+        const name = nameOf(one)
+        stored.set(name, [...(stored.get(name) ?? []), Number.parseInt(one.id, 10)])
+        return one.id
+      })
+      // The answer of a call that was committed can get lost too.
+      if (fate === 2) throw CUT_OFF
+      return results
+    }
     const batches = new Batches<Item, string>({
-      async run(sent, patient) {
-        const conversations = new Set(sent.map(nameOf))
-        const keys = sent.flatMap((one) => one.keys)
-        assert.ok(sent.length <= 64)
-        assert.ok(patient ? ++underWay.patient <= 4 : ++underWay.calls <= 2)
-        assert.ok(!patient || conversations.size === 1)
-        assert.ok(underWay.conversations.isDisjointFrom(conversations))
-        assert.ok(underWay.keys.isDisjointFrom(new Set(keys)) && new Set(keys).size === keys.length)
-        for (const name of conversations) underWay.conversations.add(name)
-        for (const key of keys) underWay.keys.add(key)
-        await turns()
-        for (const name of conversations) underWay.conversations.delete(name)
-        for (const key of keys) underWay.keys.delete(key)
-        if (patient) underWay.patient--
-        else underWay.calls--
-        if (sent.some(({ id }) => id.endsWith('bad'))) throw ROLLED_BACK
-        const store = (one: Item) =>
-          stored.set(nameOf(one), [...(stored.get(nameOf(one)) ?? []), Number.parseInt(one.id, 10)])
-        const fate = below(20)
-        if (fate === 0) throw ROLLED_BACK
-        if (fate === 1) throw CUT_OFF
-        const locked = new Set([...conversations].filter(() => !patient && below(5) === 0))
-        const results = sent.map((one) => {
-          if (locked.has(nameOf(one))) return BUSY
-          store(one)
-          return one.id
-        })
-        // The answer of a call that was committed can get lost too.
-        if (fate === 2) throw CUT_OFF
-        return results
-      },
+      runAll: (sent, patient) => run(sent, patient ? 'patient' : 'all'),
+      runOne: async (sent) => (await run([sent], 'one'))[0] as string,
       isRolledBack: (error) => error === ROLLED_BACK,
       overloaded: () => new Error('overloaded'),
       patienceMs: 600_000,
@@ -417,4 +451,124 @@ test('random histories lose, repeat and reorder nothing', async () => {
       )
     }
   }
+})
+
+suite('sends that arrive together', () => {
+  const server = useServer()
+  const run = async (app: TestApp, text: string) =>
+    (await app.cell.db.query({ name: '', text, values: [] })).rows
+
+  const lockTalk = (app: TestApp) =>
+    holdLock(
+      app,
+      `select from conversations where app_no = $1 and one = 'amira' and other = 'ben' for update`,
+      [app.no],
+    )
+
+  const say = (app: TestApp, receiver: string, text: string) =>
+    app.as('amira').call('POST', '/v3/messages', {
+      body: { receiver, receiverType: 'user', data: { text } },
+    })
+
+  async function batchSizes() {
+    const { internalPort } = server.service
+    const page = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text()
+    assert.match(page, /^loquat_send_queue\{cell="us-1"\} \d+/m)
+    return readBatches(page) ?? { messages: 0, calls: 0 }
+  }
+
+  test('share calls, and each gets its own answer', async () => {
+    const app = await server.newApp()
+    const uids = Array.from({ length: 20 }, (_, n) => `u${n}`)
+    await app.users(...uids)
+    const before = await batchSizes()
+    const texts = Array.from({ length: 200 }, (_, n) => `text ${n}`)
+    const sent = await Promise.all(
+      texts.map((text, n) => {
+        const [from = '', to = ''] = [uids[n % 20], uids[(n + 1 + (n % 7)) % 20]]
+        return app.as(from).sendText(to, text)
+      }),
+    )
+    assert.deepEqual(
+      sent.map(({ data }) => data.text),
+      texts,
+    )
+    assert.equal(new Set(sent.map(({ id }) => id)).size, 200)
+    const after = await batchSizes()
+    assert.equal(after.messages - before.messages, 200)
+    assert.ok(after.calls - before.calls < 200, 'no call had several messages')
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('fail alone if the database cannot store one of them', async () => {
+    const app = await server.newApp()
+    await app.users('amira', ...Array.from({ length: 30 }, (_, n) => `u${n}`))
+    await run(
+      app,
+      `create function poison() returns trigger language plpgsql as $$ begin
+         raise exception 'poison'; end $$;
+       create trigger poison before insert on messages for each row
+       when (new.app_no = ${app.no} and new.data->>'text' = 'poison') execute function poison()`,
+    )
+    try {
+      const sending = Array.from({ length: 30 }, (_, n) =>
+        say(app, `u${n}`, n % 10 === 5 ? 'poison' : 'fine'),
+      )
+      const statuses = (await Promise.all(sending)).map(({ status }) => status)
+      assert.deepEqual(
+        statuses,
+        statuses.map((_, n) => (n % 10 === 5 ? 500 : 200)),
+      )
+    } finally {
+      await run(app, 'drop trigger poison on messages; drop function poison')
+    }
+    const [{ count } = {}] = await run(
+      app,
+      `select count(*)::int from messages where app_no = ${app.no}`,
+    )
+    assert.equal(count, 27)
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('do not wait for a conversation that is locked', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben', 'carla')
+    await app.as('amira').sendText('ben', 'first')
+    const held = await lockTalk(app)
+    const waiting = Promise.all(['1', '2', '3'].map((text) => say(app, 'ben', text)))
+    await whileWaiting(held, waiting, async () => {
+      for (const text of ['a', 'b', 'c']) {
+        assert.equal((await say(app, 'carla', text)).status, 200)
+      }
+    })
+    assert.deepEqual(
+      (await waiting).map(({ status }) => status),
+      [200, 200, 200],
+    )
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('are not sent again if the connection breaks', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    await app.as('amira').sendText('ben', 'first')
+    const held = await lockTalk(app)
+    const lost = say(app, 'ben', 'lost')
+    await until('it waits', async () => (await held.waiting()) > 0)
+    await run(
+      app,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%send_message%'`,
+    )
+    const { status, body } = await lost
+    assert.deepEqual([status, body.error.code], [503, 'ERR_MISSION_FAILED'])
+    await held.release()
+    await held.close()
+    await app.as('amira').sendText('ben', 'next')
+    const [{ texts } = {}] = await run(
+      app,
+      `select array_agg(data->>'text' order by id) as texts from messages where app_no = ${app.no}`,
+    )
+    assert.deepEqual(texts, ['first', 'next'])
+  })
 })

@@ -6,12 +6,12 @@ const BYTES = 1_000_000
 const CALLS = 2
 /** Messages that wait for a call. Apps share this number. */
 const QUEUE = 4_096
-/** Calls that may wait for locked conversations, in all and of one app. */
-const PATIENT_CALLS = 4
-const PATIENT_CALLS_PER_APP = 2
+/** Conversations whose messages are sent beside the two calls, in all and of one app. */
+const LANES = 8
+const LANES_PER_APP = 4
 
-/** The result of a message whose conversation is locked by another transaction. */
-export const BUSY = Symbol('busy')
+/** The result of a message that a call left out. */
+export const LEFT_OUT = Symbol('left out')
 
 /** What decides which messages may share a call. */
 export interface Batched {
@@ -25,11 +25,14 @@ export interface Batched {
 
 export interface BatchesOptions<T, R> {
   /**
-   * Sends these messages in one transaction. Returns a result for each, in the same order. Only a call that isn't
-   * `patient` may return `BUSY`, for messages that it left out.
+   * Sends these messages in one transaction and returns a result for each. It leaves out those that need a closer
+   * look, and those of conversations that another transaction has locked. If it is `patient`, all messages are of one
+   * conversation, and it waits for the lock.
    */
-  run(items: T[], patient: boolean): Promise<(R | typeof BUSY)[]>
-  /** Whether this error of `run` says that nothing was stored. Otherwise the outcome is unknown. */
+  runAll(items: T[], patient: boolean): Promise<(R | typeof LEFT_OUT)[]>
+  /** Sends one message of any kind, and waits for what it has to wait for. */
+  runOne(item: T): Promise<R>
+  /** Whether this error of `runAll` says that nothing was stored. Otherwise the outcome is unknown. */
   isRolledBack(error: unknown): boolean
   /** The error for a message that waited too long, or for which there is no room. */
   overloaded(): Error
@@ -49,9 +52,9 @@ interface Conversation<T, R> {
   app: number
   name: string
   queued: Entry<T, R>[]
-  /** Messages that met a lock. They go before the queued ones. */
-  busy: Entry<T, R>[]
-  /** While a call has messages of it, or some are busy, the queued ones wait. */
+  /** Messages that a call left out. They go before the queued ones. */
+  leftOut: Entry<T, R>[]
+  /** While a call has messages of it, or left some out, the queued ones wait. */
   held: boolean
 }
 
@@ -60,8 +63,8 @@ interface Conversation<T, R> {
  * later go out together when a call ends. There is no timer.
  *
  * Each call takes from all apps in turn, and from the conversations of an app in turn, so that no app can push the
- * messages of another one back. A conversation that another transaction has locked gets a call of its own that waits
- * for the lock, beside the two.
+ * messages of another one back. Messages that a call leaves out, because their conversation is locked or because they
+ * need a closer look, are sent beside the two calls, so that nobody waits for them but their own conversation.
  *
  * If a call fails and nothing was stored, its messages are sent one by one, so that a message that can't be stored
  * fails alone. If the outcome is unknown, the callers get the error: sending again could store a message twice.
@@ -73,12 +76,12 @@ export class Batches<T extends Batched, R> {
   readonly #ready = new Map<number, Set<Conversation<T, R>>>()
   /** How many messages of each app are queued. */
   readonly #queued = new Map<number, number>()
-  /** The keys of messages that are under way or busy. */
+  /** The keys of messages that are under way or left out. */
   readonly #keys = new Set<string>()
-  /** The conversations with busy messages, oldest first. */
-  #locked: Conversation<T, R>[] = []
-  /** The app of each patient call that is under way. */
-  readonly #patient: number[] = []
+  /** The conversations with messages that were left out and wait for a lane, oldest first. */
+  #leftOut: Conversation<T, R>[] = []
+  /** The app of each lane in use. */
+  readonly #lanes: number[] = []
   #calls = 0
   #scheduled = false
 
@@ -113,7 +116,7 @@ export class Batches<T extends Batched, R> {
     const id = `${app} ${name}`
     const known = this.#conversations.get(id)
     if (known) return known
-    const conversation = { app, name: id, queued: [], busy: [], held: false }
+    const conversation = { app, name: id, queued: [], leftOut: [], held: false }
     this.#conversations.set(id, conversation)
     return conversation
   }
@@ -201,37 +204,31 @@ export class Batches<T extends Batched, R> {
     return false
   }
 
-  /** Sends these messages and settles each, unless it is busy. Never fails. */
+  /** Sends these messages in one call. Settles each that isn't left out, and never fails. */
   async #call(entries: Entry<T, R>[], patient: boolean): Promise<void> {
     if (entries.length === 0) return
+    const { runAll, isRolledBack } = this.#options
     try {
       const items = entries.map(({ item }) => item)
-      const results = await this.#options.run(items, patient)
-      for (const [n, entry] of entries.entries()) this.#settle(entry, results[n], patient)
+      const results = await runAll(items, patient)
+      for (const [n, entry] of entries.entries()) this.#settle(entry, results[n])
     } catch (error) {
-      const again = entries.length > 1 && this.#options.isRolledBack(error)
-      if (again) await this.#callSingly(entries, patient)
-      else for (const entry of entries) this.#reject(entry, error)
+      for (const entry of entries) {
+        if (isRolledBack(error)) entry.conversation.leftOut.push(entry)
+        else this.#reject(entry, error)
+      }
     }
   }
 
-  async #callSingly(entries: Entry<T, R>[], patient: boolean): Promise<void> {
-    for (const entry of entries) {
-      const { busy } = entry.conversation
-      // It must not overtake an earlier message of its conversation.
-      if (busy.length > 0) busy.push(entry)
-      else if (this.#isInTime(entry)) await this.#call([entry], patient)
-    }
+  #settle(entry: Entry<T, R>, result: R | typeof LEFT_OUT | undefined): void {
+    if (result === LEFT_OUT) entry.conversation.leftOut.push(entry)
+    else if (result === undefined) this.#reject(entry, new Error('a call returned too few results'))
+    else this.#resolve(entry, result)
   }
 
-  #settle(entry: Entry<T, R>, result: R | typeof BUSY | undefined, patient: boolean): void {
-    if (result === BUSY && !patient) entry.conversation.busy.push(entry)
-    else if (result === undefined || result === BUSY) {
-      this.#reject(entry, new Error('a call returned no result for a message'))
-    } else {
-      this.#freeKeys(entry)
-      entry.resolve(result)
-    }
+  #resolve(entry: Entry<T, R>, result: R): void {
+    this.#freeKeys(entry)
+    entry.resolve(result)
   }
 
   #reject(entry: Entry<T, R>, error: unknown): void {
@@ -246,26 +243,46 @@ export class Batches<T extends Batched, R> {
   /** After a call: the next messages of its conversations may go out. */
   #release(conversations: Iterable<Conversation<T, R>>): void {
     for (const conversation of new Set(conversations)) {
-      conversation.held = conversation.busy.length > 0
-      if (conversation.held) this.#locked.push(conversation)
+      conversation.held = conversation.leftOut.length > 0
+      if (conversation.held) this.#leftOut.push(conversation)
       else if (conversation.queued.length > 0) this.#makeReady(conversation)
       else this.#forget(conversation)
     }
-    this.#locked = this.#locked.filter((conversation) => !this.#startPatientCall(conversation))
+    this.#leftOut = this.#leftOut.filter((conversation) => !this.#startLane(conversation))
     this.#startCalls()
   }
 
-  /** Sends the busy messages of a conversation, if one more call may wait. */
-  #startPatientCall(conversation: Conversation<T, R>): boolean {
-    const { app, busy } = conversation
-    const ofApp = this.#patient.filter((other) => other === app).length
-    if (this.#patient.length >= PATIENT_CALLS || ofApp >= PATIENT_CALLS_PER_APP) return false
-    this.#patient.push(app)
-    const entries = busy.splice(0).filter((entry) => this.#isInTime(entry))
-    void this.#call(entries, true).then(() => {
-      this.#patient.splice(this.#patient.indexOf(app), 1)
+  /** Sends the messages of a conversation that were left out, if a lane is free. */
+  #startLane(conversation: Conversation<T, R>): boolean {
+    const { app } = conversation
+    const ofApp = this.#lanes.filter((other) => other === app).length
+    if (this.#lanes.length >= LANES || ofApp >= LANES_PER_APP) return false
+    this.#lanes.push(app)
+    void this.#sendLeftOut(conversation).then(() => {
+      this.#lanes.splice(this.#lanes.indexOf(app), 1)
       this.#release([conversation])
     })
     return true
+  }
+
+  /** Several are sent together once more, in a call that waits for the lock. Those left out again are sent singly. */
+  async #sendLeftOut({ leftOut }: Conversation<T, R>): Promise<void> {
+    if (leftOut.length > 1) {
+      await this.#call(
+        leftOut.splice(0).filter((entry) => this.#isInTime(entry)),
+        true,
+      )
+    }
+    for (const entry of leftOut.splice(0)) {
+      if (this.#isInTime(entry)) await this.#callOne(entry)
+    }
+  }
+
+  async #callOne(entry: Entry<T, R>): Promise<void> {
+    try {
+      this.#resolve(entry, await this.#options.runOne(entry.item))
+    } catch (error) {
+      this.#reject(entry, error)
+    }
   }
 }

@@ -27,8 +27,13 @@ export interface SendParams extends Record<string, unknown> {
   shows: boolean
 }
 
-/** `message` is the record as JSON, or null if the message was sent before. */
-export const insertMessage = query<SendParams, { message_id: number; message: string | null }>(
+export interface SentRow {
+  message_id: number
+  /** The record as JSON, or null if the message was sent before. */
+  message: string | null
+}
+
+export const insertMessage = query<SendParams, SentRow>(
   'messages.send',
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
@@ -58,11 +63,14 @@ export interface PlainMessage {
   hash: string | null
 }
 
-/** Sends those of `messages`, a JSON array of plain messages, that need no closer look. Others get no row. */
+/**
+ * Sends those of `messages`, a JSON array of plain messages, that need no closer look. Others get no row. With `waits`,
+ * it waits for locked conversations, of which there must be only one then.
+ */
 export const insertMessages = query<
-  { clock: number; messages: string },
+  { clock: number; messages: string; waits: boolean },
   { n: number; id: number; message: string }
->('messages.sendAll', 'select n, id, message from send_messages(:clock, :messages::json)')
+>('messages.sendAll', 'select n, id, message from send_messages(:clock, :messages::json, :waits)')
 
 export const removeMessageRow = query<
   { appNo: number; id: number; by: string; permanent: boolean },

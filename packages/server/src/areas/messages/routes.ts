@@ -19,6 +19,7 @@ import {
   SendAnswer,
 } from './schema.ts'
 import { sendMessage } from './send.actions.ts'
+import { addQueueGauge } from './send-batches.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -31,6 +32,7 @@ const tags = ['messages']
 export const messageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    addQueueGauge(deps)
     app.post(
       '/messages',
       {
@@ -44,7 +46,7 @@ export const messageRoutes =
           response: { 200: SendAnswer },
         },
       },
-      async ({ actor, body }, reply) => sendJson(reply, await sendMessage(actor, body)),
+      async ({ actor, body }, reply) => sendJson(reply, await sendMessage(deps, actor, body)),
     )
 
     app.get(

@@ -10,8 +10,9 @@ import { redactError } from '../../gate/redact.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { type Content, readContent } from './content.ts'
-import { insertMessage } from './queries.ts'
+import type { SendParams } from './queries.ts'
 import { type NewMessage, type SentToMany, TARGETS } from './schema.ts'
+import { isPlain, type SendDeps, sendAlone, sendTogether } from './send-batches.ts'
 
 interface Target {
   kind: ConversationKind
@@ -28,7 +29,11 @@ interface Draft extends Content {
 }
 
 /** Returns the answer's body as JSON: the database builds the record as text. */
-export async function sendMessage(actor: Actor, message: NewMessage): Promise<string> {
+export async function sendMessage(
+  deps: SendDeps,
+  actor: Actor,
+  message: NewMessage,
+): Promise<string> {
   const targets = targetsOf(message)
   if (targets.length === 0 && message.parentMessageId !== undefined) {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
@@ -46,9 +51,9 @@ export async function sendMessage(actor: Actor, message: NewMessage): Promise<st
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
   if (message.multipleReceivers) {
     await checkSender(actor)
-    return JSON.stringify({ data: await sendToMany(actor, draft, targets) })
+    return JSON.stringify({ data: await sendToMany({ deps, actor, draft }, targets) })
   }
-  return `{"data":${await sendTo(actor, draft, first)}}`
+  return `{"data":${await sendTo({ deps, actor, draft }, first)}}`
 }
 
 /** Whether it becomes the conversation's last message. */
@@ -95,28 +100,33 @@ function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): T
 
 const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
 
-/** One message is one call of one function. `item` tells several receivers of a call apart. */
+interface Sending {
+  deps: SendDeps
+  actor: Actor
+  draft: Draft
+}
+
+/** Sends a message to one receiver. `item` tells several receivers of a call apart. */
 async function sendTo(
-  actor: Actor,
-  { data, ...draft }: Draft,
+  { deps, actor, draft: { data, ...draft } }: Sending,
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const { db } = app.cell
-  const sent = await db
-    .call((once) =>
-      insertMessage.one(once, {
-        ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
-        ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
-        clock: Date.now(),
-        // A header can't contain a line break.
-        key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
-      }),
-    )
-    .catch(async (error) => {
-      throw await redactError(actor, error, { guid: kind === 'group' ? id : undefined })
-    })
+  const params: SendParams = {
+    ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
+    ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
+    clock: Date.now(),
+    // A header can't contain a line break.
+    key: retry ? [retry.key, item].filter(Boolean).join('\n') : null,
+  }
+  const sending = isPlain(params)
+    ? sendTogether(deps, app.cell, params)
+    : sendAlone(app.cell, params)
+  const sent = await sending.catch(async (error) => {
+    throw await redactError(actor, error, { guid: kind === 'group' ? id : undefined })
+  })
   if (sent.message !== null) return sent.message
   await checkSender(actor)
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
@@ -127,11 +137,11 @@ async function sendTo(
 }
 
 /** One transaction per receiver: an error for one doesn't affect the others. */
-async function sendToMany(actor: Actor, draft: Draft, targets: Target[]): Promise<SentToMany> {
-  await holdKey(actor)
+async function sendToMany(sending: Sending, targets: Target[]): Promise<SentToMany> {
+  await holdKey(sending.actor)
   const outcomes: [Target, Outcome][] = []
   for (const target of targets) {
-    outcomes.push([target, await outcomeOf(() => sendTo(actor, draft, target, nameOf(target)))])
+    outcomes.push([target, await outcomeOf(() => sendTo(sending, target, nameOf(target)))])
   }
   const of = (kind: ConversationKind) =>
     Object.fromEntries(

@@ -89,8 +89,12 @@ function startOf({ affix, updatedAt, id }: ThreadListQuery): { second: number; i
 }
 
 /** Sends a reply in the thread of a message. Returns the answer's body as JSON. */
-export const sendThreadReply = (actor: Actor, id: string, reply: NewReply): Promise<string> =>
-  sendMessage(actor, { ...reply, parentMessageId: id })
+export const sendThreadReply = (
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  reply: NewReply,
+): Promise<string> => sendMessage(deps, actor, { ...reply, parentMessageId: id })
 
 export const followThread = (deps: Deps, actor: Actor, id: string) =>
   setFollowing(deps, actor, id, true)

@@ -47,7 +47,7 @@ export const threadRoutes =
         },
       },
       async ({ actor, params, body }, reply) =>
-        sendJson(reply, await sendThreadReply(actor, params.id, body)),
+        sendJson(reply, await sendThreadReply(deps, actor, params.id, body)),
     )
 
     app.get(

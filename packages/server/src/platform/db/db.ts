@@ -68,6 +68,10 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
+/** Whether a statement failed because of this constraint. */
+export const violates = (error: unknown, constraint: string): boolean =>
+  error instanceof pg.DatabaseError && error.constraint === constraint
+
 const nameOf = ({ name, label = name }: Statement) => label
 
 /** The settings of all our connections, pooled or single. */
@@ -238,6 +242,16 @@ const DRIVER_AWAY =
 export function isDatabaseDown(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : SERVER_AWAY.test(state)
+}
+
+/**
+ * Whether PostgreSQL rejected the statement for what it does, so that nothing of it is stored and a part of it may
+ * succeed. Not so after a lost connection, whose outcome is unknown, nor after a timeout.
+ */
+export function isRejected(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state === undefined) return false
+  return state === DEADLOCK || state === SERIALIZATION_FAILURE || !SERVER_AWAY.test(state)
 }
 
 /** Whether the connection failed, not a statement. Its state is then unknown. */

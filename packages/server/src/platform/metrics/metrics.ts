@@ -15,6 +15,8 @@ export interface Metrics {
   events: Counter
   /** Adds a histogram of seconds. */
   times(name: string, description: string): Histogram
+  /** Adds a histogram of sizes, such as the items of a batch. */
+  sizes(name: string, description: string): Histogram
   /** Adds a gauge that is read on every scrape. */
   gauge(name: string, description: string, read: () => Readings | Promise<Readings>): void
   /** Serves the metrics in Prometheus' text format. */
@@ -22,6 +24,7 @@ export interface Metrics {
   close(): Promise<void>
 }
 
+const SIZES = [1, 2, 4, 8, 16, 32, 64]
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function openMetrics(): Metrics {
@@ -47,6 +50,11 @@ export function openMetrics(): Metrics {
       description: 'Events to which this process assigned positions, by cell.',
     }),
     times,
+    sizes: (name, description) =>
+      meter.createHistogram(name, {
+        description,
+        advice: { explicitBucketBoundaries: SIZES },
+      }),
     gauge(name, description, read) {
       meter.createObservableGauge(name, { description }).addCallback(async (result) => {
         for (const [value, attributes] of await read()) result.observe(value, attributes)

@@ -40,6 +40,16 @@ suite('traces', () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const traceparent = `00-${traceId}-b7ad6b7169203331-01`
     await app.call('GET', `/v3/apikeys/${app.authKey}`, { headers: { traceparent } })
+    await app.users('amira', 'ben')
+    const traces = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(32))
+    await Promise.all(
+      traces.map((trace) =>
+        app.as('amira').call('POST', '/v3/messages', {
+          body: { receiver: 'ben', receiverType: 'user', data: { text: 'Hi' } },
+          headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` },
+        }),
+      ),
+    )
     await service.drain() // sends what is left
 
     const request = spans.find((span) => span.name === 'getApiKey')
@@ -48,5 +58,9 @@ suite('traces', () => {
     const statement = spans.find((span) => span.name === 'apikeys.find')
     assert.equal(statement?.traceId, traceId)
     assert.equal(statement?.parentSpanId, request?.spanId)
+
+    // A call of several messages is a statement of each request.
+    const sends = spans.filter((span) => span.name === 'messages.sendAll')
+    assert.deepEqual(sends.map((span) => span.traceId).sort(), traces)
   })
 })

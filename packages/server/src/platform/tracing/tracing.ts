@@ -17,6 +17,8 @@ export interface Tracing {
   request(headers: Record<string, unknown>, next: () => void): Span | undefined
   /** Runs a statement in a span of its request. */
   statement<T>(name: string, run: () => Promise<T>): Promise<T>
+  /** Runs a statement that several requests share. Each of them has a span of its own for it. */
+  shared<T>(run: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -29,6 +31,7 @@ export function openTracing(url: string): Tracing {
         return undefined
       },
       statement: (_name, run) => run(),
+      shared: (run) => run(),
       close: async () => {},
     }
   }
@@ -54,6 +57,7 @@ export function openTracing(url: string): Tracing {
       const span = tracer.startSpan(name, {}, context)
       return run().finally(() => span.end())
     },
+    shared: (run) => current.exit(run),
     close: () => provider.shutdown(),
   }
 }
