@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { announce } from '../../server/src/platform/events/announce.ts'
 import { refused, type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
@@ -363,6 +364,51 @@ suite('a client', () => {
       if (what === 'read') assert.ok(shown.every(({ readAt }) => readAt))
     })
   }
+
+  test('shows a message that is older than others in its place, once', async (t) => {
+    const app = await newChat()
+    const { messages } = app.client.onBehalfOf('ben')
+    const ids: number[] = []
+    for (let nth = 0; nth < 60; nth++) {
+      const data = { text: `${nth}` }
+      const { id } = await messages.send({ receiver: 'amira', receiverType: 'user', data })
+      ids.push(Number(id))
+    }
+    /** Inserts a message right after another, as an import does. */
+    const insertAfter = async (nth: number, text: string) => {
+      const message = await app.client.messages.get(String(ids[nth]))
+      const id = Number(message.id) + 1
+      await app.cell.db.tx(async (tx) => {
+        const copy = `insert into messages (app_no, id, conversation, sender, category, type, data,
+            counts, shows, counted)
+          select app_no, $3, conversation, sender, category, type, $4, false, false, counted
+          from messages where app_no = $1 and id = $2 returning conversation`
+        const values = [app.no, ids[nth], id, JSON.stringify({ text })]
+        const { rows } = await tx.query<{ conversation: number }>({ name: '', text: copy, values })
+        const key = `conversation:${rows[0]?.conversation}`
+        const sent = { ...message, id: String(id), data: { ...message.data, text } }
+        await announce(tx, { appNo: app.no, type: 'message.sent', key, payload: { message: sent } })
+      })
+    }
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const room = amira.open(BEN)
+    await until('the room is loaded', () => amira.state.rooms[room]?.loading === false)
+    const arrived: unknown[] = []
+    amira.on('message.sent', ({ message }) => arrived.push(message.data.text))
+    const unread = unreadIn(amira, 'amira_user_ben')
+    await insertAfter(3, 'below')
+    await insertAfter(30, 'between')
+    await until('both events have arrived', () => arrived.length === 2)
+    await amira.settled()
+    assert.equal(textsIn(amira, room)?.[0], '10')
+    assert.equal(textsIn(amira, room)?.[21], 'between')
+    await amira.loadOlder(room)
+    const texts = Array.from({ length: 60 }, (_, nth) => `${nth}`)
+    texts.splice(31, 0, 'between')
+    texts.splice(4, 0, 'below')
+    assert.deepEqual(textsIn(amira, room), texts)
+    assert.equal(unreadIn(amira, 'amira_user_ben'), unread)
+  })
 
   test('keeps older pages through a reload', async (t) => {
     const app = await newChat()

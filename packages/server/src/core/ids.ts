@@ -17,7 +17,8 @@ const IDS_PER_SECOND = 4_000_000
 export const secondOf = (id: number) => Math.floor(id / IDS_PER_SECOND) + FIRST_SECOND
 
 /** When a message was sent. */
-export const timeOf = (id: number) => new Date((id / IDS_PER_SECOND + FIRST_SECOND) * 1000)
+export const timeOf = (id: number) =>
+  new Date(Math.floor(id / (IDS_PER_SECOND / 1000)) + FIRST_SECOND * 1000)
 
 /** The first id of a Unix second, or the nearest number that can be an id. */
 export const firstIdOf = (second: number) =>

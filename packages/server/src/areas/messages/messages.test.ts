@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ErrorCode } from '@loquat/protocol'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { firstIdOf, secondOf, timeOf } from '../../core/ids.ts'
+import { answerTo } from '../../platform/http/refusal.ts'
 import { verify } from '../../verify/verify.ts'
 import { storeSettings } from '../settings/actions.ts'
 
@@ -12,6 +14,55 @@ const say = (app: TestApp, sender: string, receiver: string, text = 'Hello', mor
   app.as(sender).call('POST', '/v3/messages', {
     body: { receiver, receiverType: 'user', data: { text }, ...more },
   })
+
+suite('the id of a message', () => {
+  test('is its time, in the database and here', async () => {
+    const app = await server.newApp()
+    const text = `select id, id_time(id) = at as exact, id_second(id) as second,
+        floor(extract(epoch from at) * 1000)::bigint as ms
+      from (select at, ((extract(epoch from at) - 1000000000) * 4000000)::bigint as id
+        from (select timestamptz '2001-09-09 01:46:40Z' + random() * interval '72 years' as at
+          from generate_series(1, 500)) times) ids`
+    type Row = { id: number; exact: boolean; second: number; ms: number }
+    const { rows } = await app.cell.db.query<Row>({ name: '', text, values: [] })
+    for (const { id, exact, second, ms } of rows) {
+      assert.ok(exact && Number.isSafeInteger(id))
+      assert.deepEqual([secondOf(id), Math.floor(ms / 1000)], [second, second])
+      assert.equal(timeOf(id).getTime(), ms)
+      assert.ok(firstIdOf(second) <= id && id < firstIdOf(second + 1))
+    }
+  })
+
+  test('is above the last one of the conversation, even if that is in the future', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b')
+    const { id, sentAt } = (await say(app, 'a', 'b')).body.data
+    assert.equal(secondOf(Number(id)), sentAt)
+    const ahead = Number(id) + 4_000_000 * 3600
+    await app.cell.db.query({
+      ...{ name: '', values: [app.no, ahead] },
+      text: 'update conversations set last_id = $2 where app_no = $1',
+    })
+    const later = (await say(app, 'b', 'a')).body.data
+    assert.deepEqual([later.id, later.sentAt], [String(ahead + 1), sentAt + 3600])
+    assert.deepEqual(await verify(app.cell, app.no), [])
+  })
+
+  test('is refused to a process whose clock is wrong', async () => {
+    const app = await server.newApp()
+    const check = async (clock: number) => {
+      const statement = { name: '', text: 'select check_clock($1)', values: [clock] }
+      await app.cell.db.query(statement)
+    }
+    await check(Date.now() - 30_000)
+    for (const apart of [-90_000, 90_000]) {
+      await assert.rejects(check(Date.now() + apart), (error) => {
+        assert.match(String(error), /clocks .* are \d+ seconds apart/)
+        return answerTo(error).code === 'ERR_MISSION_FAILED'
+      })
+    }
+  })
+})
 
 suite('sendMessage', () => {
   test('returns the record with both users as entities', async () => {

@@ -19,6 +19,7 @@ const getTally = query<{ id: number }, { n: number }>(
   'test.n',
   'select n from tally where id = :id',
 )
+const add = query<{ id: number }>('test.insert', 'insert into tally (id) values (:id)')
 const repeatable = query<typeof none>(
   'test.repeatable',
   'set transaction isolation level repeatable read',
@@ -48,6 +49,7 @@ async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '
     log: openLog('silent'),
     timings: metrics.statements,
     tracing: openTracing(''),
+    drawnKey: 'tally_pkey',
   })
   try {
     await work(db)
@@ -104,6 +106,21 @@ suite('db.tx', () => {
       })
       assert.equal(runs, 2)
       assert.deepEqual(await getTally.one(db, { id }), { n: 2 })
+    }))
+
+  test('a key that was drawn again runs the work again, at most three times', () =>
+    withDb(async (db) => {
+      const taken = await newTally()
+      let runs = 0
+      const insert = (existing: number) =>
+        db.tx((tx) => add.run(tx, { id: ++runs > existing ? taken + 1 : taken }))
+      await insert(3)
+      assert.equal(runs, 4)
+      runs = 0
+      await assert.rejects(insert(9), (error) => sqlState(error) === '23505')
+      assert.equal(runs, 4)
+      const { rows } = await rival.query('select from tally where id = $1', [taken + 1])
+      assert.equal(rows.length, 1)
     }))
 
   test('a transaction that PostgreSQL ended because it was idle runs again', () =>
