@@ -21,7 +21,7 @@ suite('the id of a message', () => {
     const text = `select id, id_time(id) = at as exact, id_second(id) as second,
         floor(extract(epoch from at) * 1000)::bigint as ms
       from (select at, ((extract(epoch from at) - 1000000000) * 4000000)::bigint as id
-        from (select timestamptz '2001-09-09 01:46:40Z' + random() * interval '72 years' as at
+        from (select timestamptz '2001-09-09 01:46:40Z' + random() * interval '71 years' as at
           from generate_series(1, 500)) times) ids`
     type Row = { id: number; exact: boolean; second: number; ms: number }
     const { rows } = await app.cell.db.query<Row>({ name: '', text, values: [] })
