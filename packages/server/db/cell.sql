@@ -1647,6 +1647,16 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.send_message_at_once(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_credential bytea, p_key text, p_request_hash bytea, p_clock bigint, OUT message_id bigint, OUT message text) RETURNS record
+    LANGUAGE plpgsql
+    SET lock_timeout TO '10ms'
+    AS $$
+begin
+  select s.message_id, s.message into send_message_at_once.message_id, send_message_at_once.message
+  from send_message(p_app_no, p_kind, p_sender, p_receiver, p_category, p_type, p_data, p_tags, p_muid, '',
+    p_credential, p_key, p_request_hash, p_clock => p_clock) s;
+end $$;
+
 CREATE FUNCTION public.send_messages(p_clock bigint, p_messages json, p_waits boolean DEFAULT false) RETURNS TABLE(n integer, id bigint, message text)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'

@@ -347,6 +347,22 @@ begin
   end if;
 end $$;
 
+/* Sends a plain message, but fails if it has to wait for a lock for longer than 10 ms. */
+create or replace function send_message_at_once(
+  p_app_no int, p_kind text, p_sender text, p_receiver text,
+  p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text,
+  p_credential bytea, p_key text, p_request_hash bytea, p_clock bigint,
+  out message_id bigint, out message text
+)
+language plpgsql
+set lock_timeout = '10ms'
+as $$
+begin
+  select s.message_id, s.message into send_message_at_once.message_id, send_message_at_once.message
+  from send_message(p_app_no, p_kind, p_sender, p_receiver, p_category, p_type, p_data, p_tags, p_muid, '',
+    p_credential, p_key, p_request_hash, p_clock => p_clock) s;
+end $$;
+
 /*
  * Returns the records of sender and receiver, as user_text prints them and with their presence apart, if the
  * sender may write to the receiver. `h` is their head, if they have one. Blocks don't apply to the app.

@@ -41,6 +41,14 @@ export const insertMessage = query<SendParams, SentRow>(
      :shows, :clock)`,
 )
 
+/** The same for a plain message, but it fails if it has to wait for a lock for more than 10 ms. */
+export const insertMessageAtOnce = query<SendParams, SentRow>(
+  'messages.sendAtOnce',
+  `select message_id, message from send_message_at_once(
+     :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
+     :muid, :credential, :key, :requestHash, :clock)`,
+)
+
 /** A plain message of a call: no reply, no quote, no mention, to one receiver, and it updates the conversation. */
 export interface PlainMessage {
   /** Its place in the call. */

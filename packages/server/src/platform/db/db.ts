@@ -60,6 +60,7 @@ const DEADLOCK = '40P01'
 const IDLE_TIMEOUT = '25P03'
 const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK, IDLE_TIMEOUT])
 const UNIQUE_VIOLATION = '23505'
+const LOCK_TIMEOUT = '55P03'
 /** Once more than three times, the keys don't collide by chance. */
 const DRAW_TRIES = 4
 
@@ -68,9 +69,8 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** Whether a statement failed because of this constraint. */
-export const violates = (error: unknown, constraint: string): boolean =>
-  error instanceof pg.DatabaseError && error.constraint === constraint
+/** Whether a statement gave up because of its lock_timeout. */
+export const isLockTimeout = (error: unknown): boolean => sqlState(error) === LOCK_TIMEOUT
 
 const nameOf = ({ name, label = name }: Statement) => label
 
