@@ -224,7 +224,7 @@ suite('send_messages and send_message', () => {
           assert.deepEqual(await verify(many.cell, many.no), [])
         },
       ),
-      { ...seeded, numRuns: LONG ? 100 : 4 },
+      { ...seeded, numRuns: LONG ? 100 : 4, endOnFailure: true },
     )
     assert.ok(together >= (LONG ? 400 : 16), `only ${together} were sent together`)
   })

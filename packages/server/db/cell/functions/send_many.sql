@@ -87,7 +87,8 @@ begin
       and h.shown_id > 0 and h.hidden = 0 and not h.blocked_one and not h.blocked_other
       and coalesce(r.text, g.text) is not null
       and not coalesce(i.app = any (v_special) and exists (
-        select from special_roles(i.app) x where x.role in (s.role, r.role)), false)
+        select from special_roles(i.app) x
+        where x.role in (s.role, r.role) and (x.removed or i.kind = 'user')), false)
       -- Not `exists`: PostgreSQL might read the whole table for it.
       and case when i.key is null then true else (
         select false from idempotency k
