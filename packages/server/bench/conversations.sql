@@ -1,5 +1,5 @@
 -- The rows of a first page of GET /conversations as plain columns, for a user :uid of the app :app_no:
--- what the service's answer is measured against. Frozen: a change makes earlier figures worthless.
+-- what the service's answer is measured against. Changed only with the schema: earlier figures are worthless then.
 select v.kind, v.with_id, h.one, h.other, v.tags, v.pinned_at, v.scope, v.joined_at,
   v.created_second, h.created_second, h.updated_second, h.shown_id,
   h.counted - v.read_counted - v.own_since - (
@@ -39,11 +39,12 @@ select v.kind, v.with_id, h.one, h.other, v.tags, v.pinned_at, v.scope, v.joined
 from (
   select * from (
     (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_id, i.read_counted,
-       i.own_since, i.cleared_id, i.tags, i.pinned_at, i.created_second, i.updated_second,
+       i.own_since, i.cleared_id, i.tags, i.pinned_at, i.created_second, d.updated_second,
        i.scope, i.joined_at
-     from inbox i
-     where i.app_no = :app_no and i.uid = :uid and i.kind = 'user' and i.visible and not i.blocked
-     order by i.updated_second desc, i.with_id limit 51)
+     from direct_views d join inbox i on i.app_no = d.app_no and i.uid = d.uid and i.kind = 'user'
+       and i.with_id = d.with_id
+     where d.app_no = :app_no and d.uid = :uid and not d.blocked
+     order by d.updated_second desc, d.with_id limit 51)
     union all
     (select i.app_no, i.uid, i.kind, i.with_id, i.conversation, i.read_id, i.read_counted,
        i.own_since, i.cleared_id, i.tags, i.pinned_at, i.created_second, c.updated_second,

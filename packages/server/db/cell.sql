@@ -29,7 +29,6 @@ CREATE TABLE public.inbox (
     visible boolean DEFAULT false NOT NULL,
     blocked boolean DEFAULT false NOT NULL,
     created_second bigint,
-    updated_second bigint DEFAULT 0 NOT NULL,
     scope text,
     joined_at timestamp with time zone
 )
@@ -125,6 +124,7 @@ CREATE TABLE public.conversations (
     shown_id bigint DEFAULT 0 NOT NULL,
     created_second bigint,
     updated_second bigint DEFAULT 0 NOT NULL,
+    updated_before bigint DEFAULT 0 NOT NULL,
     stored bigint DEFAULT 0 NOT NULL,
     removed bigint DEFAULT 0 NOT NULL,
     counted bigint DEFAULT 0 NOT NULL,
@@ -236,6 +236,7 @@ begin
         else created_second end,
       updated_second = case when p_shows then id_second(greatest(v_tick, last_id + 1))
         else updated_second end,
+      updated_before = case when p_shows then updated_second else updated_before end,
       hidden = case when p_shows then 0 else hidden end
     where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
     returning * into h;
@@ -433,6 +434,7 @@ begin
     tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
+    perform remove_view(h, i);
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;
@@ -829,7 +831,7 @@ CREATE FUNCTION public.insert_message(h public.conversations, p_sender text, p_c
 declare
   m messages;
   v_own int := p_counts::int;
-  v_moved int;
+  v_moved int := 0;
   -- New views of either side: all, and those that aren't blocked.
   v_one int := 0;
   v_one_free int := 0;
@@ -858,14 +860,20 @@ begin
     return m;
   end if;
 
-  update inbox i set
-    updated_second = case when p_shows then h.updated_second else i.updated_second end,
-    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
-  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
-  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
-    and coalesce(i.visible, false);
-  get diagnostics v_moved = row_count;
+  if p_counts then
+    -- open_view counts it for a user without a view.
+    update inbox set own_since = own_since + 1
+    where app_no = h.app_no and uid = p_sender and kind = 'user'
+      and with_id = case when p_sender = h.one then h.other else h.one end and visible;
+  end if;
+  if p_shows then
+    update direct_views v set updated_second = h.updated_second
+    from (values (h.one, h.other, h.blocked_one), (h.other, h.one, h.blocked_other))
+      as side (uid, with_id, blocked)
+    where v.app_no = h.app_no and v.uid = side.uid and v.blocked = side.blocked
+      and v.updated_second = h.updated_before and v.with_id = side.with_id;
+    get diagnostics v_moved = row_count;
+  end if;
   if v_moved < 2 then
     if h.one <> 'app_system' then
       select * into v_one, v_one_free from open_view(h, h.one, h.other,
@@ -1164,17 +1172,20 @@ declare
 begin
   insert into inbox as i
     (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
-     created_second, updated_second)
+     created_second)
   values
     (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
-     case when p_uid = h.one then h.blocked_one else h.blocked_other end,
-     h.updated_second, h.updated_second)
+     case when p_uid = h.one then h.blocked_one else h.blocked_other end, h.updated_second)
   on conflict (app_no, uid, kind, with_id) do update set
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
-    created_second = excluded.created_second, updated_second = excluded.updated_second
+    created_second = excluded.created_second
   where not i.visible
   returning i.blocked into v_blocked;
   visible := case when found and p_shows then 1 else 0 end;
+  if visible = 1 then
+    insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+    values (h.app_no, p_uid, v_blocked, h.updated_second, p_with);
+  end if;
   unblocked := case when v_blocked then 0 else visible end;
 end $$;
 
@@ -1457,6 +1468,14 @@ begin
   perform announce_reaction('message.reaction.removed', h, r);
 end $$;
 
+CREATE FUNCTION public.remove_view(h public.conversations, i public.inbox) RETURNS void
+    LANGUAGE sql
+    AS $$
+  delete from direct_views
+  where app_no = i.app_no and uid = i.uid and blocked = i.blocked
+    and updated_second = h.updated_second and with_id = i.with_id
+$$;
+
 CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -1695,7 +1714,7 @@ begin
   if v_tick <= v_upto then return; end if;
 
   return query with ready as (
-    select i.*, h.no, h.last_id, h.counted as counted_before, s.role as sender_role,
+    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before, s.role as sender_role,
       s.card || ',"role":' || to_json(s.role)::text as sender_text, user_presence(s) as sender_presence,
       coalesce(r.text, g.text) as receiver_text, coalesce(r.presence, '') as receiver_presence
     from json_to_recordset(p_messages) as i (
@@ -1747,7 +1766,7 @@ begin
     from numbered r
   ), moved as (
     update conversations h set
-      last_id = m.id, shown_id = m.id, updated_second = id_second(m.id),
+      last_id = m.id, shown_id = m.id, updated_second = id_second(m.id), updated_before = h.updated_second,
       stored = h.stored + m.messages, counted = h.counted + m.messages
     from (select app, no, max(id) as id, count(*) as messages from sent group by app, no) m
     where h.app_no = m.app and h.no = m.no
@@ -1756,17 +1775,25 @@ begin
       (app_no, id, conversation, sender, category, type, data, tags, muid, counts, shows, counted)
     select app, id, no, sender, category, type, data::jsonb, tags, muid, true, true, counted from sent
   ), viewed as (
-    update inbox v set
-      own_since = v.own_since + m.own,
-      updated_second = case v.kind when 'user' then id_second(m.id) else v.updated_second end
+    update inbox v set own_since = v.own_since + m.own
     from (
-      select app, kind, uid, with_id, sum(own) as own, max(id) as id from (
-        select app, kind, sender as uid, receiver as with_id, 1 as own, id from sent
-        union all
-        select app, kind, receiver, sender, 0, id from sent where kind = 'user'
-      ) sides group by app, kind, uid, with_id
+      select app, kind, sender, receiver, count(*) as own from sent
+      group by app, kind, sender, receiver
     ) m
-    where v.app_no = m.app and v.uid = m.uid and v.kind = m.kind and v.with_id = m.with_id
+    where v.app_no = m.app and v.uid = m.sender and v.kind = m.kind and v.with_id = m.receiver
+  ), reordered as (
+    update direct_views v set updated_second = m.second
+    from (
+      select app, uid, with_id, second_before, id_second(max(id)) as second from (
+        select app, sender as uid, receiver as with_id, second_before, id from sent
+        where kind = 'user'
+        union all
+        select app, receiver, sender, second_before, id from sent where kind = 'user'
+      ) sides group by app, uid, with_id, second_before
+    ) m
+    where v.app_no = m.app and v.uid = m.uid and not v.blocked
+      and v.updated_second = m.second_before and v.with_id = m.with_id
+      and m.second <> m.second_before
   ), keys as (
     insert into idempotency (app_no, credential, uid, key, request_hash, message_id)
     select app, decode(credential, 'hex'), sender, key, decode(hash, 'hex'), id
@@ -1944,7 +1971,7 @@ begin
         blocked_one = case when p_uid = one then p_blocked else blocked_one end,
         blocked_other = case when p_uid = other then p_blocked else blocked_other end
       where app_no = p_app_no and no = h.no;
-      perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
+      perform set_view_blocked(h, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
     if not p_blocked and h.last_id = 0
@@ -1983,19 +2010,22 @@ begin
   return new;
 end $$;
 
-CREATE FUNCTION public.set_view_blocked(p_app_no integer, p_uid text, p_with text, p_blocked boolean) RETURNS void
+CREATE FUNCTION public.set_view_blocked(h public.conversations, p_uid text, p_with text, p_blocked boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
   v_visible boolean;
 begin
   update inbox set blocked = p_blocked
-  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+  where app_no = h.app_no and uid = p_uid and kind = 'user' and with_id = p_with
     and blocked <> p_blocked
   returning visible into v_visible;
   if v_visible then
-    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
-    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
+    update direct_views set blocked = p_blocked
+    where app_no = h.app_no and uid = p_uid and blocked = not p_blocked
+      and updated_second = h.updated_second and with_id = p_with;
+    perform add_views(h.app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(h.app_no, 0, case when p_blocked then -1 else 1 end);
   end if;
 end $$;
 
@@ -2021,6 +2051,7 @@ CREATE FUNCTION public.sweep_conversation(p_app_no integer, p_conversation bigin
     LANGUAGE plpgsql
     AS $$
 declare
+  h conversations;
   i inbox;
   v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
   v_part int;
@@ -2046,6 +2077,7 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
   -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
   -- head by that user's row.
   for i in
@@ -2061,6 +2093,7 @@ begin
       values (p_app_no, i.uid, p_conversation, i.with_id);
     end if;
     if i.visible then
+      perform remove_view(h, i);
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
       v_gone := v_gone + 1;
       v_free := v_free + case when i.blocked then 0 else 1 end;
@@ -2538,6 +2571,15 @@ CREATE TABLE public.blocks (
     blocked_uid text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+CREATE TABLE public.direct_views (
+    app_no integer NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    blocked boolean NOT NULL,
+    updated_second bigint NOT NULL,
+    with_id text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (fillfactor='50');
 
 CREATE SEQUENCE public.event_ids
     START WITH 1
@@ -3191,6 +3233,8 @@ CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, u
 
 CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
 
+CREATE UNIQUE INDEX direct_views_order ON public.direct_views USING btree (app_no, uid, blocked, updated_second DESC, with_id);
+
 CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
 
 CREATE INDEX event_positions_late ON ONLY public.event_positions USING btree (body_day) WHERE (body_day < day);
@@ -3220,8 +3264,6 @@ CREATE INDEX groups_updated ON public.groups USING btree (app_no, changed_second
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
 
 CREATE INDEX inbox_conversation ON public.inbox USING btree (app_no, conversation, uid);
-
-CREATE INDEX inbox_direct ON public.inbox USING btree (app_no, uid, blocked, updated_second DESC, with_id) WHERE ((kind = 'user'::text) AND visible);
 
 CREATE INDEX inbox_members ON public.inbox USING btree (app_no, conversation, scope, joined_at, uid) WHERE (scope IS NOT NULL);
 

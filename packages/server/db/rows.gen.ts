@@ -161,6 +161,7 @@ export interface CellRows {
     shown_id: number
     created_second: number | null
     updated_second: number
+    updated_before: number
     stored: number
     removed: number
     counted: number
@@ -169,6 +170,13 @@ export interface CellRows {
     purging: boolean
     blocked_one: boolean
     blocked_other: boolean
+  }
+  direct_views: {
+    app_no: number
+    uid: string
+    blocked: boolean
+    updated_second: number
+    with_id: string
   }
   event_bodies: {
     id: number
@@ -262,7 +270,6 @@ export interface CellRows {
     visible: boolean
     blocked: boolean
     created_second: number | null
-    updated_second: number
     scope: string | null
     joined_at: Date | null
   }

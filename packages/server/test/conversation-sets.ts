@@ -86,9 +86,9 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
   )
   await run(
     `insert into inbox (app_no, uid, kind, with_id, conversation, read_id, read_counted, own_since,
-       cleared_id, tags, visible, blocked, created_second, updated_second, scope, joined_at)
+       cleared_id, tags, visible, blocked, created_second, scope, joined_at)
      select $1, i.uid, i.kind, i.with_id, h.no, i.read, i.read, i.own, i.cleared, i.tags, i.visible,
-       i.blocked, i.second, i.second, i.scope, case when i.kind = 'group' then now() end
+       i.blocked, i.second, i.scope, case when i.kind = 'group' then now() end
      from json_to_recordset($2::json) as i (one text, other text, uid text, kind text, with_id text,
        read bigint, own bigint, cleared bigint, tags text[], visible boolean, blocked boolean,
        second bigint, scope text)
@@ -96,6 +96,16 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
          and h.other = i.other`,
     heads.flatMap(({ kind, one, other, second, views }) =>
       views.map((view) => ({ kind, one, other, second: kind === 'user' ? second : 0, ...view })),
+    ),
+  )
+  await run(
+    `insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+     select $1, uid, blocked, second, with_id
+     from json_to_recordset($2::json) as v (uid text, blocked boolean, second bigint, with_id text)`,
+    heads.flatMap(({ kind, second, views }) =>
+      views
+        .filter(({ visible }) => kind === 'user' && visible)
+        .map((view) => ({ second, ...view })),
     ),
   )
   await run(

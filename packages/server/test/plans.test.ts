@@ -74,7 +74,7 @@ async function fillAndConnect() {
   conversation = Number(head.no)
   message = Number(head.shown_id)
   keys = (
-    await select(`select json_agg(json_build_array(uid, kind, with_id, updated_second))::text as keys
+    await select(`select json_agg(json_build_array(uid, kind, with_id, created_second))::text as keys
       from (select * from inbox where app_no = ${app.no} order by uid limit ${LIMIT}) page`)
   ).keys
   await leaveTraces()

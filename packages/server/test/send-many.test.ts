@@ -162,10 +162,13 @@ async function writtenIn(app: TestApp) {
       await read(`select kind, one, other, stored, counted, hidden, last_id = shown_id as shown,
         updated_second = id_second(last_id) as second
       from conversations where app_no = $1 order by kind, one, other`),
-    views: await read(`select i.uid, i.kind, i.with_id, i.own_since, i.read_counted, i.visible,
-        i.kind = 'group' or i.updated_second = h.updated_second as second
-      from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
-      where i.app_no = $1 order by i.uid, i.kind, i.with_id`),
+    inbox: await read(`select uid, kind, with_id, own_since, read_counted, visible
+      from inbox where app_no = $1 order by uid, kind, with_id`),
+    views:
+      await read(`select d.uid, d.with_id, d.blocked, d.updated_second = h.updated_second as second
+      from direct_views d join conversations h on h.app_no = d.app_no and h.kind = 'user'
+        and h.one = least(d.uid, d.with_id) and h.other = greatest(d.uid, d.with_id)
+      where d.app_no = $1 order by d.uid, d.with_id`),
     messages:
       await read(`select ${conversation} as conversation, sender, category, type, data, tags,
         muid, counts, shows, counted

@@ -398,6 +398,8 @@ create table conversations (
   shown_id bigint not null default 0,
   created_second bigint,
   updated_second bigint not null default 0,
+  -- What updated_second was before its last change: a send finds the rows in direct_views by it.
+  updated_before bigint not null default 0,
   -- How many messages there ever were, and how many of them have no row any more.
   stored bigint not null default 0,
   removed bigint not null default 0,
@@ -512,18 +514,15 @@ create table inbox (
   cleared_id bigint not null default 0,
   tags text[] not null default '{}',
   pinned_at timestamptz,
-  -- 1:1 only: whether there is a view, whether its user blocks the other one, and its times.
+  -- 1:1 only: whether there is a view, whether its user blocks the other one, and its first message's time.
   visible boolean not null default false,
   blocked boolean not null default false,
   created_second bigint,
-  updated_second bigint not null default 0,
   -- Groups only: 'admin', 'moderator' or 'participant'.
   scope text,
   joined_at timestamptz,
   primary key (app_no, uid, kind, with_id)
 ) with (fillfactor = 70);
-create index inbox_direct on inbox (app_no, uid, blocked, updated_second desc, with_id)
-where kind = 'user' and visible;
 create index inbox_memberships on inbox (app_no, uid, with_id)
 where kind = 'group' and scope is not null;
 -- Members in the order of lists, by scope first, so that a list of the few admins is cheap.
@@ -532,6 +531,18 @@ where scope is not null;
 -- All inbox rows of a conversation, for removals.
 create index inbox_conversation on inbox (app_no, conversation, uid);
 create index inbox_pinned on inbox (app_no, uid) where pinned_at is not null;
+
+-- The visible views of 1:1 conversations, in the order of lists. Each message moves two of these rows. They are
+-- narrow and have a single index, and inbox rows, which have several, stay where they are.
+create table direct_views (
+  app_no int not null,
+  uid text collate "C" not null,
+  blocked boolean not null,
+  -- That of the head.
+  updated_second bigint not null,
+  with_id text collate "C" not null
+) with (fillfactor = 50);
+create unique index direct_views_order on direct_views (app_no, uid, blocked, updated_second desc, with_id);
 
 -- Conversations that the app pins for everyone: with a group, or everyone's with a user.
 create table app_pins (

@@ -26,8 +26,9 @@ const HEADS = [
 ]
 const INBOX = [
   ...['app_no', 'uid', 'kind', 'with_id', 'conversation', 'read_id', 'read_counted', 'own_since'],
-  ...['visible', 'created_second', 'updated_second'],
+  ...['visible', 'created_second'],
 ]
+const VIEWS = ['app_no', 'uid', 'blocked', 'updated_second', 'with_id']
 
 /** Two users, in byte order. */
 type Pair = [string, string]
@@ -112,7 +113,8 @@ async function copyAll(tx: pg.Client, appNo: number, written: Written[]): Promis
     appNo,
     written.map(({ added }) => added),
   )
-  await copyInto(tx, 'inbox', INBOX, written.flatMap(viewsOf).sort(byUid))
+  await copyInto(tx, 'inbox', INBOX, written.flatMap(inboxOf).sort(byUid))
+  await copyInto(tx, 'direct_views', VIEWS, written.flatMap(viewsOf).sort(byUid))
   await copyInto(
     tx,
     'marks',
@@ -127,12 +129,20 @@ function headOf({ conversation, added }: Written): CopyRow {
   return [...key, lastId, lastId, messages.length, firstSecond, lastSecond, counted]
 }
 
-const viewsOf = ({ conversation, added }: Written): CopyRow[] =>
+const inboxOf = ({ conversation, added }: Written): CopyRow[] =>
   added.participants.map(({ uid, readId, readCounted, own }, n) => {
     const other = conversation.uids[1 - n] ?? ''
     const marks = [readId, readCounted, own]
-    const times = [added.firstSecond, added.lastSecond]
-    return [conversation.appNo, uid, 'user', other, conversation.no, ...marks, 't', ...times]
+    return [
+      ...[conversation.appNo, uid, 'user', other, conversation.no, ...marks],
+      ...['t', added.firstSecond],
+    ]
+  })
+
+const viewsOf = ({ conversation, added }: Written): CopyRow[] =>
+  conversation.uids.map((uid, n) => {
+    const other = conversation.uids[1 - n] ?? ''
+    return [conversation.appNo, uid, 'f', added.lastSecond, other]
   })
 
 /** Adds one view to the totals for each time that a user is listed. Comes last, because other batches wait for these rows. */

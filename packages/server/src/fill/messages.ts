@@ -14,7 +14,7 @@ const GROUP_SHARE = 1 / 4
 /** Messages in new 1:1 conversations and in existing groups. */
 export const messages: Kind = {
   name: 'messages',
-  tables: ['conversations', 'messages', 'inbox', 'marks', 'view_totals'],
+  tables: ['conversations', 'messages', 'inbox', 'direct_views', 'marks', 'view_totals'],
   async plan(client, run, { wanted, conversations = Math.ceil(wanted / LENGTH) }) {
     const uids = await readUids(client, run.appNo)
     const heads = await readGroupHeads(client, run.appNo)

@@ -148,17 +148,30 @@ export const checks: Check[] = [
       where k.app_no = $1 and k.upto_id > h.last_id`,
   },
   {
-    what: 'views of 1:1 conversations: visible, blocked, time',
+    what: 'views of 1:1 conversations: visible and blocked',
     sql: `with ${HEADS}
-      select i.uid || ' ' || h.no as id,
-        i.visible || ' ' || i.blocked || ' ' || i.updated_second as stored,
-        (h.shown_id > i.cleared_id) || ' ' || (b.uid is not null) || ' ' || h.updated_second
-          as counted
+      select i.uid || ' ' || h.no as id, i.visible || ' ' || i.blocked as stored,
+        (h.shown_id > i.cleared_id) || ' ' || (b.uid is not null) as counted
       from inbox i join heads h on h.no = i.conversation
         left join blocks b on b.app_no = $1 and b.uid = i.uid and b.blocked_uid = i.with_id
       where i.app_no = $1 and i.kind = 'user' and (
-        i.visible <> (h.shown_id > i.cleared_id) or i.blocked <> (b.uid is not null)
-        or (i.visible and i.updated_second <> h.updated_second))`,
+        i.visible <> (h.shown_id > i.cleared_id) or i.blocked <> (b.uid is not null))`,
+  },
+  {
+    what: 'the order of 1:1 views',
+    sql: `with ${HEADS}, visible as (
+        select i.uid, i.with_id, i.blocked, h.updated_second
+        from inbox i join heads h on h.no = i.conversation
+        where i.app_no = $1 and i.kind = 'user' and i.visible
+      ), listed as (
+        select d.uid, d.with_id, d.blocked, d.updated_second from direct_views d
+        where d.app_no = $1 and not exists (select from users u
+          where u.app_no = $1 and u.uid in (d.uid, d.with_id) and u.removed_at is not null)
+      )
+      select uid || ' ' || with_id as id, l.blocked || ' ' || l.updated_second as stored,
+        v.blocked || ' ' || v.updated_second as counted
+      from listed l full join visible v using (uid, with_id)
+      where (l.blocked, l.updated_second) is distinct from (v.blocked, v.updated_second)`,
   },
   {
     what: 'blocks between the users of 1:1 conversations',

@@ -1,22 +1,26 @@
 -- Blocks between two users.
--- Lock order: users by uid, conversations in the order of their keys, blocks, inbox, view_totals, totals.
+-- Lock order: users by uid, conversations in the order of their keys, blocks, inbox, direct_views,
+-- view_totals, totals.
 
 /*
  * Stores in a user's inbox row whether they block the other user of a 1:1 conversation. The head is
  * locked.
  */
-create or replace function set_view_blocked(p_app_no int, p_uid text, p_with text, p_blocked boolean) returns void
+create or replace function set_view_blocked(h conversations, p_uid text, p_with text, p_blocked boolean) returns void
 language plpgsql as $$
 declare
   v_visible boolean;
 begin
   update inbox set blocked = p_blocked
-  where app_no = p_app_no and uid = p_uid and kind = 'user' and with_id = p_with
+  where app_no = h.app_no and uid = p_uid and kind = 'user' and with_id = p_with
     and blocked <> p_blocked
   returning visible into v_visible;
   if v_visible then
-    perform add_views(p_app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
-    perform add_app_views(p_app_no, 0, case when p_blocked then -1 else 1 end);
+    update direct_views set blocked = p_blocked
+    where app_no = h.app_no and uid = p_uid and blocked = not p_blocked
+      and updated_second = h.updated_second and with_id = p_with;
+    perform add_views(h.app_no, p_uid, 0, case when p_blocked then -1 else 1 end);
+    perform add_app_views(h.app_no, 0, case when p_blocked then -1 else 1 end);
   end if;
 end $$;
 
@@ -51,7 +55,7 @@ begin
         blocked_one = case when p_uid = one then p_blocked else blocked_one end,
         blocked_other = case when p_uid = other then p_blocked else blocked_other end
       where app_no = p_app_no and no = h.no;
-      perform set_view_blocked(p_app_no, p_uid, v_other, p_blocked);
+      perform set_view_blocked(h, p_uid, v_other, p_blocked);
       return next v_other;
     end if;
     if not p_blocked and h.last_id = 0

@@ -1,5 +1,14 @@
 -- Clearing views of conversations.
--- Lock order: the caller has locked the head; then inbox by uid, view_totals by uid, totals.
+-- Lock order: the caller has locked the head; then inbox by uid, direct_views, view_totals
+-- by uid, totals.
+
+/* Removes a visible view of a 1:1 conversation from the user's list. */
+create or replace function remove_view(h conversations, i inbox) returns void
+language sql as $$
+  delete from direct_views
+  where app_no = i.app_no and uid = i.uid and blocked = i.blocked
+    and updated_second = h.updated_second and with_id = i.with_id
+$$;
 
 /* Clears a user's view of a conversation whose head is locked. Returns whether there was one. */
 create or replace function clear_view(p_app_no int, p_conversation bigint, p_uid text) returns boolean
@@ -18,6 +27,7 @@ begin
     tags = '{}', pinned_at = null, visible = false
   where app_no = p_app_no and uid = p_uid and kind = i.kind and with_id = i.with_id;
   if i.visible then
+    perform remove_view(h, i);
     perform add_views(p_app_no, p_uid, -1, case when i.blocked then 0 else -1 end);
     perform add_app_views(p_app_no, -1, case when i.blocked then 0 else -1 end);
     update conversations set hidden = hidden + 1 where app_no = p_app_no and no = p_conversation;

@@ -6,7 +6,7 @@
 --   3. the advisory lock of a group's senders
 --   4. conversations (the head)
 --   5. messages
---   6. inbox by uid
+--   6. inbox by uid, then direct_views
 --   7. threads and thread_users
 --   8. view_totals by uid, then totals
 --   9. event_bodies
@@ -65,17 +65,20 @@ declare
 begin
   insert into inbox as i
     (app_no, uid, kind, with_id, conversation, own_since, visible, blocked,
-     created_second, updated_second)
+     created_second)
   values
     (h.app_no, p_uid, 'user', p_with, h.no, p_own, p_shows,
-     case when p_uid = h.one then h.blocked_one else h.blocked_other end,
-     h.updated_second, h.updated_second)
+     case when p_uid = h.one then h.blocked_one else h.blocked_other end, h.updated_second)
   on conflict (app_no, uid, kind, with_id) do update set
     own_since = i.own_since + excluded.own_since, visible = excluded.visible,
-    created_second = excluded.created_second, updated_second = excluded.updated_second
+    created_second = excluded.created_second
   where not i.visible
   returning i.blocked into v_blocked;
   visible := case when found and p_shows then 1 else 0 end;
+  if visible = 1 then
+    insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+    values (h.app_no, p_uid, v_blocked, h.updated_second, p_with);
+  end if;
   unblocked := case when v_blocked then 0 else visible end;
 end $$;
 
@@ -120,6 +123,7 @@ begin
         else created_second end,
       updated_second = case when p_shows then id_second(greatest(v_tick, last_id + 1))
         else updated_second end,
+      updated_before = case when p_shows then updated_second else updated_before end,
       hidden = case when p_shows then 0 else hidden end
     where app_no = p_app_no and kind = p_kind and one = p_one and other = p_other
     returning * into h;
@@ -150,7 +154,7 @@ language plpgsql as $$
 declare
   m messages;
   v_own int := p_counts::int;
-  v_moved int;
+  v_moved int := 0;
   -- New views of either side: all, and those that aren't blocked.
   v_one int := 0;
   v_one_free int := 0;
@@ -179,14 +183,20 @@ begin
     return m;
   end if;
 
-  update inbox i set
-    updated_second = case when p_shows then h.updated_second else i.updated_second end,
-    own_since = i.own_since + case when i.uid = p_sender then v_own else 0 end
-  from (values (h.one, h.other), (h.other, h.one)) as side (uid, with_id)
-  where i.app_no = h.app_no and i.uid = side.uid and i.kind = 'user' and i.with_id = side.with_id
-    -- Not just `visible`: PostgreSQL would scan all views of the user in the index of visible ones.
-    and coalesce(i.visible, false);
-  get diagnostics v_moved = row_count;
+  if p_counts then
+    -- open_view counts it for a user without a view.
+    update inbox set own_since = own_since + 1
+    where app_no = h.app_no and uid = p_sender and kind = 'user'
+      and with_id = case when p_sender = h.one then h.other else h.one end and visible;
+  end if;
+  if p_shows then
+    update direct_views v set updated_second = h.updated_second
+    from (values (h.one, h.other, h.blocked_one), (h.other, h.one, h.blocked_other))
+      as side (uid, with_id, blocked)
+    where v.app_no = h.app_no and v.uid = side.uid and v.blocked = side.blocked
+      and v.updated_second = h.updated_before and v.with_id = side.with_id;
+    get diagnostics v_moved = row_count;
+  end if;
   if v_moved < 2 then
     if h.one <> 'app_system' then
       select * into v_one, v_one_free from open_view(h, h.one, h.other,

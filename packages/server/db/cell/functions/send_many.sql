@@ -1,6 +1,6 @@
 -- Sending many messages in one call and a handful of statements.
 --
--- Locks: heads, without waiting for any unless there is only one; inbox; idempotency and muids in the order of their
+-- Locks: heads, without waiting for any unless there is only one; inbox; direct_views; idempotency and muids in the order of their
 -- keys; event_bodies. Nothing here waits while another transaction waits for one of these heads, except for a request
 -- with the same idempotency key or muid, which PostgreSQL ends as a deadlock or a duplicate. Then nothing is stored,
 -- and the caller sends the messages one by one.
@@ -59,7 +59,7 @@ begin
   if v_tick <= v_upto then return; end if;
 
   return query with ready as (
-    select i.*, h.no, h.last_id, h.counted as counted_before, s.role as sender_role,
+    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before, s.role as sender_role,
       s.card || ',"role":' || to_json(s.role)::text as sender_text, user_presence(s) as sender_presence,
       coalesce(r.text, g.text) as receiver_text, coalesce(r.presence, '') as receiver_presence
     from json_to_recordset(p_messages) as i (
@@ -111,7 +111,7 @@ begin
     from numbered r
   ), moved as (
     update conversations h set
-      last_id = m.id, shown_id = m.id, updated_second = id_second(m.id),
+      last_id = m.id, shown_id = m.id, updated_second = id_second(m.id), updated_before = h.updated_second,
       stored = h.stored + m.messages, counted = h.counted + m.messages
     from (select app, no, max(id) as id, count(*) as messages from sent group by app, no) m
     where h.app_no = m.app and h.no = m.no
@@ -120,17 +120,25 @@ begin
       (app_no, id, conversation, sender, category, type, data, tags, muid, counts, shows, counted)
     select app, id, no, sender, category, type, data::jsonb, tags, muid, true, true, counted from sent
   ), viewed as (
-    update inbox v set
-      own_since = v.own_since + m.own,
-      updated_second = case v.kind when 'user' then id_second(m.id) else v.updated_second end
+    update inbox v set own_since = v.own_since + m.own
     from (
-      select app, kind, uid, with_id, sum(own) as own, max(id) as id from (
-        select app, kind, sender as uid, receiver as with_id, 1 as own, id from sent
-        union all
-        select app, kind, receiver, sender, 0, id from sent where kind = 'user'
-      ) sides group by app, kind, uid, with_id
+      select app, kind, sender, receiver, count(*) as own from sent
+      group by app, kind, sender, receiver
     ) m
-    where v.app_no = m.app and v.uid = m.uid and v.kind = m.kind and v.with_id = m.with_id
+    where v.app_no = m.app and v.uid = m.sender and v.kind = m.kind and v.with_id = m.receiver
+  ), reordered as (
+    update direct_views v set updated_second = m.second
+    from (
+      select app, uid, with_id, second_before, id_second(max(id)) as second from (
+        select app, sender as uid, receiver as with_id, second_before, id from sent
+        where kind = 'user'
+        union all
+        select app, receiver, sender, second_before, id from sent where kind = 'user'
+      ) sides group by app, uid, with_id, second_before
+    ) m
+    where v.app_no = m.app and v.uid = m.uid and not v.blocked
+      and v.updated_second = m.second_before and v.with_id = m.with_id
+      and m.second <> m.second_before
   ), keys as (
     insert into idempotency (app_no, credential, uid, key, request_hash, message_id)
     select app, decode(credential, 'hex'), sender, key, decode(hash, 'hex'), id

@@ -98,6 +98,7 @@ end $$;
 create or replace function sweep_conversation(p_app_no int, p_conversation bigint, p_limit int) returns int
 language plpgsql as $$
 declare
+  h conversations;
   i inbox;
   v_done int := sweep_messages(p_app_no, p_conversation, 9223372036854775807, p_limit);
   v_part int;
@@ -123,6 +124,7 @@ begin
   get diagnostics v_part = row_count;
   v_done := v_done + v_part;
   if v_done >= p_limit then return p_limit; end if;
+  select * into h from conversations where app_no = p_app_no and no = p_conversation;
   -- Both inbox rows of a 1:1 conversation go together with the head: the removal of a user finds the
   -- head by that user's row.
   for i in
@@ -138,6 +140,7 @@ begin
       values (p_app_no, i.uid, p_conversation, i.with_id);
     end if;
     if i.visible then
+      perform remove_view(h, i);
       perform add_views(p_app_no, i.uid, -1, case when i.blocked then 0 else -1 end);
       v_gone := v_gone + 1;
       v_free := v_free + case when i.blocked then 0 else 1 end;

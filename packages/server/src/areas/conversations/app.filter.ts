@@ -28,7 +28,8 @@ export interface AppViews {
   /** Conditions on views of 1:1 conversations and of groups; undefined if the list has none of them. */
   direct: readonly Sql[] | undefined
   joined: readonly Sql[] | undefined
-  /** Whether the conditions on views of 1:1 conversations need the head. */
+  /** Whether the conditions on views of 1:1 conversations need more of the inbox row than its key, and the head. */
+  stated: boolean
   headed: boolean
   /** All views that pass are among those of these users and groups. */
   seek: Seek | undefined
@@ -58,6 +59,7 @@ export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
   const seekable = (!direct || direct.seek) && (!joined || joined.seek)
   return {
     ...{ appNo, blocked, headed: filter.unread },
+    stated: filter.unread || filter.conversationTags !== null,
     direct: direct?.conditions,
     joined: joined?.conditions,
     seek: seekable
@@ -71,7 +73,7 @@ export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
 }
 
 const NOTHING = {
-  ...{ direct: undefined, joined: undefined, headed: false },
+  ...{ direct: undefined, joined: undefined, stated: false, headed: false },
   seek: { uids: [], either: false, guids: [] },
 }
 

@@ -174,11 +174,12 @@ async function addManyConversations(app: TestApp, users: number): Promise<void> 
     select $1, 'user', least(a, b), greatest(a, b), 1, 1, 1700000000, 1700000000, 1
     from (select 'u' || x as a, 'u' || y as b from generate_series(1, $2::int) x,
       generate_series(1, $2) y where x < y) pairs`)
-  await run(`insert into inbox (app_no, uid, kind, with_id, conversation, visible, created_second,
-      updated_second)
-    select $1, side.uid, 'user', side.with_id, h.no, true, h.created_second, h.updated_second
+  await run(`insert into inbox (app_no, uid, kind, with_id, conversation, visible, created_second)
+    select $1, side.uid, 'user', side.with_id, h.no, true, h.created_second
     from conversations h, lateral (values (h.one, h.other), (h.other, h.one)) side (uid, with_id)
     where h.app_no = $1 and $2 > 0`)
+  await run(`insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+    select app_no, uid, false, 1700000000, with_id from inbox where app_no = $1 and $2 > 0`)
   const views = users * (users - 1)
   for (const what of ['views.user', 'views.user.unblocked'])
     await addToTotal(app.cell.db, app.no, what, views)

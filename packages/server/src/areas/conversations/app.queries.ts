@@ -1,5 +1,5 @@
 /**
- * The statements behind the list of a whole app: users by uid, each with their own list. A walk reads inbox rows in that
+ * The statements behind the list of a whole app: users by uid, each with their own list. A walk reads views in that
  * order, in windows of owners; views of 1:1 conversations come from an index alone unless a filter needs more. A seek
  * collects the views of few users and groups and sorts them. Both return sort keys, and only those of a page are joined
  * to everything that records show.
@@ -44,38 +44,50 @@ const HEAD = sql`cross join lateral (
 
 /** The columns of an inbox row that conditions use. */
 const COLUMNS = sql`o.app_no, o.uid, o.kind, o.with_id, o.conversation, o.read_id, o.read_counted,
-  o.own_since, o.cleared_id, o.tags, o.visible, o.blocked, o.updated_second, o.scope`
+  o.own_since, o.cleared_id, o.tags, o.visible, o.blocked, o.scope`
 
-/** Views of one kind: where their rows come from, and the time that they are sorted by. */
+/** Views of one kind: where their rows come from, and what they are sorted by. */
 interface Part {
   kind: ConversationKind
   /** `from … where …` */
   source: Sql
+  uid: Sql
   second: Sql
+  withId: Sql
 }
 
-const DIRECT = { kind: 'user' as const, second: sql`i.updated_second` }
-const JOINED = { kind: 'group' as const, second: sql`h.updated_second` }
+const BY_HEAD = { uid: sql`i.uid`, second: sql`h.updated_second`, withId: sql`i.with_id` }
+const BY_INDEX = { uid: sql`d.uid`, second: sql`d.updated_second`, withId: sql`d.with_id` }
+
+/** The inbox rows of direct_views `d`, if the conditions need them. */
+const DIRECT_ROW = sql`cross join lateral (
+  select ${COLUMNS} from inbox o
+  where o.app_no = d.app_no and o.uid = d.uid and o.kind = 'user' and o.with_id = d.with_id
+  offset 0) i`
+const DIRECT_KEY = sql`cross join lateral (select d.app_no, d.uid, d.with_id) i`
 
 /** The views of a window. Views with blocked users are a range of their own in the index. */
-function walked({ appNo, blocked, direct, joined, headed }: AppViews, window: Window): Part[] {
-  const { from, to } = window
-  const owners = sql`i.uid >= ${from}${to === undefined ? sql`` : sql` and i.uid <= ${to}`}`
+function walked(views: AppViews, { from, to }: Window): Part[] {
+  const { appNo, blocked, direct, joined, stated, headed } = views
+  const owners = (uid: Sql) =>
+    sql`${uid} >= ${from}${to === undefined ? sql`` : sql` and ${uid} <= ${to}`}`
   const parts: Part[] = []
   for (const isBlocked of direct ? (blocked ? [false, true] : [false]) : []) {
     parts.push({
-      ...DIRECT,
-      source: sql`from inbox i ${headed ? HEAD : sql``}
-        where i.app_no = ${appNo} and i.kind = 'user' and i.visible and i.blocked = ${isBlocked}
-          and ${owners} and ${all(direct ?? [])}`,
+      ...BY_INDEX,
+      kind: 'user',
+      source: sql`from direct_views d ${stated ? DIRECT_ROW : DIRECT_KEY} ${headed ? HEAD : sql``}
+        where d.app_no = ${appNo} and d.blocked = ${isBlocked} and ${owners(BY_INDEX.uid)}
+          and ${all(direct ?? [])}`,
     })
   }
   if (joined) {
     parts.push({
-      ...JOINED,
+      ...BY_HEAD,
+      kind: 'group',
       source: sql`from inbox i ${HEAD}
         where i.app_no = ${appNo} and i.kind = 'group' and i.scope is not null
-          and h.shown_id > i.cleared_id and ${owners} and ${all(joined)}`,
+          and h.shown_id > i.cleared_id and ${owners(BY_HEAD.uid)} and ${all(joined)}`,
     })
   }
   return parts
@@ -103,22 +115,24 @@ const members = ({ appNo }: AppViews, { guids }: Seek): Sql =>
       where o.app_no = h.app_no and o.conversation = h.no and o.scope is not null offset 0) i`
 
 function sought(views: AppViews, seek: Seek): Part[] {
-  const { blocked, direct, joined, headed } = views
+  const { blocked, direct, joined } = views
   const parts: Part[] = []
   if (direct) {
     parts.push({
-      ...DIRECT,
+      ...BY_HEAD,
+      kind: 'user',
       source: sql`from (${candidates(views, seek)}) candidate
           cross join lateral (
             select ${COLUMNS} from inbox o
             where o.app_no = ${views.appNo} and o.uid = candidate.uid and o.kind = 'user'
-              and o.with_id = candidate.with_id offset 0) i ${headed ? HEAD : sql``}
+              and o.with_id = candidate.with_id offset 0) i ${HEAD}
         where i.visible and (not i.blocked or ${blocked}) and ${all(direct)}`,
     })
   }
   if (joined) {
     parts.push({
-      ...JOINED,
+      ...BY_HEAD,
+      kind: 'group',
       source: sql`from ${members(views, seek)}
         where h.shown_id > i.cleared_id and ${all(joined)}`,
     })
@@ -128,8 +142,8 @@ function sought(views: AppViews, seek: Seek): Part[] {
 
 const union = (parts: Sql[]): Sql => joinSql(parts, ' union all ')
 
-const selected = ({ kind, source, second }: Part): Sql =>
-  sql`select i.uid, ${kind}::text as kind, i.with_id, ${second} as second ${source}`
+const selected = ({ kind, source, uid, second, withId }: Part): Sql =>
+  sql`select ${uid}, ${kind}::text as kind, ${withId}, ${second} as second ${source}`
 
 const IN_ORDER = sql`order by uid, second desc, with_id, kind`
 
@@ -146,7 +160,7 @@ export async function walkWindow(
 ): Promise<OwnedSortKey[]> {
   const ordered = walked(views, window).map(
     (part) => sql`(${selected(part)} and ${isAfter(part, after)}
-      order by i.uid, ${part.second} desc, i.with_id limit ${offset + limit})`,
+      order by ${part.uid}, ${part.second} desc, ${part.withId} limit ${offset + limit})`,
   )
   const rows = await runSql<KeyRow>(
     db,
@@ -157,11 +171,11 @@ export async function walkWindow(
   return rows.map(toOwnedSortKey)
 }
 
-function isAfter({ kind, second }: Part, after: OwnedSortKey | undefined): Sql {
+function isAfter({ kind, uid, second, withId }: Part, after: OwnedSortKey | undefined): Sql {
   if (!after) return sql`true`
   const same = kind > after.kind ? sql`>=` : sql`>`
-  return sql`(i.uid <> ${after.uid} or ${second} < ${after.second}
-    or (${second} = ${after.second} and i.with_id ${same} ${after.withId}))`
+  return sql`(${uid} <> ${after.uid} or ${second} < ${after.second}
+    or (${second} = ${after.second} and ${withId} ${same} ${after.withId}))`
 }
 
 /** How many views of a window pass. */

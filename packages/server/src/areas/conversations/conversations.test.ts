@@ -419,6 +419,57 @@ suite('who may clear and pin conversations', () => {
   }
 })
 
+suite('the order of 1:1 views', () => {
+  test('follows sends, blocks, clears and removals, and verify finds whatever differs', async () => {
+    const app = await server.newApp()
+    await app.users('a', 'b', 'c')
+    const listed = () =>
+      rows<{ row: string }>(
+        app.cell.db,
+        `select uid || ' ' || with_id || case when blocked then ' blocked' else '' end as row
+         from direct_views where app_no = $1 order by 1`,
+        [app.no],
+      ).then((found) => found.map(({ row }) => row))
+    const found = async () =>
+      (await verify(app.cell, app.no)).map(({ what, id }) => `${what}: ${id}`)
+    await say(app, 'a', 'b')
+    await say(app, 'c', 'a')
+    await app.client.blockedUsers.block('a', { blockedUids: ['b'] })
+    assert.deepEqual(await listed(), ['a b blocked', 'a c', 'b a', 'c a'])
+    await app.as('a').conversations.resetUser('c', {})
+    assert.deepEqual(await listed(), ['a b blocked', 'b a', 'c a'])
+    assert.deepEqual(await found(), [])
+    await say(app, 'c', 'a')
+    assert.deepEqual(await listed(), ['a b blocked', 'a c', 'b a', 'c a'])
+
+    for (const harm of [
+      `delete from direct_views where app_no = $1 and uid = 'a' and with_id = 'c'`,
+      `insert into direct_views select app_no, 'a', false, updated_second + 1, 'c' from direct_views
+       where app_no = $1 and uid = 'c'`,
+      `update direct_views set blocked = true where app_no = $1 and uid = 'a' and with_id = 'c'`,
+    ]) {
+      await rows(app.cell.db, harm, [app.no])
+      assert.deepEqual(await found(), ['the order of 1:1 views: a c'])
+    }
+    await rows(
+      app.cell.db,
+      `update direct_views d set blocked = false, updated_second = h.updated_second
+       from conversations h where d.app_no = $1 and d.uid = 'a' and d.with_id = 'c'
+         and h.app_no = $1 and h.one = 'a' and h.other = 'c'`,
+      [app.no],
+    )
+    assert.deepEqual(await found(), [])
+    await app.client.users.delete('c', { permanent: true })
+    const swept = await rows<{ gone: boolean }>(
+      app.cell.db,
+      `select sweep_user($1, 'c', 1000) as gone`,
+      [app.no],
+    )
+    assert.deepEqual(swept, [{ gone: true }])
+    assert.deepEqual(await listed(), ['a b blocked', 'b a'])
+  })
+})
+
 suite('the tables that sends write have no CHECKs', () => {
   test('but functions and operations store no other kind and scope', async () => {
     const app = await server.newApp()

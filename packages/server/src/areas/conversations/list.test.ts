@@ -45,9 +45,9 @@ async function age(app: TestApp, conversationId: string, seconds: number) {
     })
   await run(`update conversations set updated_second = updated_second - $3
     where app_no = $1 and conversation_id(kind, one, other) = $2`)
-  await run(`update inbox i set updated_second = i.updated_second - $3 from conversations h
-    where i.app_no = $1 and h.app_no = $1 and h.no = i.conversation and i.kind = 'user'
-      and conversation_id(h.kind, h.one, h.other) = $2`)
+  await run(`update direct_views set updated_second = updated_second - $3
+    where app_no = $1
+      and conversation_id('user', least(uid, with_id), greatest(uid, with_id)) = $2`)
 }
 
 suite('the records of listConversations', () => {
@@ -152,8 +152,8 @@ suite('the order of listConversations', () => {
     // All in the same second.
     const text = 'update conversations set updated_second = 1700000000 where app_no = $1'
     await app.cell.db.query({ name: '', text, values: [app.no] })
-    const inbox = 'update inbox set updated_second = 1700000000 where app_no = $1'
-    await app.cell.db.query({ name: '', text: inbox, values: [app.no] })
+    const views = 'update direct_views set updated_second = 1700000000 where app_no = $1'
+    await app.cell.db.query({ name: '', text: views, values: [app.no] })
     const order = ['a_user_me', 'group_b', 'b_user_me', 'me_user_z-1', 'me_user_z1', 'me_user_z_1']
     assert.deepEqual(await ids(app, 'me'), order)
     for (const [nth, id] of all.entries()) await age(app, id, nth * 10)

@@ -174,37 +174,52 @@ const afterStart = (view: string) => `
 
 /** A part of the user's next :limit views of 1:1 conversations, by the index. */
 const directPart = (blocked: boolean, where: string) => `
-  (select ${FIELDS}, i.updated_second from inbox i
+  (select d.with_id, d.updated_second from direct_views d
    where :users::boolean and (${blocked} = false or :blocked::boolean)
-     and i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
-     and i.blocked = ${blocked} and ${where}
-     and i.with_id <> all (${REMOVED_USERS})
-   order by i.updated_second desc, i.with_id limit :limit)`
+     and d.app_no = :appNo and d.uid = :uid and d.blocked = ${blocked} and ${where}
+     and d.with_id <> all (${REMOVED_USERS})
+   order by d.updated_second desc, d.with_id limit :limit)`
 
 // 'group' sorts before 'user': after a group's sort key, the user with the same id is still to come.
-const SAME_SECOND = `i.updated_second = :second::bigint and i.with_id >= :withId
-  and (i.with_id > :withId or :afterKind < 'user')`
-const LATER = `i.updated_second < :second::bigint`
+const SAME_SECOND = `d.updated_second = :second::bigint and d.with_id >= :withId
+  and (d.with_id > :withId or :afterKind < 'user')`
+const LATER = `d.updated_second < :second::bigint`
 
-const DIRECT_NEXT = [false, true]
+/** The sort keys of the user's next :limit views of 1:1 conversations. */
+const DIRECT_NEXT = `select d.* from (${[false, true]
   .flatMap((blocked) => [directPart(blocked, SAME_SECOND), directPart(blocked, LATER)])
-  .join(' union all ')
+  .join(' union all ')}) d order by d.updated_second desc, d.with_id limit :limit`
 
 /** All views of a user's groups. */
-const GROUP_VIEWS = `
-  select ${FIELDS}, h.updated_second from inbox i
+const groupViews = (columns: string) => `
+  select ${columns} from inbox i
     join conversations h on h.app_no = i.app_no and h.no = i.conversation
   where :groups::boolean and i.app_no = :appNo and i.uid = :uid and i.kind = 'group'
     and i.scope is not null and h.shown_id > i.cleared_id
     and i.with_id <> all (${REMOVED_GROUPS})`
 
-/** A user's next :limit views. */
-const VIEWS_NEXT = `
+const viewsNext = (direct: string, joined: string) => `
   select * from (
-    select * from (${DIRECT_NEXT}) direct
+    ${direct}
     union all
-    select * from (${GROUP_VIEWS}) joined where ${afterStart('joined')}
+    select * from (${joined}) joined where ${afterStart('joined')}
   ) views order by ${ORDER} limit :limit`
+
+/** A user's next :limit views. Each row of direct_views has an inbox row, looked up by its key. */
+const VIEWS_NEXT = viewsNext(
+  `select ${FIELDS}, d.updated_second from (${DIRECT_NEXT}) d
+     cross join lateral (
+       select * from inbox o
+       where o.app_no = :appNo and o.uid = :uid and o.kind = 'user' and o.with_id = d.with_id
+       offset 0) i`,
+  groupViews(`${FIELDS}, h.updated_second`),
+)
+
+/** The sort keys of a user's next :limit views. */
+const SORT_KEYS_NEXT = viewsNext(
+  `select d.updated_second, d.with_id, 'user' as kind from (${DIRECT_NEXT}) d`,
+  groupViews('h.updated_second, i.with_id, i.kind'),
+)
 
 /** A user's number of views. */
 const TOTAL = `(case when :users::boolean then coalesce((
@@ -214,7 +229,7 @@ const TOTAL = `(case when :users::boolean then coalesce((
     select count(*) from inbox i
     where i.app_no = :appNo and i.uid = :uid and i.kind = 'user' and i.visible
       and (not i.blocked or :blocked) and i.with_id = any (${REMOVED_USERS})) else 0 end
-  + (select count(*) from (${GROUP_VIEWS}) joined))::int`
+  + (select count(*) from (${groupViews('1')}) joined))::int`
 
 export const countViews = query<Kinds & { appNo: number; uid: string }, { total: number }>(
   'conversations.count',
@@ -243,7 +258,7 @@ export const findViewStart = query<
   { updated_second: number; with_id: string; kind: ConversationKind }
 >(
   'conversations.findViewStart',
-  `select updated_second, with_id, kind from (${VIEWS_NEXT}) v
+  `select updated_second, with_id, kind from (${SORT_KEYS_NEXT}) v
    order by ${ORDER} offset :limit - 1`,
 )
 
@@ -262,12 +277,12 @@ export interface Filters extends Record<string, unknown> {
 
 /** All views of a user, unordered. */
 const VIEWS = `
-  select ${FIELDS}, i.updated_second from inbox i
+  select ${FIELDS} from inbox i
   where :users::boolean and i.app_no = :appNo and i.uid = :uid and i.kind = 'user'
     and i.visible and (not i.blocked or :blocked::boolean)
     and i.with_id <> all (${REMOVED_USERS})
   union all
-  ${GROUP_VIEWS}`
+  ${groupViews(FIELDS)}`
 
 /** Tags of users and of groups are alternatives. Those of groups must match both lists, if there are two. */
 const HAS_TAGS = `(
@@ -278,7 +293,7 @@ const HAS_TAGS = `(
 
 /** The views that pass the filters. */
 const VIEWS_PASSING = `
-  select v.* from (${VIEWS}) v
+  select v.*, h.updated_second from (${VIEWS}) v
     join conversations h on h.app_no = :appNo and h.no = v.conversation
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
     left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
