@@ -78,11 +78,18 @@ export async function addConversations({ no, cell }: App, seed: number): Promise
   )
   await run(
     `insert into conversations
-       (app_no, kind, one, other, last_id, shown_id, created_second, updated_second, counted)
-     select $1, kind, one, other, counted, shown_id, second, second, counted
+       (app_no, kind, one, other, last_id, shown_id, created_second, updated_second, counted,
+        hidden, blocked_one, blocked_other)
+     select $1, kind, one, other, counted, shown_id, second, second, counted, hidden, blocked_one,
+       blocked_other
      from json_to_recordset($2::json) as h (kind text, one text, other text, shown_id bigint,
-       second bigint, counted bigint)`,
-    heads,
+       second bigint, counted bigint, hidden int, blocked_one boolean, blocked_other boolean)`,
+    heads.map(({ views, ...head }) => ({
+      ...head,
+      hidden: views.filter(({ visible }) => head.kind === 'user' && !visible).length,
+      blocked_one: views.some(({ uid, blocked }) => uid === head.one && blocked),
+      blocked_other: views.some(({ uid, blocked }) => uid === head.other && blocked),
+    })),
   )
   await run(
     `insert into inbox (app_no, uid, kind, with_id, conversation, read_id, read_counted, own_since,

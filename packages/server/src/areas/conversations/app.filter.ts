@@ -20,7 +20,7 @@ export interface AppFilter extends ViewFilter {
   unique: boolean
 }
 
-/** The same as conditions on inbox rows `i` and heads `h`. */
+/** The same as conditions on inbox rows, or rows of direct_views, `i` and heads `h`. */
 export interface AppViews {
   appNo: number
   /** Whether views with users whom the owner blocks are included. */
@@ -28,9 +28,8 @@ export interface AppViews {
   /** Conditions on views of 1:1 conversations and of groups; undefined if the list has none of them. */
   direct: readonly Sql[] | undefined
   joined: readonly Sql[] | undefined
-  /** Whether the conditions on views of 1:1 conversations need more of the inbox row than its key, and the head. */
+  /** Whether the conditions on views of 1:1 conversations need the inbox row or the head. */
   stated: boolean
-  headed: boolean
   /** All views that pass are among those of these users and groups. */
   seek: Seek | undefined
 }
@@ -58,7 +57,7 @@ export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
   const joined = groups ? await joinedOf(db, filter, text) : undefined
   const seekable = (!direct || direct.seek) && (!joined || joined.seek)
   return {
-    ...{ appNo, blocked, headed: filter.unread },
+    ...{ appNo, blocked },
     stated: filter.unread || filter.conversationTags !== null,
     direct: direct?.conditions,
     joined: joined?.conditions,
@@ -73,7 +72,7 @@ export async function toAppViews(db: Db, filter: AppFilter): Promise<AppViews> {
 }
 
 const NOTHING = {
-  ...{ direct: undefined, joined: undefined, stated: false, headed: false },
+  ...{ direct: undefined, joined: undefined, stated: false },
   seek: { uids: [], either: false, guids: [] },
 }
 

@@ -4,7 +4,7 @@
  * collects the views of few users and groups and sorts them. Both return sort keys, and only those of a page are joined
  * to everything that records show.
  */
-import type { ConversationKind } from '../../core/ids.ts'
+import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
 import { type Executor, query } from '../../platform/db/query.ts'
 import { joinSql, runSql, type Sql, sql } from '../../platform/db/sql.ts'
 import type { AppViews, Seek } from './app.filter.ts'
@@ -46,40 +46,43 @@ const HEAD = sql`cross join lateral (
 const COLUMNS = sql`o.app_no, o.uid, o.kind, o.with_id, o.conversation, o.read_id, o.read_counted,
   o.own_since, o.cleared_id, o.tags, o.visible, o.blocked, o.scope`
 
-/** Views of one kind: where their rows come from, and what they are sorted by. */
+/** Views of one kind: where their rows come from, and the time that they are sorted by. */
 interface Part {
   kind: ConversationKind
   /** `from … where …` */
   source: Sql
-  uid: Sql
   second: Sql
-  withId: Sql
 }
 
-const BY_HEAD = { uid: sql`i.uid`, second: sql`h.updated_second`, withId: sql`i.with_id` }
-const BY_INDEX = { uid: sql`d.uid`, second: sql`d.updated_second`, withId: sql`d.with_id` }
+const BY_HEAD = { second: sql`h.updated_second` }
+const BY_INDEX = { second: sql`i.updated_second` }
 
-/** The inbox rows of direct_views `d`, if the conditions need them. */
-const DIRECT_ROW = sql`cross join lateral (
-  select ${COLUMNS} from inbox o
-  where o.app_no = d.app_no and o.uid = d.uid and o.kind = 'user' and o.with_id = d.with_id
-  offset 0) i`
-const DIRECT_KEY = sql`cross join lateral (select d.app_no, d.uid, d.with_id) i`
-
-/** The views of a window. Views with blocked users are a range of their own in the index. */
+/**
+ * The views of a window. Those of 1:1 conversations come from direct_views, in which views with blocked users are a range
+ * of their own. If conditions need the inbox rows, these are read in the order of their keys, which is cheaper.
+ */
 function walked(views: AppViews, { from, to }: Window): Part[] {
-  const { appNo, blocked, direct, joined, stated, headed } = views
-  const owners = (uid: Sql) =>
-    sql`${uid} >= ${from}${to === undefined ? sql`` : sql` and ${uid} <= ${to}`}`
+  const { appNo, blocked, direct, joined, stated } = views
+  const owners = sql`i.uid >= ${from}${to === undefined ? sql`` : sql` and i.uid <= ${to}`}`
   const parts: Part[] = []
-  for (const isBlocked of direct ? (blocked ? [false, true] : [false]) : []) {
+  if (direct && stated) {
     parts.push({
-      ...BY_INDEX,
+      ...BY_HEAD,
       kind: 'user',
-      source: sql`from direct_views d ${stated ? DIRECT_ROW : DIRECT_KEY} ${headed ? HEAD : sql``}
-        where d.app_no = ${appNo} and d.blocked = ${isBlocked} and ${owners(BY_INDEX.uid)}
-          and ${all(direct ?? [])}`,
+      source: sql`from inbox i ${HEAD}
+        where i.app_no = ${appNo} and i.kind = 'user' and i.visible and (not i.blocked or ${blocked})
+          and ${owners} and ${all(direct)}`,
     })
+  } else if (direct) {
+    for (const isBlocked of blocked ? [false, true] : [false]) {
+      parts.push({
+        ...BY_INDEX,
+        kind: 'user',
+        source: sql`from direct_views i
+          where i.app_no = ${appNo} and i.blocked = ${isBlocked} and ${owners}
+            and ${all(direct)}`,
+      })
+    }
   }
   if (joined) {
     parts.push({
@@ -87,7 +90,7 @@ function walked(views: AppViews, { from, to }: Window): Part[] {
       kind: 'group',
       source: sql`from inbox i ${HEAD}
         where i.app_no = ${appNo} and i.kind = 'group' and i.scope is not null
-          and h.shown_id > i.cleared_id and ${owners(BY_HEAD.uid)} and ${all(joined)}`,
+          and h.shown_id > i.cleared_id and ${owners} and ${all(joined)}`,
     })
   }
   return parts
@@ -114,20 +117,34 @@ const members = ({ appNo }: AppViews, { guids }: Seek): Sql =>
       select ${COLUMNS} from inbox o
       where o.app_no = h.app_no and o.conversation = h.no and o.scope is not null offset 0) i`
 
+/** Inbox rows and heads of 1:1 views with these keys. */
+const rowsOf = ({ appNo, blocked }: AppViews, keys: Sql): Sql =>
+  sql`from (${keys}) key
+      cross join lateral (
+        select ${COLUMNS} from inbox o
+        where o.app_no = ${appNo} and o.uid = key.uid and o.kind = 'user'
+          and o.with_id = key.with_id offset 0) i ${HEAD}
+    where i.visible and (not i.blocked or ${blocked})`
+
+/** Keys and heads of 1:1 views with these keys. The head says whether all views are visible; few inbox rows are read. */
+const headsOf = ({ appNo, blocked }: AppViews, keys: Sql): Sql =>
+  sql`from (select ${appNo}::int as app_no, key.uid, key.with_id from (${keys}) key) i
+      cross join lateral (
+        select h.* from conversations h
+        where h.app_no = i.app_no and h.kind = 'user'
+          and h.one = least(i.uid, i.with_id) and h.other = greatest(i.uid, i.with_id) offset 0) h
+    where i.uid <> ${SYSTEM_UID} and h.shown_id > 0
+      and (h.hidden = 0 or (
+        select o.visible from inbox o
+        where o.app_no = i.app_no and o.uid = i.uid and o.kind = 'user' and o.with_id = i.with_id))
+      and (${blocked} or not case when i.uid = h.one then h.blocked_one else h.blocked_other end)`
+
 function sought(views: AppViews, seek: Seek): Part[] {
-  const { blocked, direct, joined } = views
+  const { direct, joined, stated } = views
   const parts: Part[] = []
   if (direct) {
-    parts.push({
-      ...BY_HEAD,
-      kind: 'user',
-      source: sql`from (${candidates(views, seek)}) candidate
-          cross join lateral (
-            select ${COLUMNS} from inbox o
-            where o.app_no = ${views.appNo} and o.uid = candidate.uid and o.kind = 'user'
-              and o.with_id = candidate.with_id offset 0) i ${HEAD}
-        where i.visible and (not i.blocked or ${blocked}) and ${all(direct)}`,
-    })
+    const found = (stated ? rowsOf : headsOf)(views, candidates(views, seek))
+    parts.push({ ...BY_HEAD, kind: 'user', source: sql`${found} and ${all(direct)}` })
   }
   if (joined) {
     parts.push({
@@ -142,8 +159,8 @@ function sought(views: AppViews, seek: Seek): Part[] {
 
 const union = (parts: Sql[]): Sql => joinSql(parts, ' union all ')
 
-const selected = ({ kind, source, uid, second, withId }: Part): Sql =>
-  sql`select ${uid}, ${kind}::text as kind, ${withId}, ${second} as second ${source}`
+const selected = ({ kind, source, second }: Part): Sql =>
+  sql`select i.uid, ${kind}::text as kind, i.with_id, ${second} as second ${source}`
 
 const IN_ORDER = sql`order by uid, second desc, with_id, kind`
 
@@ -160,7 +177,7 @@ export async function walkWindow(
 ): Promise<OwnedSortKey[]> {
   const ordered = walked(views, window).map(
     (part) => sql`(${selected(part)} and ${isAfter(part, after)}
-      order by ${part.uid}, ${part.second} desc, ${part.withId} limit ${offset + limit})`,
+      order by i.uid, ${part.second} desc, i.with_id limit ${offset + limit})`,
   )
   const rows = await runSql<KeyRow>(
     db,
@@ -171,11 +188,11 @@ export async function walkWindow(
   return rows.map(toOwnedSortKey)
 }
 
-function isAfter({ kind, uid, second, withId }: Part, after: OwnedSortKey | undefined): Sql {
+function isAfter({ kind, second }: Part, after: OwnedSortKey | undefined): Sql {
   if (!after) return sql`true`
   const same = kind > after.kind ? sql`>=` : sql`>`
-  return sql`(${uid} <> ${after.uid} or ${second} < ${after.second}
-    or (${second} = ${after.second} and ${withId} ${same} ${after.withId}))`
+  return sql`(i.uid <> ${after.uid} or ${second} < ${after.second}
+    or (${second} = ${after.second} and i.with_id ${same} ${after.withId}))`
 }
 
 /** How many views of a window pass. */
