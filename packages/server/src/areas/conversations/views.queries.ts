@@ -8,7 +8,7 @@
 import type { ConversationKind } from '../../core/ids.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { unreadOf } from '../../core/unread.ts'
-import { isApart, type Relation } from '../../core/user-rows.ts'
+import type { Relation } from '../../core/user-rows.ts'
 import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
@@ -80,6 +80,8 @@ const CREATED = `case
       and m.shows
     order by m.id limit 1), h.updated_second) end`
 
+/** Whether one of the two users of a 1:1 conversation blocks the other. */
+const HAS_BLOCK = '(h.blocked_one or h.blocked_other)'
 const BLOCKS = ':withBlocks::boolean'
 
 const userOf = (uid: string) => `(
@@ -95,7 +97,7 @@ const shown = (
   {
     owner = userOf(':uid'),
     blocks = BLOCKS,
-    apart = `v.kind = 'user' and ${isApart(':uid', 'v.with_id')}`,
+    apart = HAS_BLOCK,
     more = '',
   } = {},
 ) => `
@@ -118,11 +120,11 @@ const shown = (
     end as counterpart, ${apart} as apart,
     v.scope, unix(v.joined_at) as joined_second,
     case when v.kind = 'group' then g.tags else o.tags end as counterpart_tags,
-    case when ${blocks} and v.kind = 'user' then (
+    case when ${blocks} and ${HAS_BLOCK} then (
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
     ) end as blocked_by_me_at,
-    case when ${blocks} and v.kind = 'user' then (
+    case when ${blocks} and ${HAS_BLOCK} then (
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
     ) end as has_blocked_me_at,
