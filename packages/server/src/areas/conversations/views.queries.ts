@@ -94,12 +94,7 @@ const userOf = (uid: string) => `(
  */
 const shown = (
   from: string,
-  {
-    owner = userOf(':uid'),
-    blocks = BLOCKS,
-    apart = HAS_BLOCK,
-    more = '',
-  } = {},
+  { owner = userOf(':uid'), blocks = BLOCKS, apart = HAS_BLOCK, more = '' } = {},
 ) => `
   select v.uid, v.with_id,
     ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,

@@ -4,6 +4,10 @@ const MESSAGES = 64
 const BYTES = 1_000_000
 /** Calls under way. With two, PostgreSQL works on one while the other travels. */
 const CALLS = 2
+/** Calls for single messages of apps that would have to wait for the messages of a loud app. */
+const QUIET_CALLS = 2
+/** An app is quiet if this many times its messages are less than what apps have on average. */
+const QUIET = 4
 /** Messages that wait for a call. Apps share this number. */
 const QUEUE = 4_096
 /** Conversations whose messages are sent beside the two calls, in all and of one app. */
@@ -63,7 +67,8 @@ interface Conversation<T, R> {
  * later go out together when a call ends. There is no timer.
  *
  * Each call takes from all apps in turn, and from the conversations of an app in turn, so that no app can push the
- * messages of another one back. Messages that a call leaves out, because their conversation is locked or because they
+ * messages of another one back. While the two calls are full of a loud app's messages, those of a quiet app go out
+ * beside them, one by one. Messages that a call leaves out, because their conversation is locked or because they
  * need a closer look, are sent beside the two calls, so that nobody waits for them but their own conversation.
  *
  * If a call fails and nothing was stored, its messages are sent one by one, so that a message that can't be stored
@@ -76,6 +81,9 @@ export class Batches<T extends Batched, R> {
   readonly #ready = new Map<number, Set<Conversation<T, R>>>()
   /** How many messages of each app are queued. */
   readonly #queued = new Map<number, number>()
+  /** How many messages of each app have no result yet, and the sum. */
+  readonly #pending = new Map<number, number>()
+  #sum = 0
   /** The keys of messages that are under way or left out. */
   readonly #keys = new Set<string>()
   /** The conversations with messages that were left out and wait for a lane, oldest first. */
@@ -83,6 +91,7 @@ export class Batches<T extends Batched, R> {
   /** The app of each lane in use. */
   readonly #lanes: number[] = []
   #calls = 0
+  #quietCalls = 0
   #scheduled = false
 
   constructor(options: BatchesOptions<T, R>) {
@@ -107,8 +116,9 @@ export class Batches<T extends Batched, R> {
       const until = performance.now() + this.#options.patienceMs
       conversation.queued.push({ item, conversation, until, resolve, reject })
       this.#queued.set(app, count + 1)
+      this.#addPending(app, 1)
       if (!conversation.held) this.#makeReady(conversation)
-      this.#schedule()
+      if (!this.#startQuiet(conversation)) this.#schedule()
     })
   }
 
@@ -125,6 +135,34 @@ export class Batches<T extends Batched, R> {
     const ready = this.#ready.get(conversation.app)
     if (ready) ready.add(conversation)
     else this.#ready.set(conversation.app, new Set([conversation]))
+  }
+
+  #addPending(app: number, change: 1 | -1): void {
+    const count = (this.#pending.get(app) ?? 0) + change
+    if (count > 0) this.#pending.set(app, count)
+    else this.#pending.delete(app)
+    this.#sum += change
+  }
+
+  #isQuiet(app: number): boolean {
+    const average = this.#sum / this.#pending.size
+    return (this.#pending.get(app) ?? 0) * QUIET < average
+  }
+
+  /** Sends the message of a quiet app alone, if it would have to wait. */
+  #startQuiet(conversation: Conversation<T, R>): boolean {
+    const { app, held, queued } = conversation
+    const [entry] = queued
+    if (this.#calls < CALLS || this.#quietCalls >= QUIET_CALLS || held || !entry) return false
+    if (!this.#isQuiet(app) || this.#isKeyInUse(entry)) return false
+    this.#unready(conversation)
+    this.#take(entry)
+    this.#quietCalls++
+    void this.#call([entry], false).then(() => {
+      this.#quietCalls--
+      this.#release([conversation])
+    })
+    return true
   }
 
   /** At the end of this turn of the event loop, because requests that arrive together should go out together. */
@@ -163,15 +201,13 @@ export class Batches<T extends Batched, R> {
       if (entries.length > 0 && bytes + item.bytes > BYTES) break
       this.#ready.delete(app)
       ready.delete(conversation)
-      if (item.keys.some((key) => this.#keys.has(key))) aside.push(conversation)
+      if (this.#isKeyInUse(entry)) aside.push(conversation)
       else {
-        this.#dequeue(conversation)
         if (this.#isInTime(entry)) {
-          for (const key of item.keys) this.#keys.add(key)
-          conversation.held = true
+          this.#take(entry)
           entries.push(entry)
           bytes += item.bytes
-        }
+        } else this.#dequeue(conversation)
         if (conversation.queued.length > 0) ready.add(conversation)
         else this.#forget(conversation)
       }
@@ -180,6 +216,17 @@ export class Batches<T extends Batched, R> {
     for (const { conversation } of entries) this.#unready(conversation)
     for (const conversation of aside) if (!conversation.held) this.#makeReady(conversation)
     return entries
+  }
+
+  #isKeyInUse({ item }: Entry<T, R>): boolean {
+    return item.keys.some((key) => this.#keys.has(key))
+  }
+
+  /** Takes the first message of a conversation into a call. */
+  #take({ item, conversation }: Entry<T, R>): void {
+    this.#dequeue(conversation)
+    for (const key of item.keys) this.#keys.add(key)
+    conversation.held = true
   }
 
   #dequeue({ app, queued }: Conversation<T, R>): void {
@@ -227,17 +274,18 @@ export class Batches<T extends Batched, R> {
   }
 
   #resolve(entry: Entry<T, R>, result: R): void {
-    this.#freeKeys(entry)
+    this.#free(entry)
     entry.resolve(result)
   }
 
   #reject(entry: Entry<T, R>, error: unknown): void {
-    this.#freeKeys(entry)
+    this.#free(entry)
     entry.reject(error)
   }
 
-  #freeKeys({ item }: Entry<T, R>): void {
+  #free({ item }: Entry<T, R>): void {
     for (const key of item.keys) this.#keys.delete(key)
+    this.#addPending(item.app, -1)
   }
 
   /** After a call: the next messages of its conversations may go out. */
