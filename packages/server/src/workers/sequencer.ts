@@ -11,11 +11,11 @@ import type { JobContext } from './job.ts'
 export const SEQUENCER_BATCH = 1_000
 const POLL_MS = 50
 /**
- * A step costs as much as 40 events, so events that arrive soon after each other share one. The pause after a step
- * grows with the number of its events: an event that comes alone never waits, and no event waits for long.
+ * A step costs as much as 40 events, so events that arrive soon after each other share one. The pause after a step is
+ * this many times as long as the step was, so that it grows with the load of the machine. No event waits for long.
  */
-const PAUSE_PER_EVENT_MS = 5
-const LONGEST_PAUSE_MS = 15
+const PAUSE = 8
+const LONGEST_PAUSE_MS = 8
 
 interface Step {
   /** For the next step: where the sequencer's state is. Null: unknown. */
@@ -69,11 +69,13 @@ async function sequence(
   wakes: Wakes,
   last: string | null,
 ): Promise<string | null> {
+  const startedAt = performance.now()
   const { place, taken, live } = await sequenceStep(client, lease, last)
+  const tookMs = performance.now() - startedAt
   if (live) publishEvents(deps, cell.id, live)
   deps.metrics.events.add(taken, { cell: cell.id })
   if (taken === SEQUENCER_BATCH) return place
-  if (taken > 0) await sleep(Math.min(taken * PAUSE_PER_EVENT_MS, LONGEST_PAUSE_MS))
+  if (taken > 0) await sleep(Math.min(tookMs * PAUSE, LONGEST_PAUSE_MS))
   await wakes.wait(POLL_MS)
   return place
 }
