@@ -850,22 +850,18 @@ begin
     perform add_search_changes(h.app_no, array[m.id]);
   end if;
 
+  if p_counts then
+    -- Members and users with a view. open_view counts it for a user without one.
+    update inbox set own_since = own_since + 1
+    where app_no = h.app_no and uid = p_sender and kind = h.kind
+      and with_id = case when h.kind = 'user' and p_sender = h.one then h.other else h.one end
+      and (scope is not null or visible);
+  end if;
   if h.kind = 'group' then
-    if p_counts then
-      update inbox set own_since = own_since + 1
-      where app_no = h.app_no and uid = p_sender and kind = 'group' and with_id = h.one
-        and scope is not null;
-    end if;
     if p_shows then perform add_total(h.app_no, 'views.group', h.hidden); end if;
     return m;
   end if;
 
-  if p_counts then
-    -- open_view counts it for a user without a view.
-    update inbox set own_since = own_since + 1
-    where app_no = h.app_no and uid = p_sender and kind = 'user'
-      and with_id = case when p_sender = h.one then h.other else h.one end and visible;
-  end if;
   if p_shows then
     update direct_views v set updated_second = h.updated_second
     from (values (h.one, h.other, h.blocked_one), (h.other, h.one, h.blocked_other))
@@ -1714,7 +1710,8 @@ begin
   if v_tick <= v_upto then return; end if;
 
   return query with ready as (
-    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before, s.role as sender_role,
+    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before,
+      s.role as sender_role,
       s.card || ',"role":' || to_json(s.role)::text as sender_text, user_presence(s) as sender_presence,
       coalesce(r.text, g.text) as receiver_text, coalesce(r.presence, '') as receiver_presence
     from json_to_recordset(p_messages) as i (

@@ -12,9 +12,9 @@ export const SEQUENCER_BATCH = 1_000
 const POLL_MS = 50
 /**
  * A step costs as much as 40 events, so events that arrive soon after each other share one. The pause after a step is
- * this many times as long as the step was, so that it grows with the load of the machine. No event waits for long.
+ * this many times as long as the step was: it grows with the load of the machine, but no event waits for long.
  */
-const PAUSE = 8
+const PAUSE_IN_STEPS = 8
 const LONGEST_PAUSE_MS = 8
 
 interface Step {
@@ -75,7 +75,7 @@ async function sequence(
   if (live) publishEvents(deps, cell.id, live)
   deps.metrics.events.add(taken, { cell: cell.id })
   if (taken === SEQUENCER_BATCH) return place
-  if (taken > 0) await sleep(Math.min(tookMs * PAUSE, LONGEST_PAUSE_MS))
+  if (taken > 0) await sleep(Math.min(tookMs * PAUSE_IN_STEPS, LONGEST_PAUSE_MS))
   await wakes.wait(POLL_MS)
   return place
 }

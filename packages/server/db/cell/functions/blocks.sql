@@ -3,8 +3,8 @@
 -- view_totals, totals.
 
 /*
- * Stores in a user's inbox row whether they block the other user of a 1:1 conversation. The head is
- * locked.
+ * Stores in a user's inbox row and list whether they block the other user of a 1:1 conversation. The
+ * head is locked.
  */
 create or replace function set_view_blocked(h conversations, p_uid text, p_with text, p_blocked boolean) returns void
 language plpgsql as $$

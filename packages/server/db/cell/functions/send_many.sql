@@ -1,7 +1,7 @@
 -- Sending many messages in one call and a handful of statements.
 --
--- Locks: heads, without waiting for any unless there is only one; inbox; direct_views; idempotency and muids in the order of their
--- keys; event_bodies. Nothing here waits while another transaction waits for one of these heads, except for a request
+-- Locks: heads, without waiting for any unless there is only one; inbox; direct_views; idempotency and muids in the
+-- order of their keys; event_bodies. Nothing here waits while another transaction waits for one of these heads, except for a request
 -- with the same idempotency key or muid, which PostgreSQL ends as a deadlock or a duplicate. Then nothing is stored,
 -- and the caller sends the messages one by one.
 
@@ -59,7 +59,8 @@ begin
   if v_tick <= v_upto then return; end if;
 
   return query with ready as (
-    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before, s.role as sender_role,
+    select i.*, h.no, h.last_id, h.counted as counted_before, h.updated_second as second_before,
+      s.role as sender_role,
       s.card || ',"role":' || to_json(s.role)::text as sender_text, user_presence(s) as sender_presence,
       coalesce(r.text, g.text) as receiver_text, coalesce(r.presence, '') as receiver_presence
     from json_to_recordset(p_messages) as i (

@@ -54,8 +54,7 @@ interface Part {
   second: Sql
 }
 
-const BY_HEAD = { second: sql`h.updated_second` }
-const BY_INDEX = { second: sql`i.updated_second` }
+const OF_HEAD = sql`h.updated_second`
 
 /**
  * The views of a window. Those of 1:1 conversations come from direct_views, in which views with blocked users are a range
@@ -67,8 +66,8 @@ function walked(views: AppViews, { from, to }: Window): Part[] {
   const parts: Part[] = []
   if (direct && stated) {
     parts.push({
-      ...BY_HEAD,
       kind: 'user',
+      second: OF_HEAD,
       source: sql`from inbox i ${HEAD}
         where i.app_no = ${appNo} and i.kind = 'user' and i.visible and (not i.blocked or ${blocked})
           and ${owners} and ${all(direct)}`,
@@ -76,8 +75,8 @@ function walked(views: AppViews, { from, to }: Window): Part[] {
   } else if (direct) {
     for (const isBlocked of blocked ? [false, true] : [false]) {
       parts.push({
-        ...BY_INDEX,
         kind: 'user',
+        second: sql`i.updated_second`,
         source: sql`from direct_views i
           where i.app_no = ${appNo} and i.blocked = ${isBlocked} and ${owners}
             and ${all(direct)}`,
@@ -86,8 +85,8 @@ function walked(views: AppViews, { from, to }: Window): Part[] {
   }
   if (joined) {
     parts.push({
-      ...BY_HEAD,
       kind: 'group',
+      second: OF_HEAD,
       source: sql`from inbox i ${HEAD}
         where i.app_no = ${appNo} and i.kind = 'group' and i.scope is not null
           and h.shown_id > i.cleared_id and ${owners} and ${all(joined)}`,
@@ -126,7 +125,7 @@ const rowsOf = ({ appNo, blocked }: AppViews, keys: Sql): Sql =>
           and o.with_id = key.with_id offset 0) i ${HEAD}
     where i.visible and (not i.blocked or ${blocked})`
 
-/** Keys and heads of 1:1 views with these keys. The head says whether all views are visible; few inbox rows are read. */
+/** Heads of 1:1 views with these keys. The head says whether both views are visible, so few inbox rows are read. */
 const headsOf = ({ appNo, blocked }: AppViews, keys: Sql): Sql =>
   sql`from (select ${appNo}::int as app_no, key.uid, key.with_id from (${keys}) key) i
       cross join lateral (
@@ -144,12 +143,12 @@ function sought(views: AppViews, seek: Seek): Part[] {
   const parts: Part[] = []
   if (direct) {
     const found = (stated ? rowsOf : headsOf)(views, candidates(views, seek))
-    parts.push({ ...BY_HEAD, kind: 'user', source: sql`${found} and ${all(direct)}` })
+    parts.push({ kind: 'user', second: OF_HEAD, source: sql`${found} and ${all(direct)}` })
   }
   if (joined) {
     parts.push({
-      ...BY_HEAD,
       kind: 'group',
+      second: OF_HEAD,
       source: sql`from ${members(views, seek)}
         where h.shown_id > i.cleared_id and ${all(joined)}`,
     })

@@ -406,6 +406,7 @@ test('random histories lose, repeat and reorder nothing', async () => {
     const stored = new Map<string, number[]>()
     const underWay = {
       calls: 0,
+      shared: 0,
       lanes: 0,
       conversations: new Set<string>(),
       keys: new Set<string>(),
@@ -419,9 +420,12 @@ test('random histories lose, repeat and reorder nothing', async () => {
       const conversations = new Set(sent.map(nameOf))
       const keys = sent.flatMap((one) => one.keys)
       const kind = how === 'all' ? 'calls' : 'lanes'
+      const shared = how === 'all' && sent.length > 1 ? 1 : 0
       underWay[kind]++
+      underWay.shared += shared
       assert.ok(sent.length > 0 && sent.length <= 64)
-      assert.ok(underWay.calls <= 4 && underWay.lanes <= 8)
+      // Two calls for single messages of quiet apps come beside the two for all apps.
+      assert.ok(underWay.shared <= 2 && underWay.calls <= 4 && underWay.lanes <= 8)
       assert.ok(how === 'all' || conversations.size === 1)
       assert.ok(underWay.conversations.isDisjointFrom(conversations))
       assert.ok(underWay.keys.isDisjointFrom(new Set(keys)) && new Set(keys).size === keys.length)
@@ -431,6 +435,7 @@ test('random histories lose, repeat and reorder nothing', async () => {
       for (const name of conversations) underWay.conversations.delete(name)
       for (const key of keys) underWay.keys.delete(key)
       underWay[kind]--
+      underWay.shared -= shared
       if (sent.some(({ id }) => id.endsWith('bad'))) throw ROLLED_BACK
       const fate = below(20)
       if (fate === 0) throw ROLLED_BACK

@@ -6,7 +6,7 @@ const BYTES = 1_000_000
 const CALLS = 2
 /** Calls for single messages of apps that would have to wait for the messages of a loud app. */
 const QUIET_CALLS = 2
-/** An app is quiet if this many times its messages are less than what apps have on average. */
+/** An app is quiet if apps have on average more than this many times its messages. */
 const QUIET = 4
 /** Messages that wait for a call. Apps share this number. */
 const QUEUE = 4_096
@@ -62,6 +62,13 @@ interface Conversation<T, R> {
   held: boolean
 }
 
+/** Changes the count of an app. Apps without any have no entry. */
+function add(counts: Map<number, number>, app: number, change: 1 | -1): void {
+  const count = (counts.get(app) ?? 0) + change
+  if (count > 0) counts.set(app, count)
+  else counts.delete(app)
+}
+
 /**
  * Collects messages into calls. A message goes out at once while fewer than two calls are under way. Those that arrive
  * later go out together when a call ends. There is no timer.
@@ -115,7 +122,7 @@ export class Batches<T extends Batched, R> {
       const conversation = this.#conversationOf(item)
       const until = performance.now() + this.#options.patienceMs
       conversation.queued.push({ item, conversation, until, resolve, reject })
-      this.#queued.set(app, count + 1)
+      add(this.#queued, app, 1)
       this.#addPending(app, 1)
       if (!conversation.held) this.#makeReady(conversation)
       if (!this.#startQuiet(conversation)) this.#schedule()
@@ -138,9 +145,7 @@ export class Batches<T extends Batched, R> {
   }
 
   #addPending(app: number, change: 1 | -1): void {
-    const count = (this.#pending.get(app) ?? 0) + change
-    if (count > 0) this.#pending.set(app, count)
-    else this.#pending.delete(app)
+    add(this.#pending, app, change)
     this.#sum += change
   }
 
@@ -149,11 +154,12 @@ export class Batches<T extends Batched, R> {
     return (this.#pending.get(app) ?? 0) * QUIET < average
   }
 
-  /** Sends the message of a quiet app alone, if it would have to wait. */
+  /** Sends the new message of a quiet app alone, if it would have to wait for the calls and for nothing else. */
   #startQuiet(conversation: Conversation<T, R>): boolean {
     const { app, held, queued } = conversation
-    const [entry] = queued
-    if (this.#calls < CALLS || this.#quietCalls >= QUIET_CALLS || held || !entry) return false
+    const [entry, later] = queued
+    if (this.#calls < CALLS || this.#quietCalls >= QUIET_CALLS) return false
+    if (held || !entry || later) return false
     if (!this.#isQuiet(app) || this.#isKeyInUse(entry)) return false
     this.#unready(conversation)
     this.#take(entry)
@@ -231,9 +237,7 @@ export class Batches<T extends Batched, R> {
 
   #dequeue({ app, queued }: Conversation<T, R>): void {
     queued.shift()
-    const count = (this.#queued.get(app) ?? 0) - 1
-    if (count > 0) this.#queued.set(app, count)
-    else this.#queued.delete(app)
+    add(this.#queued, app, -1)
   }
 
   #unready(conversation: Conversation<T, R>): void {
