@@ -52,6 +52,27 @@ suite('a connection', () => {
     assert.equal(answer.statusCode, 200)
   })
 
+  test('is refused if the request names two hosts', async () => {
+    const app = await server.newApp()
+    const hosts = [`${app.id}.realtime-us.localhost`, 'localhost'].flatMap((host) => ['host', host])
+    const websocket = [
+      'sec-websocket-version',
+      '13',
+      'sec-websocket-key',
+      'AAAAAAAAAAAAAAAAAAAAAA==',
+    ]
+    const headers = [...hosts, 'connection', 'upgrade', 'upgrade', 'websocket', ...websocket]
+    const asked = request({ port: port(), path: '/v3/realtime', headers }).end()
+    const status = await new Promise((resolve) => {
+      asked.on('response', (answer) => resolve(answer.resume().statusCode))
+      asked.on('upgrade', (answer, socket) => {
+        socket.destroy()
+        resolve(answer.statusCode)
+      })
+    })
+    assert.equal(status, 400)
+  })
+
   test('without a valid token is closed', async () => {
     const app = await server.newApp()
     await app.users('amira')

@@ -9,6 +9,7 @@ import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { appOfSocket } from '../gate/app-of-request.ts'
 import { ApiError } from '../platform/http/fail.ts'
+import { hasValidHost } from '../platform/http/host.ts'
 import { answerTo } from '../platform/http/refusal.ts'
 import { networks } from '../platform/net/network.ts'
 import { Authenticator } from './authenticator.ts'
@@ -93,8 +94,7 @@ export class Gateway {
     socket.on('error', () => {})
     // The request target may not be a valid URL.
     const url = URL.parse(request.url ?? '', 'ws://gateway')
-    const rejection =
-      url?.pathname !== PATH ? '404 Not Found' : this.#draining && '503 Service Unavailable'
+    const rejection = this.#rejectionOf(request, url)
     if (!url || rejection) {
       // Otherwise the socket would stay half open for as long as the client likes.
       socket.once('finish', () => socket.destroy())
@@ -117,6 +117,12 @@ export class Gateway {
         )
         .finally(() => ws.resume())
     })
+  }
+
+  #rejectionOf(request: IncomingMessage, url: URL | null): string | undefined {
+    if (!hasValidHost(request)) return '400 Bad Request'
+    if (url?.pathname !== PATH) return '404 Not Found'
+    return this.#draining ? '503 Service Unavailable' : undefined
   }
 
   #open(ws: WebSocket, app: ServedApp, device: DeviceInfo): void {

@@ -13,6 +13,7 @@ import Fastify, {
 import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { type ApiError, badRequest, fail } from './fail.ts'
+import { hasValidHost } from './host.ts'
 import { addParsers } from './parsing.ts'
 import { answerTo } from './refusal.ts'
 import { buildSerializer } from './serialization.ts'
@@ -64,7 +65,7 @@ export function openHttp(options: HttpOptions): FastifyInstance {
     schemaController: { compilersFactory: { buildSerializer } },
     return503OnClosing: false,
     http: {
-      // Node's own response doesn't have our error shape: see missingHost.
+      // Node's own response doesn't have our error shape: see checkHost.
       requireHostHeader: false,
       // Some clients offer an upgrade to HTTP/2 with each request. Answer them with HTTP/1.1.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
@@ -84,7 +85,7 @@ export function openHttp(options: HttpOptions): FastifyInstance {
   // Callbacks, because three promises are a measurable part of a cheap request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    request.span = tracing.request(request.headers, () => done(missingHost(request)))
+    request.span = tracing.request(request.headers, () => done(checkHost(request)))
   })
   // Decide when the response is sent, not when the request arrives. Otherwise a slow request would keep its connection open.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -104,11 +105,10 @@ export function openHttp(options: HttpOptions): FastifyInstance {
   return app
 }
 
-/** RFC 9112, section 3.2: HTTP/1.1 must name the host. */
-const missingHost = ({ headers, raw }: FastifyRequest): ApiError | undefined =>
-  headers.host === undefined && raw.httpVersion === '1.1'
-    ? badRequest({ Host: ['the header Host is required'] })
-    : undefined
+function checkHost({ raw }: FastifyRequest): ApiError | undefined {
+  if (hasValidHost(raw)) return undefined
+  return badRequest({ Host: ['the header Host is required, once'] })
+}
 
 /** Uses the client's request id if it is safe, so that both sides' logs can be joined. */
 function requestId({ headers }: { headers: Record<string, string | string[] | undefined> }) {
