@@ -45,6 +45,7 @@ import {
   type View,
   type World,
 } from './model/world.ts'
+import { conversationsByOracle } from './oracle/conversations.ts'
 import { seeded } from './seed.ts'
 
 const HISTORIES = LONG ? 5_000 : 18
@@ -320,6 +321,53 @@ async function checkFiltered(app: TestApp, world: World, { uid, filter, page }: 
   assert.deepEqual(totals, [must.length], asked)
 }
 
+/** Every field of every list, compared with records made in the plain way. */
+async function checkRecords(app: TestApp) {
+  const parts = 'withTags=true&withUserAndGroupTags=true&withBlockedInfo=true'
+  for (const uid of [...USERS, undefined]) {
+    const url = `/v3/conversations?includeBlockedUsers=true&perPage=1000&${parts}`
+    const { body } = await get(app, url, uid)
+    const keys = body.data.map((view: ListedKey) => ({
+      uid: uid ?? view.uid,
+      kind: view.conversationType,
+      withId: view.conversationWith.guid ?? view.conversationWith.uid,
+    }))
+    assert.deepEqual(body.data, await conversationsByOracle(app.cell.db, app.no, keys, uid))
+  }
+}
+
+interface ListedKey {
+  uid?: string
+  conversationType: 'user' | 'group'
+  conversationWith: { uid?: string; guid?: string }
+}
+
+/** Reactions, saves, quotes, pins and replies on last messages, which the model knows nothing about. */
+async function decorate(app: TestApp, uid: string) {
+  const { body } = await get(app, '/v3/conversations?perPage=5', uid)
+  for (const [nth, { lastMessage: last }] of body.data.entries()) {
+    if (!last) continue
+    const [receiver, receiverType] =
+      last.receiverType === 'group'
+        ? [last.receiver, 'group']
+        : [last.sender === uid ? last.receiver : last.sender, 'user']
+    const send = { receiver, receiverType, category: 'message', type: 'text' }
+    const more = [
+      { method: 'POST', url: `/v3/messages/${last.id}/reactions/👍` },
+      { method: 'POST', url: `/v3/messages/${last.id}/save` },
+      { method: 'POST', url: `/v3/messages/${last.id}/pin` },
+      {
+        method: 'POST',
+        url: '/v3/messages',
+        body: { ...send, data: { text: 'q' }, quotedMessageId: last.id, muid: `${uid}-${nth}` },
+      },
+      { method: 'POST', url: '/v3/messages', body: { ...send, data: { text: 't' }, tags: ['t'] } },
+    ][nth] as Request
+    const { status } = await ask(app, { ...more, onBehalfOf: uid })
+    assert.ok(status < 500, `${more.url}: ${status}`)
+  }
+}
+
 /** The threads that each user sees, page by page. */
 async function checkThreads(app: TestApp, world: World) {
   for (const uid of USERS) {
@@ -422,6 +470,9 @@ suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
           })
           for (const one of asked) await checkFiltered(app, world, one)
           await checkThreads(app, world)
+          await checkRecords(app)
+          for (const uid of USERS) await decorate(app, uid)
+          await checkRecords(app)
           assert.deepEqual(await verify(app.cell, app.no), [])
           done++
         }),

@@ -22,7 +22,7 @@ export type MessageRow = Omit<CellRows['messages'], NotShown> & {
 }
 
 /** When the receiver of a 1:1 message first had a mark of a kind at or after it. */
-const markedAt = (kind: string) => `
+export const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
     select k.at from marks k
     where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = receiver_of(m, h)

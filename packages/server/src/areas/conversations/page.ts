@@ -1,5 +1,6 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
+import { checkUser } from '../../gate/plugin.ts'
 import { badRequest, noAccess } from '../../platform/http/fail.ts'
 import type { PageKey } from '../../platform/lists/keyset.ts'
 import { keysetPage, type Paging } from '../../platform/lists/page.ts'
@@ -11,14 +12,14 @@ import type { ConversationListQuery } from './schema.ts'
 import type { ViewRow, ViewSortKey } from './views.queries.ts'
 
 /**
- * A page of the acting user's conversations; without one, of all users' lists, one after the other.
+ * A page of the acting user's conversations; without one, of all users' lists, one after the other. As JSON.
  */
 export async function pageOfConversations(
   { secrets }: Deps,
   starts: PageStarts,
   actor: Actor,
   query: ConversationListQuery,
-) {
+): Promise<string> {
   checkQuery(actor, query)
   const { page, perPage, cursor, useCursoredIndex, ...filters } = query
   const { no: appNo, cell } = actor.app
@@ -35,13 +36,14 @@ export async function pageOfConversations(
   }
   const request = { page, perPage, cursor, counted: useCursoredIndex === 0 }
   const found = await keysetPage({ secrets, starts }, list, request)
+  if (actor.uid !== undefined && !found.rows[0]?.owner) await checkUser(actor.app, actor.uid)
   const data = await toConversations(cell.db, appNo, found.rows, {
-    owner: actor.uid === undefined,
+    owners: actor.uid === undefined,
     tags: query.withTags === true,
     counterpartTags: query.withUserAndGroupTags === true,
     blocks: query.withBlockedInfo,
   })
-  return { data, meta: found.meta }
+  return `{"data":[${data.join(',')}],"meta":${JSON.stringify(found.meta)}}`
 }
 
 function checkQuery({ kind, uid }: Actor, query: ConversationListQuery): void {

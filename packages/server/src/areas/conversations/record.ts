@@ -1,10 +1,13 @@
-import type { GroupRecord, UserRecord } from '@loquat/protocol'
+/**
+ * Conversations as JSON text. PostgreSQL prints users, groups and messages, and this joins them: a page is never parsed,
+ * and most of its last messages refer to nothing but their sender and receiver.
+ */
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, printedId, SYSTEM_UID } from '../../core/ids.ts'
 import { toMessages } from '../../core/message-record.ts'
-import type { MessageRow } from '../../core/message-rows.ts'
+import { listReferred } from '../../core/message-rows.ts'
 import { seconds } from '../../core/time.ts'
-import { blockFields, withoutPresence } from '../../core/user-record.ts'
+import { blockFields } from '../../core/user-record.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { fail } from '../../platform/http/fail.ts'
 import type { ConversationRecord } from './schema.ts'
@@ -12,8 +15,8 @@ import { findView, type ViewRow } from './views.queries.ts'
 
 /** Optional parts of a record. */
 export interface Show {
-  /** The owner of the view. */
-  owner?: boolean
+  /** The views belong to different users: each record names its owner, and nobody in particular sees it. */
+  owners?: boolean
   /** The view's tags, and the group's. */
   tags?: boolean
   /** The counterpart's tags. */
@@ -21,77 +24,115 @@ export interface Show {
   blocks?: boolean
 }
 
-/** Records of views with their last messages. */
+/** Records of views with their last messages, as JSON. */
 export async function toConversations(
   db: Executor,
   appNo: number,
   views: ViewRow[],
   show: Show,
-): Promise<ConversationRecord[]> {
-  const counterparts = views.map(counterpartOf)
-  // A list of all users' views has no viewer.
-  const viewer = show.owner ? undefined : views[0]?.uid
-  const entities = new Map(
-    views.map((view, n) => {
-      const own = viewer !== undefined && view.kind === 'group'
-      const entity = own ? { ...counterparts[n], ...membershipOf(view) } : counterparts[n]
-      return [`${view.kind}:${view.with_id}`, entity]
-    }),
-  )
-  for (const { uid, owner } of views) {
-    if (owner !== null && !entities.has(`user:${uid}`))
-      entities.set(`user:${uid}`, JSON.parse(owner))
-  }
-  const shown = { entities, viewer, hideTags: !show.tags }
-  const messages = await toMessages(db, appNo, views.filter(hasMessage), shown)
-  const lastOf = new Map(messages.map((message) => [message.id, message]))
-  return views.map((view, n) => {
-    const lastMessage = lastOf.get(String(view.id))
-    return {
-      ...(show.owner && { uid: view.uid }),
-      conversationId: printedId(view),
-      conversationType: view.kind,
-      unreadMessageCount: String(view.unread),
-      unreadMentionsCount: view.unread_mentions,
-      createdAt: view.created_second,
-      updatedAt: view.updated_second,
-      ...(lastMessage && { lastMessage }),
-      ...(view.read_id !== null && { lastReadMessageId: String(view.read_id) }),
-      ...(show.tags && view.view_tags.length > 0 && { tags: view.view_tags }),
-      ...pinOf(view),
-      conversationWith: { ...counterparts[n], ...counterpartFields(view, show) },
-    }
+): Promise<string[]> {
+  const rich = await toRichMessages(db, appNo, views, show)
+  return views.map((view) => {
+    const owner = (show.owners ? view : views[0])?.owner ?? '{'
+    const last = view.rich ? rich.get(view.id) : toLastMessage(view, owner, show)
+    return toConversation(view, last, show)
   })
 }
 
-function counterpartOf({ counterpart, apart }: ViewRow) {
-  const record = JSON.parse(counterpart)
-  return apart ? withoutPresence(record) : record
+// Ids of users and groups consist of characters that JSON doesn't escape.
+function toConversation(view: ViewRow, lastMessage: string | undefined, show: Show): string {
+  const id = printedId(view)
+  return `{${show.owners ? `"uid":"${view.uid}",` : ''}"conversationId":"${id}","conversationType":"${
+    view.kind
+  }","unreadMessageCount":"${view.unread}","unreadMentionsCount":${view.unread_mentions},"createdAt":${
+    view.created_second
+  },"updatedAt":${view.updated_second}${lastMessage ? `,"lastMessage":${lastMessage}` : ''}${
+    view.read_id === null ? '' : `,"lastReadMessageId":"${view.read_id}"`
+  }${show.tags && view.view_tags ? `,"tags":${JSON.stringify(view.view_tags)}` : ''}${pinOf(
+    view,
+  )},"conversationWith":${view.counterpart}${
+    view.kind === 'group' ? membershipOf(view) : `,"conversationId":"${id}"`
+  }${counterpartFields(view, show)}}}`
 }
 
-const hasMessage = (view: ViewRow): view is ViewRow & MessageRow => view.id !== null
-
-function pinOf({ uid, view_pinned_at: own, app_pinned_at: apps }: ViewRow) {
-  if (apps) return { pinnedBy: SYSTEM_UID, pinnedAt: seconds(apps) }
-  return own ? { pinnedBy: uid, pinnedAt: seconds(own) } : {}
+function pinOf({ uid, view_pinned_at: own, app_pinned_at: apps }: ViewRow): string {
+  if (apps) return `,"pinnedBy":"${SYSTEM_UID}","pinnedAt":${seconds(apps)}`
+  return own ? `,"pinnedBy":"${uid}","pinnedAt":${seconds(own)}` : ''
 }
 
-/** The counterpart as the owner of the view sees it. */
-function counterpartFields(view: ViewRow, show: Show): Partial<UserRecord & GroupRecord> {
+/** The parts of the counterpart that the request asks for. */
+function counterpartFields(view: ViewRow, show: Show): string {
   const { kind, counterpart_tags: tags } = view
   const tagged = show.counterpartTags || (show.tags && kind === 'group')
-  return {
-    ...(kind === 'group' ? membershipOf(view) : { conversationId: printedId(view) }),
-    ...(tagged && tags?.length > 0 && { tags }),
-    ...(show.blocks && kind === 'user' && blockFields(view)),
-  }
+  const blocks = show.blocks && kind === 'user'
+  return `${tagged && tags ? `,"tags":${JSON.stringify(tags)}` : ''}${
+    blocks ? `,${JSON.stringify(blockFields(view)).slice(1, -1)}` : ''
+  }`
 }
 
-const membershipOf = (view: ViewRow) =>
-  ({
-    conversationId: printedId(view),
-    ...{ hasJoined: true, scope: view.scope, joinedAt: view.joined_second },
-  }) as Partial<GroupRecord>
+const membershipOf = ({ scope, joined_second: joined }: ViewRow) =>
+  `,"hasJoined":true,"scope":"${scope}","joinedAt":${joined}`
+
+/** The last message, if it isn't rich. */
+function toLastMessage(view: ViewRow, owner: string, show: Show): string | undefined {
+  const { message, data, kind, one, other, uid, sender } = view
+  if (message === null || data === null) return undefined
+  const receiver = kind === 'group' || sender === other ? one : other
+  const entity = (id: string | null) => (id === uid ? owner : view.counterpart)
+  const from = kind === 'group' && sender !== uid ? view.sender_record : entity(sender)
+  const to =
+    kind === 'user'
+      ? `${entity(receiver)},"conversationId":"${printedId(view)}"`
+      : `${view.counterpart}${show.owners ? '' : membershipOf(view)}`
+  return `${message},"data":${data.slice(0, -1)}${
+    data === '{}' ? '' : ','
+  }"entities":{"sender":{"entity":${from}},"entityType":"user"},"receiver":{"entity":${to}},"entityType":"${
+    kind
+  }"}}}${receiptOf(view, receiver)}}`
+}
+
+/** A user who has read a message has received it, whatever else the marks say. */
+function receiptOf(
+  { delivered_second: received, read_second: read }: ViewRow,
+  uid: string,
+): string {
+  if (received === null && read === null) return ',"receipts":{"data":[]}'
+  const deliveredAt = Math.min(
+    received ?? Number.POSITIVE_INFINITY,
+    read ?? Number.POSITIVE_INFINITY,
+  )
+  const times = `"deliveredAt":${deliveredAt}${read === null ? '' : `,"readAt":${read}`}`
+  return `,${times},"receipts":{"data":[{"recipient":"${uid}",${times}}]}`
+}
+
+/** Those of the last messages that are rich, by id, with everything they refer to. */
+async function toRichMessages(
+  db: Executor,
+  appNo: number,
+  views: ViewRow[],
+  show: Show,
+): Promise<Map<number | null, string>> {
+  const rich = views.filter((view) => view.rich)
+  if (rich.length === 0) return new Map()
+  const entities = new Map()
+  for (const view of rich) {
+    const own = !show.owners && view.kind === 'group' ? membershipOf(view) : ''
+    entities.set(`${view.kind}:${view.with_id}`, JSON.parse(`${view.counterpart}${own}}`))
+    const { owner } = (show.owners ? view : views[0]) ?? view
+    if (owner !== null) entities.set(`user:${view.uid}`, JSON.parse(`${owner}}`))
+  }
+  const ids = [...new Set(rich.map(({ id }) => Number(id)))]
+  const rows = await listReferred.many(db, { appNo, ids })
+  const viewer = show.owners ? undefined : views[0]?.uid
+  const messages = await toMessages(
+    db,
+    appNo,
+    // Deleted since the views were read.
+    rows.filter(({ deleted_at }) => deleted_at === null),
+    { entities, viewer, hideTags: !show.tags },
+  )
+  return new Map(messages.map((message) => [Number(message.id), JSON.stringify(message)]))
+}
 
 /** The user's view of a conversation; without one there is nothing to see. */
 export async function readConversation(
@@ -103,6 +144,6 @@ export async function readConversation(
   const { no: appNo, cell } = actor.app
   const view = await findView.maybeOne(cell.db, { appNo, uid, kind, withId })
   if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-  const [conversation] = await toConversations(cell.db, appNo, [view], { tags: true })
-  return conversation as ConversationRecord
+  const [conversation = ''] = await toConversations(cell.db, appNo, [view], { tags: true })
+  return JSON.parse(conversation)
 }

@@ -4,6 +4,7 @@ import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   markConversationDelivered,
@@ -35,7 +36,7 @@ export const conversationRoutes =
     app.get(
       '/conversations',
       {
-        config: { ...ofOwner, onBehalfOf: 'optional' },
+        config: { ...ofOwner, onBehalfOf: 'optional', checksUser: true },
         schema: {
           operationId: 'listConversations',
           tags,
@@ -44,7 +45,8 @@ export const conversationRoutes =
           response: { 200: Page(ConversationRecord) },
         },
       },
-      async ({ actor, query }) => pageOfConversations(deps, starts, actor, query),
+      async ({ actor, query }, reply) =>
+        sendJson(reply, await pageOfConversations(deps, starts, actor, query)),
     )
 
     for (const { kind, path, params, name, what, unknown } of kinds) {

@@ -6,17 +6,14 @@
  */
 
 import type { ConversationKind } from '../../core/ids.ts'
-import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
+import { markedAt } from '../../core/message-rows.ts'
 import { unreadOf } from '../../core/unread.ts'
-import type { Relation } from '../../core/user-rows.ts'
+import { isApart, type Relation } from '../../core/user-rows.ts'
 import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
-/**
- * A user's view of a conversation with its last message; without one, the message's columns are
- * null.
- */
-export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null } & {
+/** A user's view of a conversation with its last message; without one, the columns of the message are null. */
+export interface ViewRow extends Relation {
   uid: string
   kind: ConversationKind
   one: string
@@ -27,19 +24,33 @@ export type ViewRow = Relation & { [K in keyof MessageRow]: MessageRow[K] | null
   created_second: number
   updated_second: number
   read_id: number | null
-  view_tags: string[]
+  /** Null if there are none. */
+  view_tags: string[] | null
   view_pinned_at: Date | null
   /** When the app pinned it for everyone. */
   app_pinned_at: Date | null
-  /** The owner and the counterpart: records as JSON. */
+  /** The record of the owner as JSON, without the closing brace; in a user's list only in its first row. */
   owner: string | null
+  /** The record of the counterpart as the owner sees it, likewise. */
   counterpart: string
-  /** Whether the counterpart's presence is hidden from the owner. */
-  apart: boolean
+  /** Null if there are none. */
+  counterpart_tags: string[] | null
   /** The owner's scope and joining time in the group. */
   scope: string | null
   joined_second: number | null
-  counterpart_tags: string[]
+  id: number | null
+  /** Whether its record refers to more than its sender and receiver: it is then read with everything it refers to. */
+  rich: boolean | null
+  /** Of a message that isn't rich: its record without content, as JSON without the closing brace. */
+  message: string | null
+  /** Its content. */
+  data: string | null
+  sender: string | null
+  /** In groups: the sender, unless it is the owner. */
+  sender_record: string | null
+  /** In 1:1 conversations: when the receiver first reported receiving and reading it. */
+  delivered_second: number | null
+  read_second: number | null
 }
 
 /** Newest first, then by id and kind. */
@@ -84,37 +95,66 @@ const CREATED = `case
 const HAS_BLOCK = '(h.blocked_one or h.blocked_other)'
 const BLOCKS = ':withBlocks::boolean'
 
-const userOf = (uid: string) => `(
-  select user_json(u) from users u where u.app_no = :appNo and u.uid = ${uid})`
-
 /**
- * Everything shown of the views in `from`, which is called v, and of their last messages. `owner`
- * is their owner's record; `blocks` says whether blocks are shown, `apart` whether the
- * counterpart's presence is hidden from the viewer.
+ * A reply that doesn't update the conversation has a higher id than the message that views show, so that message has no
+ * thread if it is the last one.
  */
+const IS_RICH = `(m.category = 'action' or m.reacted or m.saved or m.quoted_id is not null or m.tags <> '{}'
+  or m.data ?| array['mentions', 'reactions', 'entities'] or h.last_id > h.shown_id)`
+
+/** The newest message that the owner has read. If none was ever deleted for good, it is where the mark is. */
+const READ_ID = `case
+  when v.read_id <= v.cleared_id then null
+  when h.removed = 0 then v.read_id
+  else (
+    select r.id from messages r
+    where r.app_no = :appNo and r.conversation = v.conversation and r.id <= v.read_id
+      and r.id > v.cleared_id
+    order by r.id desc limit 1) end`
+
+const HIDDEN_PRESENCE = `',"status":"offline"'`
+
+const userText = (user: string, apart: string) =>
+  `user_text(${user}) || case when ${apart} then ${HIDDEN_PRESENCE} else user_presence(${user}) end`
+
+const SYSTEM_TEXT = `system_text(:appNo) || ${HIDDEN_PRESENCE}`
+
+const IS_ACTIVE = 'u.deactivated_at is null and u.removed_at is null'
+
+const ownerOf = (uid: string, condition = 'true') => `(
+  select ${userText('u', 'false')} from users u
+  where u.app_no = :appNo and u.uid = ${uid} and ${condition})`
+
+interface Shape {
+  /** The record of the view's owner. */
+  owner?: string
+  /** Whether blocks are shown. */
+  blocks?: string
+  /** Who looks at the views: their owner, or the app, which sees everything. */
+  viewer?: string | null
+  more?: string
+}
+
+/** Everything shown of the views in `from`, which is called v, and of their last messages. */
 const shown = (
   from: string,
-  { owner = userOf(':uid'), blocks = BLOCKS, apart = HAS_BLOCK, more = '' } = {},
+  { owner = ownerOf(':uid'), blocks = BLOCKS, viewer = ':uid', more = '' }: Shape = {},
 ) => `
-  select v.uid, v.with_id,
+  select v.uid, v.with_id, h.kind, h.one, h.other,
     ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,
-    v.tags as view_tags, v.pinned_at as view_pinned_at,
+    nullif(v.tags, '{}') as view_tags, v.pinned_at as view_pinned_at,
     case when exists (select from app_pins p where p.app_no = :appNo) then (
       select p.pinned_at from app_pins p
       where p.app_no = :appNo and p.kind = v.kind and p.id = v.with_id) end as app_pinned_at,
-    case when v.read_id > v.cleared_id then (
-      select r.id from messages r
-      where r.app_no = :appNo and r.conversation = v.conversation and r.id <= v.read_id
-        and r.id > v.cleared_id
-      order by r.id desc limit 1) end as read_id,
+    ${READ_ID} as read_id,
     ${owner} as owner,
     case
-      when v.kind = 'group' then group_json(g)
-      when v.with_id = 'app_system' then system_json(:appNo)
-      else user_json(o)
-    end as counterpart, ${apart} as apart,
+      when v.kind = 'group' then group_text(g)
+      when v.with_id = 'app_system' then ${SYSTEM_TEXT}
+      else ${userText('o', viewer === null ? 'false' : HAS_BLOCK)}
+    end as counterpart,
     v.scope, unix(v.joined_at) as joined_second,
-    case when v.kind = 'group' then g.tags else o.tags end as counterpart_tags,
+    nullif(case when v.kind = 'group' then g.tags else o.tags end, '{}') as counterpart_tags,
     case when ${blocks} and ${HAS_BLOCK} then (
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
@@ -123,13 +163,20 @@ const shown = (
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
     ) end as has_blocked_me_at,
-    ${more} ${MESSAGE_COLUMNS}
+    ${more}
+    m.id, m.sender, ${IS_RICH} as rich,
+    case when not ${IS_RICH} then message_text(m, h) end as message,
+    case when not ${IS_RICH} then m.data::text end as data,
+    case when m.sender = 'app_system' then ${SYSTEM_TEXT}
+      else ${userText('s', viewer === null ? 'false' : isApart(viewer, 's.uid'))} end as sender_record,
+    unix(${markedAt('delivered')}) as delivered_second, unix(${markedAt('read')}) as read_second
   from ${from}
     join conversations h on h.app_no = :appNo and h.no = v.conversation
     left join messages m on m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null
       and ${SENDER_IS_THERE}
     left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
-    left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id`
+    left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
+    left join users s on v.kind = 'group' and s.app_no = :appNo and s.uid = m.sender and s.uid <> v.uid`
 
 /** One view, if it exists. */
 export const findView = query<
@@ -148,6 +195,9 @@ export const findView = query<
    where h.shown_id > v.cleared_id
      and (v.with_id = 'app_system' or o.removed_at is null and g.removed_at is null)`,
 )
+
+/** In the first row: null if the owner doesn't exist or is deactivated. */
+const OWNER_ONCE = `case when v.nth = 1 then ${ownerOf(':uid', IS_ACTIVE)} end`
 
 type Shown = { withBlocks: boolean }
 
@@ -243,7 +293,7 @@ export const listViews = query<
 >(
   'conversations.list',
   `${shown(`(select *, row_number() over (order by ${ORDER}) as nth from (${VIEWS_NEXT}) n) v`, {
-    owner: `case when v.nth = 1 then ${userOf(':uid')} end`,
+    owner: OWNER_ONCE,
     more: `case when v.nth = 1 then ${TOTAL} end as total,`,
   })}
    order by v.nth`,
@@ -310,10 +360,11 @@ export const listFilteredViews = query<
 >(
   'conversations.listFiltered',
   `with passing as materialized (${VIEWS_PASSING}), page as (
-     select * from passing where ${afterStart('passing')}
-     order by ${ORDER} offset :offset limit :limit
+     select *, row_number() over (order by ${ORDER}) as nth from (
+       select * from passing where ${afterStart('passing')}
+       order by ${ORDER} offset :offset limit :limit) cut
    )
-   ${shown('page v')} order by v.updated_second desc, v.with_id, v.kind`,
+   ${shown('page v', { owner: OWNER_ONCE })} order by v.nth`,
 )
 
 export const countFilteredViews = query<Filtered & { uid: string }, { total: number }>(
@@ -329,6 +380,6 @@ export const SHOWN_BY_KEY = `${shown(
     from json_array_elements(:keys::json) with ordinality as listed (key, nth)
       join inbox i on i.app_no = :appNo and i.uid = listed.key ->> 0
         and i.kind = listed.key ->> 1 and i.with_id = listed.key ->> 2) v`,
-  { owner: userOf('v.uid'), apart: 'false', more: 'v.sort_second,' },
+  { owner: ownerOf('v.uid'), viewer: null, more: 'v.sort_second,' },
 )}
  order by v.nth`
