@@ -1305,6 +1305,7 @@ declare
     select from json_to_recordset(p_batch -> 'attempts') as a (status int)
     where coalesce(a.status, 0) not between 200 and 299);
   v_waited boolean;
+  v_id bigint;
 begin
   perform lock_lease(p_job, p_worker, p_epoch);
   select waits_until is not null into v_waited from webhook_progress
@@ -1329,12 +1330,18 @@ begin
   where app_no = p_app_no and webhook_no = p_webhook
   returning v_failed and failing_since < now() - interval '5 days' into hopeless;
 
+  -- Ids carry their time: a number that all apps share would tell one how busy the others are. The lock
+  -- on webhook_progress makes them unique.
+  v_id := greatest(tick(), 1 + (
+    select id from webhook_deliveries where app_no = p_app_no and webhook_no = p_webhook
+    order by id desc limit 1));
   insert into webhook_deliveries
-    (app_no, webhook_no, position, type, try, status, error, duration_ms, answer, at, day)
-  select p_app_no, p_webhook, a.position, a.type, a.try, a.status, a.error, a.ms, a.answer,
-    to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
-  from json_to_recordset(p_batch -> 'attempts') as a (position bigint, type text, try int,
-    status int, error text, ms int, answer text, at bigint);
+    (app_no, webhook_no, id, position, type, try, status, error, duration_ms, answer, at, day)
+  select p_app_no, p_webhook, v_id + a.nth - 1, a.position, a.type, a.try, a.status, a.error,
+    a.ms, a.answer, to_timestamp(a.at / 1000.0), (now() at time zone 'utc')::date
+  from rows from (json_to_recordset(p_batch -> 'attempts') as (position bigint, type text, try int,
+    status int, error text, ms int, answer text, at bigint))
+    with ordinality as a (position, type, try, status, error, ms, answer, at, nth);
 
   if p_batch -> 'queued' is not null then
     insert into webhook_backlog (app_no, webhook_no, key, position)
@@ -2962,17 +2969,10 @@ CREATE TABLE public.webhook_dead_letters (
     CONSTRAINT webhook_dead_letters_reason_check CHECK ((reason = ANY (ARRAY['exhausted'::text, 'noRetry'::text, 'expired'::text])))
 );
 
-CREATE SEQUENCE public.webhook_delivery_ids
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
 CREATE TABLE public.webhook_deliveries (
     app_no integer NOT NULL,
     webhook_no bigint NOT NULL,
-    id bigint DEFAULT nextval('public.webhook_delivery_ids'::regclass) NOT NULL,
+    id bigint NOT NULL,
     "position" bigint NOT NULL,
     type text NOT NULL,
     try integer NOT NULL,

@@ -33,9 +33,9 @@ CREATE TABLE public.attempts (
 );
 
 CREATE TABLE public.audit (
-    id bigint NOT NULL,
+    id bigint DEFAULT (((floor(((date_part('epoch'::text, clock_timestamp()) - (1000000000)::double precision) * (1000000)::double precision)))::bigint * 4) + (floor((random() * (4)::double precision)))::integer) NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    operator_no integer,
+    operator_no bigint,
     email text,
     via text NOT NULL,
     app_no integer,
@@ -46,15 +46,6 @@ CREATE TABLE public.audit (
     after jsonb,
     address text,
     user_agent text
-);
-
-ALTER TABLE public.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.audit_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
 );
 
 CREATE TABLE public.audit_outcomes (
@@ -73,7 +64,7 @@ CREATE TABLE public.cells (
 
 CREATE TABLE public.collaborators (
     app_no integer NOT NULL,
-    operator_no integer NOT NULL,
+    operator_no bigint NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT collaborators_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'moderator'::text, 'developer'::text])))
@@ -86,7 +77,7 @@ CREATE TABLE public.function_files (
 );
 
 CREATE TABLE public.idempotency (
-    operator_no integer NOT NULL,
+    operator_no bigint NOT NULL,
     key text NOT NULL,
     request_hash bytea NOT NULL,
     answer_sealed bytea,
@@ -111,7 +102,7 @@ CREATE TABLE public.migrations (
 
 CREATE TABLE public.operator_keys (
     key text NOT NULL,
-    operator_no integer NOT NULL,
+    operator_no bigint NOT NULL,
     secret_hash bytea NOT NULL,
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
@@ -120,7 +111,7 @@ CREATE TABLE public.operator_keys (
 CREATE TABLE public.operator_sessions (
     token_hash bytea NOT NULL,
     session_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    operator_no integer NOT NULL,
+    operator_no bigint NOT NULL,
     address text NOT NULL,
     user_agent text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -129,7 +120,7 @@ CREATE TABLE public.operator_sessions (
 );
 
 CREATE TABLE public.operators (
-    operator_no integer NOT NULL,
+    operator_no bigint DEFAULT floor((('100000000000000'::numeric)::double precision + (random() * ('900000000000000'::numeric)::double precision))) NOT NULL,
     email text NOT NULL,
     name text NOT NULL,
     password_hash text NOT NULL,
@@ -141,17 +132,8 @@ CREATE TABLE public.operators (
     CONSTRAINT operators_email_check CHECK ((email = lower(email)))
 );
 
-ALTER TABLE public.operators ALTER COLUMN operator_no ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.operators_operator_no_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 CREATE TABLE public.recovery_codes (
-    operator_no integer NOT NULL,
+    operator_no bigint NOT NULL,
     code_hash bytea NOT NULL
 );
 

@@ -844,13 +844,12 @@ create table webhook_dead_letters (
 );
 create index webhook_dead_letters_at on webhook_dead_letters (at);
 
-create sequence webhook_delivery_ids;
-
 -- Every attempt. Partitioned by day, so that a whole day can be dropped.
 create table webhook_deliveries (
   app_no int not null,
   webhook_no bigint not null,
-  id bigint not null default nextval('webhook_delivery_ids'),
+  -- Carries its time (record_deliveries).
+  id bigint not null,
   position bigint not null,
   type text not null,
   try int not null,

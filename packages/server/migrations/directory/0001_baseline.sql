@@ -37,7 +37,8 @@ create index apps_resting on apps (cell_id, app_no) where state <> 'active';
 -- Operators: the people, and their programs, who manage apps. Serving an app needs none of this.
 
 create table operators (
-  operator_no int generated always as identity primary key,
+  -- Drawn at random: consecutive numbers would tell operators how many accounts there are.
+  operator_no bigint primary key default floor(1e14 + random() * 9e14),
   email text not null unique check (email = lower(email)),
   name text not null,
   password_hash text not null,
@@ -53,7 +54,7 @@ create table operators (
 
 -- Each works once, instead of a code. Keyed hashes.
 create table recovery_codes (
-  operator_no int not null references operators,
+  operator_no bigint not null references operators,
   code_hash bytea not null,
   primary key (operator_no, code_hash)
 );
@@ -62,7 +63,7 @@ create table operator_sessions (
   -- A keyed hash of the cookie's value.
   token_hash bytea primary key,
   session_id uuid not null unique default gen_random_uuid(),
-  operator_no int not null references operators,
+  operator_no bigint not null references operators,
   address text not null,
   user_agent text not null,
   created_at timestamptz not null default now(),
@@ -75,7 +76,7 @@ create index operator_sessions_operator on operator_sessions (operator_no, creat
 -- Credentials for programs: a key and a secret.
 create table operator_keys (
   key text primary key,
-  operator_no int not null references operators,
+  operator_no bigint not null references operators,
   -- A keyed hash. The secret has 256 random bits, so nothing slower is needed.
   secret_hash bytea not null,
   name text not null,
@@ -93,7 +94,7 @@ create index attempts_since on attempts (since);
 
 -- As in the cells: answers to writes with an Idempotency-Key, kept for 24 hours.
 create table idempotency (
-  operator_no int not null references operators,
+  operator_no bigint not null references operators,
   key text not null,
   request_hash bytea not null,
   answer_sealed bytea,
@@ -104,7 +105,7 @@ create table idempotency (
 -- The operators who manage an app, including its owner.
 create table collaborators (
   app_no int not null references apps on delete cascade,
-  operator_no int not null references operators,
+  operator_no bigint not null references operators,
   role text not null check (role in ('owner', 'admin', 'moderator', 'developer')),
   created_at timestamptz not null default clock_timestamp(),
   primary key (app_no, operator_no)
@@ -125,10 +126,13 @@ create table invitations (
 
 -- The audit log. It references neither operators nor apps, because it outlives both.
 create table audit (
-  id bigint generated always as identity primary key,
+  -- Carries its time, like the ids of messages: consecutive numbers would tell tenants how busy the
+  -- others are. Of two entries that draw the same id, one draws again.
+  id bigint primary key default
+    floor((date_part('epoch', clock_timestamp()) - 1000000000) * 1000000)::bigint * 4 + floor(random() * 4)::int,
   at timestamptz not null default clock_timestamp(),
   -- Null: the service itself, or a command on its machine.
-  operator_no int,
+  operator_no bigint,
   email text,
   -- session, key, command or service.
   via text not null,

@@ -25,7 +25,7 @@ export async function recordAudit(
     typeof actor === 'string'
       ? { operatorNo: null, email: null, via: actor, address: null, userAgent: null }
       : { ...actor, operatorNo: actor.no }
-  const { id } = await insertAudit.one(db, {
+  const entry = {
     ...who,
     appNo: app?.no ?? null,
     appId: app?.id ?? null,
@@ -33,8 +33,11 @@ export async function recordAudit(
     target: withoutSecrets(target) as object,
     before: before === undefined ? null : JSON.stringify(withoutSecrets(before)),
     after: after === undefined ? null : JSON.stringify(withoutSecrets(after)),
-  })
-  return id
+  }
+  for (;;) {
+    const row = await insertAudit.maybeOne(db, entry)
+    if (row) return row.id
+  }
 }
 
 const SECRET = /password|secret|token|apikey|code/i

@@ -56,12 +56,14 @@ type Entry = {
   userAgent: string | null
 }
 
+/** No row if another entry drew the same id. */
 export const insertAudit = directoryQuery<Entry, Pick<DirectoryRows['audit'], 'id'>>(
   'gate.insertAudit',
   `insert into audit (operator_no, email, via, app_no, app_id, action, target, before, after,
      address, user_agent)
    values (:operatorNo, :email, :via, :appNo, :appId, :action, :target::jsonb, :before::jsonb,
      :after::jsonb, :address, :userAgent)
+   on conflict do nothing
    returning id`,
 )
 

@@ -6,7 +6,7 @@ import { firstIdOf } from '../../src/core/ids.ts'
 const START = 1_772_442_000
 const DAY = 86_400
 
-/** The ids of messages and reactions carry their time. */
+/** The ids of messages, reactions, deliveries and audit entries carry their time. */
 const isTimed = (value: unknown): value is string =>
   typeof value === 'string' && /^[2-8]\d{15}$/.test(value)
 
@@ -67,6 +67,8 @@ export class Masks {
     } else if (typeof value === 'object' && value !== null) {
       // The id of an app is random too.
       if ('baseUrl' in value && 'id' in value) this.#find('key', value.id)
+      // So is the number of an account.
+      if ('email' in value && 'id' in value) this.add(String(value.id), this.#inventNumber())
       for (const [key, item] of Object.entries(value)) this.#find(key, item)
     }
   }
@@ -101,6 +103,10 @@ export class Masks {
           /^[A-Z2-7]+$/.test(rest) ? base32(random, at) : (base64[at] ?? letter),
         )
     return head + (time && String(START)) + invented
+  }
+
+  #inventNumber(): string {
+    return String(482_915_034_716_285 + this.#standIns.size * 61_803_398_874)
   }
 
   /** Records with a number are a minute apart, in its order. */

@@ -77,7 +77,7 @@ export const AppAuditQuery = Type.Object({
   operator: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 2 ** 31 - 1,
+      maximum: Number.MAX_SAFE_INTEGER,
       description: 'Only entries of this account.',
     }),
   ),

@@ -188,5 +188,6 @@ const INDEX = /^[^[]*\[\d*\]$/
 /** Returns undefined for a text of another type. The schema then reports the error. */
 const readers: Record<string, (text: string) => unknown> = {
   boolean: (text) => ({ true: true, 1: true, false: false, 0: false })[text],
-  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
+  integer: (text) =>
+    /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
 }
