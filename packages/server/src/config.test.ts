@@ -4,9 +4,9 @@ import { type Config, ConfigError, options, readConfig } from './config.ts'
 import { UserError } from './platform/errors.ts'
 
 const REQUIRED = {
-  LOQUAT_DIRECTORY_URL: 'postgres://loquat:pw@db/directory',
-  LOQUAT_NATS_URL: 'nats://nats:4222',
-  LOQUAT_REDIS_URL: 'redis://redis:6379',
+  LOQUAT_DIRECTORY_URL: 'postgres://loquat:pw@127.0.0.1/directory',
+  LOQUAT_NATS_URL: 'tls://nats:4222',
+  LOQUAT_REDIS_URL: 'rediss://redis:6379',
   LOQUAT_SECRET: Buffer.alloc(32, 7).toString('base64'),
 }
 
@@ -29,6 +29,8 @@ suite('configuration', () => {
         directoryUrl: REQUIRED.LOQUAT_DIRECTORY_URL,
         natsUrl: REQUIRED.LOQUAT_NATS_URL,
         redisUrl: REQUIRED.LOQUAT_REDIS_URL,
+        caFile: '',
+        plaintextHosts: [],
         poolSize: 20,
         timeoutMs: 4000,
         prefix: 'loquat',
@@ -65,7 +67,7 @@ suite('configuration', () => {
   test('all errors are reported together, and no secret is repeated', () => {
     const message = faultsOf({
       LOQUAT_DIRECTORY_URL: 'mysql://root:hush@db/x',
-      LOQUAT_NATS_URL: 'nats://nats',
+      LOQUAT_NATS_URL: 'tls://nats',
       LOQUAT_SECRET: 'dG9vIHNob3J0',
       LOQUAT_REGIONS: 'us, mars',
       LOQUAT_PORT: '65536',
@@ -92,6 +94,57 @@ suite('configuration', () => {
       assert.match(message, fault)
     }
     assert.doesNotMatch(message, /LOQUAT_NATS_URL|hush|dG9vIHNob3J0/)
+  })
+
+  suite('engines on other machines', () => {
+    const REMOTE = {
+      LOQUAT_DIRECTORY_URL: 'postgres://loquat:hush@db/directory',
+      LOQUAT_NATS_URL: 'nats://loquat:hush@nats:4222',
+      LOQUAT_REDIS_URL: 'redis://:hush@redis:6379',
+    }
+
+    test('need TLS', () => {
+      const message = faultsOf({ ...REQUIRED, ...REMOTE })
+      assert.match(
+        message,
+        /LOQUAT_NATS_URL must begin with tls:\/\/, or nats must be in LOQUAT_PL/,
+      )
+      assert.match(message, /LOQUAT_REDIS_URL must begin with rediss:\/\/, or redis must be in/)
+      assert.doesNotMatch(message, /LOQUAT_DIRECTORY_URL|hush/)
+      const { LOQUAT_DIRECTORY_URL } = REMOTE
+      assert.equal(
+        readConfig({ ...REQUIRED, LOQUAT_DIRECTORY_URL }).engines.directoryUrl,
+        'postgres://loquat:hush@db/directory?sslmode=verify-full',
+      )
+    })
+
+    test('may be listed as exceptions, one by one', () => {
+      const LOQUAT_PLAINTEXT_HOSTS = 'db, nats'
+      const message = faultsOf({ ...REQUIRED, ...REMOTE, LOQUAT_PLAINTEXT_HOSTS })
+      assert.match(message, /LOQUAT_REDIS_URL/)
+      assert.doesNotMatch(message, /LOQUAT_(NATS|DIRECTORY)_URL/)
+      const { engines } = readConfig({
+        ...REQUIRED,
+        ...REMOTE,
+        LOQUAT_PLAINTEXT_HOSTS: 'db,nats,redis,10.0.0.1,[::2]',
+      })
+      assert.equal(engines.directoryUrl, REMOTE.LOQUAT_DIRECTORY_URL)
+      for (const wrong of ['db:5432', 'postgres://db', 'me@db']) {
+        const env = { ...REQUIRED, LOQUAT_PLAINTEXT_HOSTS: wrong }
+        assert.match(faultsOf(env), /LOQUAT_PLAINTEXT_HOSTS must be a list of host names/)
+      }
+    })
+
+    test('trust the certificates in a file that exists', () => {
+      const LOQUAT_CA_FILE = import.meta.filename
+      const { engines } = readConfig({
+        ...REQUIRED,
+        LOQUAT_CA_FILE,
+        LOQUAT_DIRECTORY_URL: REMOTE.LOQUAT_DIRECTORY_URL,
+      })
+      assert.equal(new URL(engines.directoryUrl).searchParams.get('sslrootcert'), LOQUAT_CA_FILE)
+      assert.match(faultsOf({ ...REQUIRED, LOQUAT_CA_FILE: '/nowhere' }), /LOQUAT_CA_FILE can't be/)
+    })
   })
 
   test('an empty variable counts as not set', () => {

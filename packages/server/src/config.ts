@@ -1,7 +1,9 @@
 import { Resolver } from 'node:dns'
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { type Region, regions } from '@loquat/protocol'
 import { UserError } from './platform/errors.ts'
+import { secureBrokerUrl, secureDatabaseUrl, type TlsRules } from './platform/net/tls.ts'
 
 interface Option<T> {
   env: string
@@ -118,6 +120,21 @@ const list = (
   },
 })
 
+/** A file with certificates, which must exist. */
+const certificates = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'path of a PEM file',
+  ...details,
+  parse(value) {
+    try {
+      readFileSync(value)
+    } catch (error) {
+      throw new Error(`can't be read: ${(error as Error).message}`)
+    }
+    return value
+  },
+})
+
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
   const most = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
@@ -137,14 +154,32 @@ function isNameServer(text: string): boolean {
 export const options = {
   engines: {
     directoryUrl: url('LOQUAT_DIRECTORY_URL', ['postgres', 'postgresql'], {
-      description: 'The directory: the PostgreSQL database that lists regions, cells and apps.',
+      description:
+        'The directory: the PostgreSQL database that lists regions, cells and apps. Uses TLS (`sslmode=verify-full`) except on this machine.',
     }),
     natsUrl: url('LOQUAT_NATS_URL', ['nats', 'tls'], {
-      description: 'NATS, for real-time delivery and wake-ups.',
+      description:
+        'NATS, for real-time delivery and wake-ups. `nats://` has no TLS and only works on this machine.',
     }),
     redisUrl: url('LOQUAT_REDIS_URL', ['redis', 'rediss'], {
-      description: 'Redis or Valkey, for rate limit counters and page starts.',
+      description:
+        'Redis or Valkey, for rate limit counters and page starts. `redis://` has no TLS and only works on this machine.',
     }),
+    caFile: optional(
+      certificates('LOQUAT_CA_FILE', {
+        description:
+          'The certificates that PostgreSQL, NATS and Redis are checked against. Empty: those that Node.js trusts.',
+      }),
+    ),
+    plaintextHosts: list(
+      'LOQUAT_PLAINTEXT_HOSTS',
+      'host names and IP addresses',
+      (host) => /^[^\s/:@]+$|^\[[\da-f:]+\]$/i.test(host),
+      {
+        description:
+          'Hosts of PostgreSQL, NATS and Redis that this process may reach without TLS, besides this machine. Only for networks that you trust.',
+      },
+    ),
     poolSize: integer('LOQUAT_POOL_SIZE', 1, 1000, {
       default: '20',
       description: 'The most connections from this process to each cell.',
@@ -314,12 +349,34 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   const groups = Object.entries(options).map(([group, members]) => [
     group,
-    Object.freeze(
-      Object.fromEntries(Object.entries(members).map(([key, option]) => [key, read(option)])),
-    ),
+    Object.fromEntries(Object.entries(members).map(([key, option]) => [key, read(option)])),
   ])
+  const config = Object.fromEntries(groups)
+  faults.push(...secureEngines(config.engines))
   if (faults.length > 0) {
     throw new ConfigError([...faults, 'docs/config.md describes all settings.'])
   }
-  return Object.freeze(Object.fromEntries(groups)) as Config
+  for (const group of Object.values(config)) Object.freeze(group)
+  return Object.freeze(config) as Config
 }
+
+/** Replaces the engines' URLs by those to connect to. Returns what is wrong with them. */
+function secureEngines(engines: Partial<Record<EngineUrl, string>> & TlsRules): string[] {
+  const faults: string[] = []
+  for (const [key, secure] of ENGINE_URLS) {
+    const given = engines[key]
+    try {
+      if (given) engines[key] = secure(given, engines)
+    } catch (error) {
+      faults.push(`${options.engines[key].env} ${(error as Error).message}`)
+    }
+  }
+  return faults
+}
+
+type EngineUrl = 'directoryUrl' | 'natsUrl' | 'redisUrl'
+const ENGINE_URLS: [EngineUrl, typeof secureDatabaseUrl][] = [
+  ['directoryUrl', secureDatabaseUrl],
+  ['natsUrl', secureBrokerUrl],
+  ['redisUrl', secureBrokerUrl],
+]

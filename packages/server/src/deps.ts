@@ -30,14 +30,15 @@ export function openDeps(config: Config): Deps {
   const metrics = openMetrics()
   const tracing = openTracing(config.log.tracesUrl)
   const secrets = openSecrets(config.service.secret)
-  const { natsUrl, redisUrl, directoryUrl, poolSize, timeoutMs, prefix } = config.engines
-  const bus = openBus({ url: natsUrl, prefix, log })
-  const cache = openCache({ url: redisUrl, prefix, log })
+  const { natsUrl, redisUrl, directoryUrl, caFile, poolSize, timeoutMs, prefix } = config.engines
+  const bus = openBus({ url: natsUrl, caFile, prefix, log })
+  const cache = openCache({ url: redisUrl, caFile, prefix, log })
   const { regions } = config.service
   const directory = new Directory({
     url: directoryUrl,
     regions,
     poolSize,
+    tlsRules: config.engines,
     drawnKey: 'messages_pkey',
     timeoutMs,
     bus,

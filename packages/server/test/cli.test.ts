@@ -528,6 +528,11 @@ suite('migrate and cells add', () => {
     assertRefused(await add('us-1', 'eu', cellUrl), /Cell us-1 is in region us/)
     const missing = await add('us-9', 'us', databaseUrl(process.env, 'no_such_database'))
     assertRefused(missing, /"no_such_database" does not exist/, /Nothing was changed/)
+    for (const mode of ['disable', 'require']) {
+      const weak = await add('us-9', 'us', `postgres://me:hush@db.example.org/x?sslmode=${mode}`)
+      assertRefused(weak, /--url must have sslmode=verify-full/, /Nothing was changed/)
+      assert.doesNotMatch(weak.stderr, /hush/)
+    }
     const { rows } = await queryAt(directoryUrl, 'select cell_id from cells')
     assert.deepEqual(rows, [{ cell_id: 'us-1' }])
   })
@@ -559,6 +564,20 @@ suite('unreachable databases', { concurrency: 3 }, () => {
       const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
       const outcome = await command(['apps', 'create', '--name', 'x'], own)
       assertRefused(outcome, /Cell us-3 .* 127\.0\.0\.1:1/)
+      assert.doesNotMatch(outcome.stderr, /hush/)
+    } finally {
+      await dropDatabase(directory)
+    }
+  })
+
+  test('refuses a cell whose password would go out without TLS', async () => {
+    const directory = await cloneDatabase('directory')
+    try {
+      const url = 'postgres://me:hush@db.example.org/us-3?sslmode=disable'
+      await insertCell(directory, 'us-3', url)
+      const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
+      const outcome = await command(['serve'], own)
+      assertRefused(outcome, /cell us-3 must have sslmode=verify-full/, /LOQUAT_PLAINTEXT_HOSTS/)
       assert.doesNotMatch(outcome.stderr, /hush/)
     } finally {
       await dropDatabase(directory)

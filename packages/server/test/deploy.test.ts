@@ -13,11 +13,12 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, matchesGlob } from 'node:path'
+import { dirname, join, matchesGlob } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
-import { options } from '../src/config.ts'
+import { type Config, options, readConfig } from '../src/config.ts'
+import { secureDatabaseUrl } from '../src/platform/net/tls.ts'
 import { cloneDatabase, dropDatabase, testEnv } from './databases.ts'
 import { loquat, startLoquat, startServing } from './loquat.ts'
 import { until } from './until.ts'
@@ -59,6 +60,42 @@ suite('the settings of a deployment', () => {
       assert.ok(given.includes(name), `deploy/kubernetes: ${name}`)
       assert.ok(name in compose.services.api.environment, `compose.yaml: ${name}`)
     }
+  })
+})
+
+suite('the engines of a deployment', () => {
+  /** The values of compose.yaml that come from its caller's environment, or their defaults. */
+  const filled = (env: Record<string, string>) =>
+    Object.fromEntries(
+      Object.entries(env).map(([name, value]) => {
+        const given = name === 'LOQUAT_SECRET' ? 'x'.repeat(44) : 'password'
+        return [name, value.replace(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, (_, or) => or ?? given)]
+      }),
+    )
+  const credentials = ({ directoryUrl, natsUrl, redisUrl }: Config['engines']) =>
+    [directoryUrl, natsUrl, redisUrl].map((url) => new URL(url).password)
+
+  test('use TLS on Kubernetes, with certificates that every pod can read', () => {
+    const [config] = ofKind('ConfigMap')
+    const [secret] = ofKind('Secret')
+    const { LOQUAT_CA_FILE, ...env } = { ...config.data, ...secret.stringData }
+    const { engines } = readConfig({ ...env, LOQUAT_SECRET: 'x'.repeat(44) })
+    assert.deepEqual(credentials(engines), ['password', 'password', 'password'])
+    assert.deepEqual(engines.plaintextHosts, [])
+    for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')]) {
+      const [{ volumeMounts }] = spec.template.spec.containers
+      const mounted = volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
+      assert.ok(mounted.includes(dirname(LOQUAT_CA_FILE)))
+    }
+  })
+
+  test('have passwords in compose.yaml', () => {
+    const { engines } = readConfig(filled(compose.services.api.environment))
+    assert.deepEqual(credentials(engines), ['password', 'password', 'password'])
+    assert.match(compose.services.nats.command.join(' '), /--pass \$\{ENGINES_PASSWORD\}/)
+    assert.match(compose.services.redis.command.join(' '), /--requirepass \$\{ENGINES_PASSWORD\}/)
+    const [cell] = compose.services['add-cell'].command.slice(-1)
+    secureDatabaseUrl(cell, engines)
   })
 })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { maintainLogs } from '../src/core/logs.ts'
 import { type Binaries, findBinaries } from '../src/engines/binaries.ts'
-import { startNats, startRedis } from '../src/engines/brokers.ts'
+import { startNats, startRedis, type TlsFiles } from '../src/engines/brokers.ts'
 import { startPostgres } from '../src/engines/postgres.ts'
 import { freePort, stopProcess } from '../src/engines/process.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
@@ -16,6 +16,7 @@ interface EngineOptions {
   port: number
   password: string
   durable: boolean
+  tls?: TlsFiles
 }
 
 interface Started {
@@ -41,11 +42,15 @@ export interface PrivateEngine {
 }
 
 /** Starts an engine for one test, which has to remove it. */
-export async function startPrivate(name: keyof typeof starters): Promise<PrivateEngine> {
+export async function startPrivate(
+  name: keyof typeof starters,
+  tls?: TlsFiles,
+): Promise<PrivateEngine> {
   const dir = join(realpathSync(mkdtempSync(join(tmpdir(), 'loquat-'))), 'engine')
   mkdirSync(dir)
   const binaries = findBinaries(process.env.PATH ?? '')
-  const options = { binaries, dir, port: await freePort(), password: 'secret', durable: false }
+  const own = { port: await freePort(), password: 'secret', durable: false }
+  const options = { binaries, dir, ...own, ...(tls && { tls }) }
   const launch: (options: EngineOptions) => Promise<Started> = starters[name]
   let running = await launch(options)
   const stop = () => stopProcess(running.pid, running.mark, 'SIGINT')

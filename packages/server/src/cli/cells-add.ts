@@ -4,6 +4,7 @@ import { maintainLogs } from '../core/logs.ts'
 import { listCells, listPlaced, type PlacedRow, upsertCell } from '../platform/cells/queries.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
+import { secureDatabaseUrl, type TlsRules } from '../platform/net/tls.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
 import { withConnection } from './explain.ts'
@@ -30,18 +31,19 @@ export const cellsAdd: Command = {
     },
   ],
   details:
-    'Migrates the database and adds it to the directory. Running processes use it within seconds. If the cell exists, the command changes its URL; the new database must contain its apps, as a restored copy does.',
+    'Migrates the database and adds it to the directory. A database on another machine must offer TLS, with a certificate for its host (LOQUAT_CA_FILE, LOQUAT_PLAINTEXT_HOSTS). Running processes use it within seconds. If the cell exists, the command changes its URL; the new database must contain its apps, as a restored copy does.',
   examples: ['loquat cells add --id eu-1 --region eu --url postgres://loquat:secret@db7/loquat'],
   async run(context, flags) {
-    const [cellId, url] = [String(flags.id), String(flags.url)]
+    const [cellId, given] = [String(flags.id), String(flags.url)]
     if (!/^[a-z0-9-]{1,40}$/.test(cellId)) {
       throw new UserError('--id must have 1 to 40 characters from a-z, 0-9 and -.')
     }
-    if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    if (!/^postgres(ql)?:$/.test(URL.parse(given)?.protocol ?? '')) {
       throw new UserError('--url must begin with postgres://.')
     }
     await withDeps(context, async ({ config, directory, secrets }) => {
       const region = flags.region as Region
+      const url = securedUrl(given, config.engines)
       if (sameDatabase(url, config.engines.directoryUrl)) {
         throw new UserError('This is the directory database. A cell needs its own database.')
       }
@@ -57,10 +59,18 @@ export const cellsAdd: Command = {
       })
       await migrate(url, 'cell')
       await maintainLogs(url, config.service.eventRetentionDays)
-      await upsertCell.run(directory.db, { cellId, region, urlSealed: secrets.seal(url) })
+      await upsertCell.run(directory.db, { cellId, region, urlSealed: secrets.seal(given) })
     })
     context.print(`Cell ${cellId} is ready.`)
   },
+}
+
+function securedUrl(url: string, rules: TlsRules): string {
+  try {
+    return secureDatabaseUrl(url, rules)
+  } catch (error) {
+    throw new UserError(`--url ${(error as Error).message}. Nothing was changed.`)
+  }
 }
 
 /** The ids of the apps that a database doesn't contain. All of them, if it isn't a cell yet. */

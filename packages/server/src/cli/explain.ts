@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import { openCellUrl } from '../platform/cells/directory.ts'
 import { listCells } from '../platform/cells/queries.ts'
 import { connectionConfig, sqlState } from '../platform/db/db.ts'
 import { UserError } from '../platform/errors.ts'
@@ -34,9 +35,10 @@ async function checkDatabases({ engines, service }: Config): Promise<void> {
     'Check that PostgreSQL is running there and that LOQUAT_DIRECTORY_URL is right. To start everything on this machine: loquat dev',
     async (client) => {
       const secrets = openSecrets(service.secret)
-      for (const { cell_id, url_sealed } of await listCells.many(client, {})) {
-        const hint = `Check that PostgreSQL is running there. To change its URL: loquat cells add --id ${cell_id} …`
-        await withConnection(secrets.open(url_sealed), `Cell ${cell_id}`, hint)
+      for (const row of await listCells.many(client, {})) {
+        const hint = `Check that PostgreSQL is running there. To change its URL: loquat cells add --id ${row.cell_id} …`
+        const url = openCellUrl(row, { secrets, tlsRules: engines })
+        await withConnection(url, `Cell ${row.cell_id}`, hint)
       }
     },
   )

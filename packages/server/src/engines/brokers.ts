@@ -9,15 +9,24 @@ export interface BrokerOptions {
   dir: string
   port: number
   password: string
+  /** Speaks TLS only. For tests. */
+  tls?: TlsFiles
+}
+
+/** Paths of a server's certificate and its key, in PEM. */
+export interface TlsFiles {
+  cert: string
+  key: string
 }
 
 /** Core NATS only. It stores nothing on disk. */
-export async function startNats({ binaries, dir, port, password }: BrokerOptions) {
+export async function startNats({ binaries, dir, port, password, tls }: BrokerOptions) {
   const conf = join(dir, 'nats.conf')
   writeConf(conf, [
     'host: 127.0.0.1',
     `port: ${port}`,
     `authorization { user: loquat, password: "${password}" }`,
+    ...(tls ? [`tls { cert_file: "${tls.cert}", key_file: "${tls.key}" }`] : []),
   ])
   const pid = await launch({
     name: 'NATS',
@@ -26,15 +35,15 @@ export async function startNats({ binaries, dir, port, password }: BrokerOptions
     logFile: join(dir, 'nats.log'),
     probe: () => accepts(port),
   })
-  return { pid, mark: conf, url: `nats://loquat:${password}@127.0.0.1:${port}` }
+  return { pid, mark: conf, url: `${tls ? 'tls' : 'nats'}://loquat:${password}@127.0.0.1:${port}` }
 }
 
 /** Redis only holds data that may be lost, so it never writes to disk. */
-export async function startRedis({ binaries, dir, port, password }: BrokerOptions) {
+export async function startRedis({ binaries, dir, port, password, tls }: BrokerOptions) {
   const conf = join(dir, 'redis.conf')
   writeConf(conf, [
     'bind 127.0.0.1',
-    `port ${port}`,
+    ...(tls ? redisTls(port, tls) : [`port ${port}`]),
     `requirepass ${password}`,
     `dir ${JSON.stringify(dir)}`,
     'save ""',
@@ -49,8 +58,13 @@ export async function startRedis({ binaries, dir, port, password }: BrokerOption
     logFile: join(dir, 'redis.log'),
     probe: () => accepts(port),
   })
-  return { pid, mark: conf, url: `redis://:${password}@127.0.0.1:${port}` }
+  return { pid, mark: conf, url: `${tls ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}` }
 }
+
+const redisTls = (port: number, { cert, key }: TlsFiles) => [
+  ...['port 0', `tls-port ${port}`, 'tls-auth-clients no'],
+  ...[`tls-cert-file ${cert}`, `tls-key-file ${key}`],
+]
 
 function writeConf(path: string, lines: string[]) {
   writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 })

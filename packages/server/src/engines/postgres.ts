@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Binaries, postgresUser, type SystemUser } from './binaries.ts'
+import type { TlsFiles } from './brokers.ts'
 import { launch } from './process.ts'
 
 export interface PostgresOptions {
@@ -13,6 +14,8 @@ export interface PostgresOptions {
   password: string
   /** If false, a power cut may lose data, but tests run faster. */
   durable: boolean
+  /** Offers TLS. For tests. */
+  tls?: TlsFiles
 }
 
 export interface PostgresServer {
@@ -53,7 +56,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const pid = await launch({
     name: 'PostgreSQL',
     command: binaries.postgres,
-    args: ['-D', data, '-p', String(port), ...settings(options.durable)],
+    args: ['-D', data, '-p', String(port), ...settings(options)],
     logFile: join(dir, 'postgres.log'),
     user,
     probe: async () => {
@@ -91,7 +94,7 @@ function initialize({ binaries, password }: PostgresOptions, data: string, user?
   }
 }
 
-function settings(durable: boolean): string[] {
+function settings({ durable, tls }: PostgresOptions): string[] {
   const values = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -101,6 +104,7 @@ function settings(durable: boolean): string[] {
     jit: 'off',
     log_min_messages: 'warning',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(tls && { ssl: 'on', ssl_cert_file: tls.cert, ssl_key_file: tls.key }),
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

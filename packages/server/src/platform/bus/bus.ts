@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node'
+import {
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  type Subscription,
+} from '@nats-io/transport-node'
 import type { Logger } from '../log/log.ts'
+import { brokerTls } from '../net/tls.ts'
 
 /**
  * Messages between processes. They may be lost at any time, so everything that must arrive is also read from
@@ -15,6 +21,8 @@ export interface Bus {
 
 export interface BusOptions {
   url: string
+  /** See `TlsRules`. */
+  caFile: string
   /** Separates installations that share a NATS cluster. */
   prefix: string
   log: Logger
@@ -23,7 +31,7 @@ export interface BusOptions {
 const RETRY_MS = 500
 
 /** Returns at once. Connects in the background, and reconnects after every loss. */
-export function openBus({ url, prefix, log }: BusOptions): Bus {
+export function openBus({ url, caFile, prefix, log }: BusOptions): Bus {
   const wanted = new Map<number, { subject: string; listener: (data: string) => void }>()
   const active = new Map<number, Subscription>()
   let connection: NatsConnection | undefined
@@ -32,8 +40,13 @@ export function openBus({ url, prefix, log }: BusOptions): Bus {
   let nextId = 0
 
   const { protocol, host, username, password } = new URL(url)
+  const tls = brokerTls(url, caFile)
   const options = {
     servers: `${protocol}//${host}`,
+    // The client ignores the protocol. Only this option makes it refuse a server without TLS.
+    ...(tls as NodeConnectionOptions),
+    // Without TLS, send the password to no other server of the cluster.
+    ignoreClusterUpdates: !tls.tls,
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     name: 'loquat',
     maxReconnectAttempts: -1,

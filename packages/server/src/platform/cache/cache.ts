@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Logger } from '../log/log.ts'
+import { brokerTls } from '../net/tls.ts'
 
 /** A store for counters and other data that processes share. Its content may be lost at any time. */
 export interface Cache {
@@ -14,6 +15,8 @@ export interface Cache {
 
 export interface CacheOptions {
   url: string
+  /** See `TlsRules`. */
+  caFile: string
   /** Separates installations that share a Redis. */
   prefix: string
   log: Logger
@@ -21,8 +24,9 @@ export interface CacheOptions {
   answerMs?: number
 }
 
-export function openCache({ url, prefix, log, answerMs = 250 }: CacheOptions): Cache {
+export function openCache({ url, caFile, prefix, log, answerMs = 250 }: CacheOptions): Cache {
   const redis = new Redis(url, {
+    ...brokerTls(url, caFile),
     keyPrefix: `${prefix}:`,
     // Callers can do without Redis, so an immediate error is better than a wait.
     enableOfflineQueue: false,

@@ -28,7 +28,7 @@ after(async () => {
 /** One limiter for each of several processes. */
 async function newLimiters(count: number, answerMs = PATIENT_MS): Promise<Limiter[]> {
   const opened = Array.from({ length: count }, () =>
-    openCache({ url: redis.url, prefix: 'test', log, answerMs }),
+    openCache({ url: redis.url, caFile: '', prefix: 'test', log, answerMs }),
   )
   caches.push(...opened)
   for (const cache of opened) await until('Redis is connected', () => isUp(cache))

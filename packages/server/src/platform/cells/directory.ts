@@ -4,6 +4,7 @@ import { type Db, type DbOptions, openDb } from '../db/db.ts'
 import { UserError } from '../errors.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { secureDatabaseUrl, type TlsRules } from '../net/tls.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { type CellRow, listCells, listPlacements, type PlacementRow } from './queries.ts'
@@ -30,6 +31,8 @@ export interface DirectoryOptions {
   /** The regions whose cells this process connects to. */
   regions: readonly Region[]
   poolSize: number
+  /** For the addresses of the cells. */
+  tlsRules: TlsRules
   /** Of the cells (`DbOptions.drawnKey`). */
   drawnKey: string
   timeoutMs: number
@@ -165,7 +168,7 @@ export class Directory {
       const region = row.region as Region
       if (!regions.includes(region)) continue
       const id = row.cell_id
-      const url = this.#openUrl(row)
+      const url = openCellUrl(row, this.#options)
       const known = this.#cells.get(id)
       if (known?.url === url) continue
       const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
@@ -182,16 +185,6 @@ export class Directory {
     cell.db = db
   }
 
-  #openUrl({ cell_id, url_sealed }: CellRow): string {
-    try {
-      return this.#options.secrets.open(url_sealed)
-    } catch {
-      throw new UserError(
-        `The URL of cell ${cell_id} was encrypted with another LOQUAT_SECRET. Use the same secret for every process.`,
-      )
-    }
-  }
-
   #open(
     url: string,
     label: string,
@@ -200,5 +193,28 @@ export class Directory {
     const { timeoutMs, log, metrics, tracing } = this.#options
     const timings = metrics.statements
     return openDb({ url, label, timeoutMs, log, timings, tracing, ...options })
+  }
+}
+
+/** The URL of a cell to connect to. Fails if it was sealed with another secret, or if it lacks TLS. */
+export function openCellUrl(
+  { cell_id, url_sealed }: CellRow,
+  { secrets, tlsRules }: Pick<DirectoryOptions, 'secrets' | 'tlsRules'>,
+): string {
+  const url = openUrl(secrets, cell_id, url_sealed)
+  try {
+    return secureDatabaseUrl(url, tlsRules)
+  } catch (error) {
+    throw new UserError(`The URL of cell ${cell_id} ${(error as Error).message}.`)
+  }
+}
+
+function openUrl(secrets: Secrets, cellId: string, sealed: Buffer): string {
+  try {
+    return secrets.open(sealed)
+  } catch {
+    throw new UserError(
+      `The URL of cell ${cellId} was encrypted with another LOQUAT_SECRET. Use the same secret for every process.`,
+    )
   }
 }
