@@ -334,6 +334,23 @@ CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[
   ) attachments
 $_$;
 
+CREATE FUNCTION public.cancel_job(p_app_no integer, p_id bigint) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  j jobs;
+begin
+  select * into j from jobs where app_no = p_app_no and id = p_id for update;
+  if j.state = 'running' then
+    update jobs set cancelling = true where app_no = p_app_no and id = p_id;
+  elsif j.ended_at is null and j.id is not null then
+    update jobs set state = 'cancelled', ended_at = job_clock() where app_no = p_app_no and id = p_id;
+    if j.serial_key is not null then perform unblock_next_job(p_app_no, j.serial_key); end if;
+    return 'cancelled';
+  end if;
+  return j.state;
+end $$;
+
 CREATE FUNCTION public.check_blocks(p_uid text, h public.conversations) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -415,6 +432,89 @@ begin
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
   end if;
+end $$;
+
+CREATE FUNCTION public.checkpoint_job(p_app_no integer, p_id bigint, p_worker uuid, p_epoch integer, p_checkpoint jsonb, p_done bigint, p_total bigint, p_step text DEFAULT NULL::text, p_result jsonb DEFAULT NULL::jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_cancelling boolean;
+begin
+  update jobs set
+    checkpoint = coalesce(p_checkpoint, checkpoint),
+    done = coalesce(p_done, done),
+    total = coalesce(p_total, total),
+    stepped = stepped or p_step is not null,
+    tries = 1
+  where app_no = p_app_no and id = p_id
+    and state = 'running' and worker_id = p_worker and epoch = p_epoch
+  returning cancelling into v_cancelling;
+  if not found then
+    raise exception 'job % of app % lost', p_id, p_app_no using errcode = 'LQ001';
+  elsif v_cancelling then
+    raise exception 'job % of app % cancelled', p_id, p_app_no using errcode = 'LQ004';
+  end if;
+  if p_step is not null then
+    insert into job_steps (app_no, job_id, step, result) values (p_app_no, p_id, p_step, p_result);
+  end if;
+end $$;
+
+CREATE FUNCTION public.claim_jobs(p_worker uuid, p_free integer, p_per_app integer, p_after integer, OUT v_claimed json, OUT v_last integer) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+  v_app int := p_after;
+  v_apps int[] := '{}';
+  v_wrapped boolean := false;
+begin
+  v_last := p_after;
+  perform pg_advisory_xact_lock(hashtextextended('claim_jobs', 0));
+  loop
+    select app_no into v_app from jobs where state = 'ready' and app_no > v_app order by app_no limit 1;
+    if not found then
+      exit when v_wrapped;
+      v_wrapped := true;
+      v_app := -1;
+      continue;
+    end if;
+    exit when v_wrapped and v_app > p_after;
+    if v_app > 0 and not exists (select from apps where app_no = v_app and archived_at is null) then
+      -- Nothing runs for an app that is archived or not here. Look again in a minute.
+      update jobs set state = 'waiting', run_at = job_clock() + interval '1 minute'
+      where ctid = any (array(select ctid from jobs where app_no = v_app and state = 'ready'
+        limit 1000 for update skip locked));
+    elsif (select count(*) from jobs where app_no = v_app and state = 'running') < p_per_app then
+      v_apps := v_apps || v_app;
+      v_last := v_app;
+      exit when cardinality(v_apps) >= p_free;
+    end if;
+  end loop;
+  if v_apps = '{}' then return; end if;
+
+  with picked as (
+    select a.app_no, r.id from unnest(v_apps) a (app_no) cross join lateral (
+      select id from jobs where app_no = a.app_no and state = 'ready'
+      order by priority desc, run_at, id
+      limit least(
+        ceil(p_free::float8 / cardinality(v_apps)),
+        p_per_app - (select count(*) from jobs where app_no = a.app_no and state = 'running'))
+      for no key update skip locked
+    ) r limit p_free
+  ), claimed as (
+    update jobs j set state = 'running', worker_id = p_worker, epoch = epoch + 1, tries = tries + 1
+    from picked where j.app_no = picked.app_no and j.id = picked.id
+    returning j.*
+  )
+  select json_agg(json_build_object(
+    'appNo', c.app_no, 'id', c.id, 'name', name, 'epoch', epoch, 'tries', tries, 'input', input,
+    'checkpoint', checkpoint, 'cancelling', cancelling, 'appId', a.app_id,
+    'waitedMs', extract(epoch from job_clock() - run_at) * 1000,
+    'leftMs', extract(epoch from deadline - job_clock()) * 1000))
+  into v_claimed from claimed c left join apps a using (app_no);
 end $$;
 
 CREATE FUNCTION public.clear_view(p_app_no integer, p_conversation bigint, p_uid text) RETURNS boolean
@@ -708,6 +808,108 @@ begin
   where recipient <> m.sender;
 end $$;
 
+CREATE FUNCTION public.end_jobs(p_worker uuid, p_ends jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_now timestamptz := job_clock();
+  v_job record;
+begin
+  for v_job in
+    delete from jobs j using jsonb_to_recordset(p_ends) as e (app int, id bigint, epoch int, outcome text, keep boolean)
+    where j.app_no = e.app and j.id = e.id and j.state = 'running' and j.worker_id = p_worker
+      and j.epoch = e.epoch and e.outcome = 'done' and not e.keep and not j.again
+    returning j.app_no, j.id, j.stepped, j.serial_key
+  loop
+    if v_job.stepped then
+      delete from job_steps where app_no = v_job.app_no and job_id = v_job.id;
+    end if;
+    if v_job.serial_key is not null then
+      perform unblock_next_job(v_job.app_no, v_job.serial_key);
+    end if;
+  end loop;
+  for v_job in
+    with ended as (
+      select j.app_no, j.id, e.error, e.delay, e.outcome,
+        case
+          when e.outcome = 'done' and not j.again then 'done'
+          when j.cancelling or e.outcome = 'cancelled' then 'cancelled'
+          when e.outcome = 'done' or e.outcome = 'released' and e.delay is null then 'ready'
+          when e.outcome = 'released' then 'waiting'
+          when e.delay is null or j.deadline <= v_now + e.delay * interval '1 ms' then 'dead'
+          else 'waiting'
+        end as state
+      from jsonb_to_recordset(p_ends)
+        as e (app int, id bigint, epoch int, outcome text, keep boolean, error text, delay int)
+      join jobs j on j.app_no = e.app and j.id = e.id and j.state = 'running'
+        and j.worker_id = p_worker and j.epoch = e.epoch
+      where e.outcome <> 'done' or e.keep or j.again
+      for no key update of j
+    )
+    update jobs j set
+      state = ended.state,
+      worker_id = null,
+      again = false,
+      error = coalesce(ended.error, j.error),
+      run_at = case when ended.state = 'waiting' then v_now + ended.delay * interval '1 ms' else j.run_at end,
+      ended_at = case when ended.state in ('done', 'dead', 'cancelled') then v_now end,
+      tries = case ended.outcome when 'released' then j.tries - 1 when 'done' then 0 else j.tries end,
+      -- It starts from the beginning when it runs once more.
+      checkpoint = case when ended.outcome <> 'done' or ended.state = 'done' then j.checkpoint end,
+      stepped = j.stepped and ended.outcome <> 'done'
+    from ended where j.app_no = ended.app_no and j.id = ended.id
+    returning j.app_no, j.id, j.state, j.serial_key, ended.outcome
+  loop
+    if v_job.outcome = 'done' then
+      delete from job_steps where app_no = v_job.app_no and job_id = v_job.id;
+    end if;
+    if v_job.serial_key is not null and v_job.state in ('done', 'dead', 'cancelled') then
+      perform unblock_next_job(v_job.app_no, v_job.serial_key);
+    end if;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.enqueue_job(p_app_no integer, p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_delay interval DEFAULT '00:00:00'::interval, p_priority integer DEFAULT 0, p_dedupe_key text DEFAULT NULL::text, p_serial_key text DEFAULT NULL::text, p_deadline timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := job_clock();
+  v_state text := case when p_delay > interval '0' then 'waiting' else 'ready' end;
+  v_id bigint;
+begin
+  if p_serial_key is not null then
+    perform lock_serial_key(p_app_no, p_serial_key);
+    if exists (select from jobs
+      where app_no = p_app_no and serial_key = p_serial_key and ended_at is null)
+    then
+      v_state := 'blocked';
+    end if;
+  end if;
+  -- An insert that may conflict costs more, so only those with a key are made that way.
+  if p_dedupe_key is null then
+    insert into jobs (app_no, name, state, priority, run_at, deadline, created_at, serial_key, input)
+    values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_serial_key, p_input)
+    returning id into v_id;
+    return v_id;
+  end if;
+  insert into jobs (
+    app_no, name, state, priority, run_at, deadline, created_at, dedupe_key, serial_key, input)
+  values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_dedupe_key,
+    p_serial_key, p_input)
+  on conflict (app_no, name, dedupe_key) where dedupe_key is not null and ended_at is null
+  -- Also locks rows that it doesn't change.
+  do update set again = true where jobs.state = 'running'
+  returning id into v_id;
+  if v_id is null then
+    select id into strict v_id from jobs
+    where app_no = p_app_no and name = p_name and dedupe_key = p_dedupe_key and ended_at is null;
+  end if;
+  return v_id;
+end $$;
+
 CREATE FUNCTION public.entity_record(p_app_no integer, p_kind text, p_id text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     AS $$
@@ -886,6 +1088,10 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.job_clock() RETURNS timestamp with time zone
+    LANGUAGE sql
+    RETURN clock_timestamp();
+
 CREATE FUNCTION public.lock_lease(p_job text, p_worker uuid, p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -939,6 +1145,10 @@ end $$;
 CREATE FUNCTION public.lock_reactions(p_app_no integer, p_id bigint) RETURNS void
     LANGUAGE sql
     RETURN pg_advisory_xact_lock(p_app_no, hashint8(p_id));
+
+CREATE FUNCTION public.lock_serial_key(p_app_no integer, p_key text) RETURNS void
+    LANGUAGE sql
+    RETURN pg_advisory_xact_lock(hashtextextended(p_key, ((p_app_no)::bigint + 1)));
 
 CREATE FUNCTION public.lock_users(p_users json) RETURNS void
     LANGUAGE plpgsql
@@ -1129,6 +1339,10 @@ begin
   end if;
   return m;
 end $$;
+
+CREATE FUNCTION public.next_job_time(p_every integer, p_at time without time zone, p_zone text, p_days smallint[], p_after timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (p_every IS NOT NULL) THEN (date_bin(make_interval(secs => (p_every)::double precision), p_after, '1970-01-01 00:00:00+00'::timestamp with time zone) + make_interval(secs => (p_every)::double precision)) ELSE (SELECT min(((d.day + next_job_time.p_at) AT TIME ZONE next_job_time.p_zone)) AS min FROM generate_series(0, 8) n(n), LATERAL (SELECT (((next_job_time.p_after AT TIME ZONE next_job_time.p_zone))::date + n.n) AS day) d WHERE (((next_job_time.p_days IS NULL) OR (EXTRACT(isodow FROM d.day) = ANY ((next_job_time.p_days)::numeric[]))) AND (((d.day + next_job_time.p_at) AT TIME ZONE next_job_time.p_zone) > next_job_time.p_after))) END;
 
 CREATE FUNCTION public.open_conversation(p_app_no integer, p_uid text, p_with text) RETURNS public.conversations
     LANGUAGE plpgsql
@@ -1479,6 +1693,26 @@ CREATE FUNCTION public.remove_view(h public.conversations, i public.inbox) RETUR
     and updated_second = h.updated_second and with_id = i.with_id
 $$;
 
+CREATE FUNCTION public.retry_job(p_app_no integer, p_id bigint) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  j jobs;
+begin
+  select * into j from jobs where app_no = p_app_no and id = p_id;
+  if j.serial_key is not null then perform lock_serial_key(p_app_no, j.serial_key); end if;
+  update jobs set
+    state = case when exists (select from jobs
+      where app_no = p_app_no and serial_key = j.serial_key and ended_at is null)
+      then 'blocked' else 'ready' end,
+    tries = 0, cancelling = false, run_at = job_clock(), deadline = null, ended_at = null
+  where app_no = p_app_no and id = p_id and state in ('dead', 'cancelled')
+  returning * into j;
+  return j.state;
+exception when unique_violation then
+  return 'duplicate';
+end $$;
+
 CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -1535,6 +1769,19 @@ begin
   end loop;
   return v_taken;
 end $$;
+
+CREATE FUNCTION public.schedule_job(p_app_no integer, p_key text, p_name text, p_input jsonb, p_every integer, p_at time without time zone DEFAULT NULL::time without time zone, p_zone text DEFAULT NULL::text, p_days smallint[] DEFAULT NULL::smallint[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into job_schedules as s (app_no, key, name, input, every_seconds, at, zone, days, next_at)
+  values (p_app_no, p_key, p_name, p_input, p_every, p_at, p_zone, p_days,
+    next_job_time(p_every, p_at, p_zone, p_days, job_clock()))
+  on conflict (app_no, key) do update set name = excluded.name, input = excluded.input,
+    every_seconds = excluded.every_seconds, at = excluded.at, zone = excluded.zone, days = excluded.days,
+    next_at = excluded.next_at
+  where (s.name, s.input, s.every_seconds, s.at, s.zone, s.days) is distinct from
+    (excluded.name, excluded.input, excluded.every_seconds, excluded.at, excluded.zone, excluded.days)
+$$;
 
 CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2428,6 +2675,44 @@ CREATE FUNCTION public.system_json(p_app_no integer) RETURNS text
     LANGUAGE sql STABLE
     RETURN (public.system_text(p_app_no) || ',"status":"offline"}'::text);
 
+CREATE FUNCTION public.tend_jobs(p_worker uuid, p_known jsonb, OUT v_cancelled json, OUT v_due_ms double precision) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  s job_schedules;
+begin
+  update jobs j set state = 'ready', worker_id = null
+  where ctid = any (array(
+    select ctid from jobs r
+    where state = 'running' and case when worker_id = p_worker
+      then not p_known @> jsonb_build_array(jsonb_build_object('app', app_no, 'id', id))
+      else not exists (
+        select from workers w where w.worker_id = r.worker_id and w.expires_at > clock_timestamp())
+      end
+    for no key update skip locked));
+  update jobs set state = 'ready' where ctid = any (array(
+    select ctid from jobs where state = 'waiting' and run_at <= job_clock()
+    order by run_at limit 1000 for no key update skip locked));
+  for s in
+    select * from job_schedules where next_at <= job_clock()
+    order by next_at limit 100 for no key update skip locked
+  loop
+    -- One run stands for all that were missed, and for those that overlap.
+    perform enqueue_job(s.app_no, s.name, s.input, p_dedupe_key => 'schedule ' || s.key);
+    -- From the time that was due if the clock was set back since: it must not come twice.
+    update job_schedules set next_at =
+      next_job_time(s.every_seconds, s.at, s.zone, s.days, greatest(s.next_at, job_clock()))
+    where app_no = s.app_no and key = s.key;
+  end loop;
+  select json_agg(json_build_object('app', app_no, 'id', id)) into v_cancelled from jobs
+  where state = 'running' and worker_id = p_worker and cancelling;
+  select extract(epoch from least(
+    (select run_at from jobs where state = 'waiting' order by run_at limit 1),
+    (select next_at from job_schedules order by next_at limit 1)) - job_clock()) * 1000
+  into v_due_ms;
+end $$;
+
 CREATE FUNCTION public.thin_marks(p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -2470,6 +2755,32 @@ end $$;
 CREATE FUNCTION public.tick() RETURNS bigint
     LANGUAGE sql
     RETURN ((round(((date_part('epoch'::text, clock_timestamp()) - (1000000000)::double precision) * (1000000)::double precision)))::bigint * 4);
+
+CREATE FUNCTION public.turn_jobs(p_worker uuid, p_ends jsonb, p_known jsonb, p_free integer, p_per_app integer, p_after integer, OUT claimed json, OUT last integer, OUT cancelled json, OUT due_ms double precision) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if p_ends is not null then perform end_jobs(p_worker, p_ends); end if;
+  if p_known is not null then
+    select v_cancelled, v_due_ms into cancelled, due_ms from tend_jobs(p_worker, p_known);
+  end if;
+  last := p_after;
+  if p_free > 0 then
+    select v_claimed, v_last into claimed, last from claim_jobs(p_worker, p_free, p_per_app, p_after);
+  end if;
+end $$;
+
+CREATE FUNCTION public.unblock_next_job(p_app_no integer, p_key text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform lock_serial_key(p_app_no, p_key);
+  update jobs set state = case when run_at > job_clock() then 'waiting' else 'ready' end
+  where app_no = p_app_no and id = (
+    select id from jobs where app_no = p_app_no and serial_key = p_key and ended_at is null
+    order by id limit 1)
+  and state = 'blocked';
+end $$;
 
 CREATE FUNCTION public.uncount_reaction(r public.reactions) RETURNS void
     LANGUAGE plpgsql
@@ -2697,6 +3008,66 @@ CREATE TABLE public.interactions (
     element_id text NOT NULL COLLATE pg_catalog."C",
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
+
+CREATE SEQUENCE public.job_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.job_schedules (
+    app_no integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    input jsonb NOT NULL,
+    every_seconds integer,
+    at time without time zone,
+    zone text,
+    days smallint[],
+    next_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_schedules_check CHECK (
+CASE
+    WHEN (every_seconds IS NULL) THEN ((at IS NOT NULL) AND (zone IS NOT NULL))
+    ELSE ((at IS NULL) AND (zone IS NULL) AND (days IS NULL))
+END),
+    CONSTRAINT job_schedules_days_check CHECK (((days <@ '{1,2,3,4,5,6,7}'::smallint[]) AND (cardinality(days) > 0))),
+    CONSTRAINT job_schedules_every_seconds_check CHECK ((every_seconds > 0))
+);
+
+CREATE TABLE public.job_steps (
+    app_no integer NOT NULL,
+    job_id bigint NOT NULL,
+    step text NOT NULL COLLATE pg_catalog."C",
+    result jsonb
+);
+
+CREATE TABLE public.jobs (
+    app_no integer NOT NULL,
+    id bigint DEFAULT nextval('public.job_ids'::regclass) NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    priority smallint DEFAULT 0 NOT NULL,
+    tries smallint DEFAULT 0 NOT NULL,
+    epoch integer DEFAULT 0 NOT NULL,
+    cancelling boolean DEFAULT false NOT NULL,
+    again boolean DEFAULT false NOT NULL,
+    stepped boolean DEFAULT false NOT NULL,
+    worker_id uuid,
+    run_at timestamp with time zone NOT NULL,
+    deadline timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    dedupe_key text COLLATE pg_catalog."C",
+    serial_key text COLLATE pg_catalog."C",
+    input jsonb NOT NULL,
+    checkpoint jsonb,
+    done bigint,
+    total bigint,
+    error text,
+    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['blocked'::text, 'waiting'::text, 'ready'::text, 'running'::text, 'done'::text, 'dead'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='70');
 
 CREATE TABLE public.leases (
     job text NOT NULL,
@@ -3104,6 +3475,15 @@ ALTER TABLE ONLY public.inbox
 ALTER TABLE ONLY public.interactions
     ADD CONSTRAINT interactions_pkey PRIMARY KEY (app_no, message_id, uid, element_id);
 
+ALTER TABLE ONLY public.job_schedules
+    ADD CONSTRAINT job_schedules_pkey PRIMARY KEY (app_no, key);
+
+ALTER TABLE ONLY public.job_steps
+    ADD CONSTRAINT job_steps_pkey PRIMARY KEY (app_no, job_id, step);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
@@ -3269,6 +3649,20 @@ CREATE INDEX inbox_memberships ON public.inbox USING btree (app_no, uid, with_id
 CREATE INDEX inbox_pinned ON public.inbox USING btree (app_no, uid) WHERE (pinned_at IS NOT NULL);
 
 CREATE INDEX interactions_user ON public.interactions USING btree (app_no, uid);
+
+CREATE INDEX job_schedules_next ON public.job_schedules USING btree (next_at);
+
+CREATE UNIQUE INDEX jobs_dedupe ON public.jobs USING btree (app_no, name, dedupe_key) WHERE ((dedupe_key IS NOT NULL) AND (ended_at IS NULL));
+
+CREATE INDEX jobs_ended ON public.jobs USING btree (state, ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX jobs_ready ON public.jobs USING btree (app_no, priority DESC, run_at, id) WHERE (state = 'ready'::text);
+
+CREATE INDEX jobs_running ON public.jobs USING btree (app_no) WHERE (state = 'running'::text);
+
+CREATE INDEX jobs_serial ON public.jobs USING btree (app_no, serial_key, id) WHERE ((serial_key IS NOT NULL) AND (ended_at IS NULL));
+
+CREATE INDEX jobs_waiting ON public.jobs USING btree (run_at) WHERE (state = 'waiting'::text);
 
 CREATE UNIQUE INDEX mentions_message ON public.mentions USING btree (app_no, message_id, uid);
 

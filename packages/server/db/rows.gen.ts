@@ -280,6 +280,47 @@ export interface CellRows {
     element_id: string
     at: Date
   }
+  job_schedules: {
+    app_no: number
+    key: string
+    name: string
+    input: unknown
+    every_seconds: number | null
+    at: string | null
+    zone: string | null
+    days: number[] | null
+    next_at: Date
+  }
+  job_steps: {
+    app_no: number
+    job_id: number
+    step: string
+    result: unknown | null
+  }
+  jobs: {
+    app_no: number
+    id: number
+    name: string
+    state: string
+    priority: number
+    tries: number
+    epoch: number
+    cancelling: boolean
+    again: boolean
+    stepped: boolean
+    worker_id: string | null
+    run_at: Date
+    deadline: Date | null
+    created_at: Date
+    ended_at: Date | null
+    dedupe_key: string | null
+    serial_key: string | null
+    input: unknown
+    checkpoint: unknown | null
+    done: number | null
+    total: number | null
+    error: string | null
+  }
   leases: {
     job: string
     worker_id: string

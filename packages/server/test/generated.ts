@@ -98,18 +98,21 @@ function dump(url: string): string {
 }
 
 const TYPES: Record<string, string> = {
+  int2: 'number',
   int4: 'number',
   int8: 'number',
   int8multirange: 'string',
   text: 'string',
   uuid: 'string',
   date: 'string',
+  time: 'string',
   bool: 'boolean',
   bytea: 'Buffer',
   timestamptz: 'Date',
   json: 'unknown',
   jsonb: 'unknown',
   // As the driver reads them.
+  _int2: 'number[]',
   _int8: 'string[]',
   _text: 'string[]',
   _uuid: 'string[]',

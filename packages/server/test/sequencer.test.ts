@@ -32,6 +32,7 @@ async function openTx(t: TestContext, app: TestApp): Promise<OpenTx> {
   await client.query('begin')
   return {
     announced: false,
+    enqueued: false,
     afterCommit: () => {},
     query: (statement) => client.query(statement),
     end: (how) => client.query(how),

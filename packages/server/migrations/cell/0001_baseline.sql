@@ -87,6 +87,82 @@ create table leases (
   epoch bigint not null
 );
 
+-- Durable background work (docs/jobs.md). A transaction adds a job with enqueue_job; the runners of all
+-- workers claim jobs in turns between apps. The row is the only state: whoever runs it holds its worker
+-- id and epoch, and what it writes to the row checks both.
+create sequence job_ids;
+
+create table jobs (
+  -- 0: work of the cell itself. No reference to apps: a job may be about an app that is gone.
+  app_no int not null,
+  id bigint not null default nextval('job_ids'),
+  name text collate "C" not null,
+  -- blocked: an earlier job of its serial key isn't over. waiting: until run_at. dead: failed for good.
+  state text collate "C" not null check (
+    state in ('blocked', 'waiting', 'ready', 'running', 'done', 'dead', 'cancelled')),
+  -- Higher ones first, within the app.
+  priority smallint not null default 0,
+  -- Runs since its last checkpoint that were started and not handed back.
+  tries smallint not null default 0,
+  epoch int not null default 0,
+  -- The next four change while it runs. Someone asked to cancel it; it was enqueued once more; it has
+  -- rows in job_steps.
+  cancelling boolean not null default false,
+  again boolean not null default false,
+  stepped boolean not null default false,
+  worker_id uuid,
+  run_at timestamptz not null,
+  deadline timestamptz,
+  created_at timestamptz not null,
+  ended_at timestamptz,
+  dedupe_key text collate "C",
+  serial_key text collate "C",
+  input jsonb not null,
+  checkpoint jsonb,
+  -- Progress, in units of the job's choice.
+  done bigint,
+  total bigint,
+  -- Of the last run that failed.
+  error text,
+  primary key (app_no, id)
+) with (fillfactor = 70);
+-- A runner walks from app to app and takes the first jobs of each.
+create index jobs_ready on jobs (app_no, priority desc, run_at, id) where state = 'ready';
+create index jobs_running on jobs (app_no) where state = 'running';
+create index jobs_waiting on jobs (run_at) where state = 'waiting';
+create index jobs_ended on jobs (state, ended_at) where ended_at is not null;
+create unique index jobs_dedupe on jobs (app_no, name, dedupe_key)
+where dedupe_key is not null and ended_at is null;
+create index jobs_serial on jobs (app_no, serial_key, id)
+where serial_key is not null and ended_at is null;
+
+-- Results of the named steps of jobs, so that a job that runs again doesn't repeat them.
+create table job_steps (
+  app_no int not null,
+  job_id bigint not null,
+  step text collate "C" not null,
+  result jsonb,
+  primary key (app_no, job_id, step)
+);
+
+-- Jobs to enqueue again and again: every so often, or at a time of day in a time zone.
+create table job_schedules (
+  app_no int not null,
+  key text collate "C" not null,
+  name text collate "C" not null,
+  input jsonb not null,
+  every_seconds int check (every_seconds > 0),
+  at time,
+  zone text,
+  -- Days of the week, 1 (Monday) to 7. Null: every day.
+  days smallint[] check (days <@ '{1,2,3,4,5,6,7}' and cardinality(days) > 0),
+  next_at timestamptz not null,
+  primary key (app_no, key),
+  check (case when every_seconds is null then at is not null and zone is not null
+    else at is null and zone is null and days is null end)
+);
+create index job_schedules_next on job_schedules (next_at);
+
 -- An action inserts the body of its event in its own transaction, after its locks and writes. The
 -- sequencer assigns positions to committed bodies: 1, 2, 3 … per app, without gaps.
 -- docs/decisions/0005-sequencer.md explains why it skips nothing.

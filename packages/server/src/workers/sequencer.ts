@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { Wakes } from '../platform/bus/wakes.ts'
 import { wakeSubject } from '../platform/cells/directory.ts'
 import { connectionConfig } from '../platform/db/db.ts'
 import { query } from '../platform/db/query.ts'
@@ -86,29 +87,4 @@ export function sequenceStep(
   place: string | null,
 ): Promise<Step> {
   return sequenceEvents.one(client, { workerId, epoch, limit: SEQUENCER_BATCH, place })
-}
-
-/** Ends a wait early. A wake-up while nothing waits is kept for the next wait. */
-class Wakes {
-  #pending = false
-  #resume: (() => void) | undefined
-
-  wake(): void {
-    this.#pending = true
-    this.#resume?.()
-  }
-
-  async wait(ms: number): Promise<void> {
-    if (!this.#pending) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#resume = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    this.#pending = false
-    this.#resume = undefined
-  }
 }

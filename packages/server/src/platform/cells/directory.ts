@@ -54,6 +54,9 @@ const WAKE_MS = 5
 /** The NATS subject that wakes a cell's sequencer. */
 export const wakeSubject = (cellId: string) => `wake.${cellId}`
 
+/** The NATS subject that wakes the runners of a cell's jobs. */
+export const jobsSubject = (cellId: string) => `jobs.${cellId}`
+
 /**
  * The locations of apps. Known apps and cells are read again every five seconds in a few statements. They stay known
  * while the directory is down, so an outage doesn't affect apps that this process has served before. New cells are
@@ -172,7 +175,8 @@ export class Directory {
       const known = this.#cells.get(id)
       if (known?.url === url) continue
       const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
-      const db = this.#open(url, id, { poolSize, drawnKey, onAnnounced })
+      const onEnqueued = throttle(WAKE_MS, () => bus.publish(jobsSubject(id)))
+      const db = this.#open(url, id, { poolSize, drawnKey, onAnnounced, onEnqueued })
       if (known) this.#readdress(known, url, db)
       else this.#cells.set(id, { id, region, url, db })
     }
@@ -188,7 +192,7 @@ export class Directory {
   #open(
     url: string,
     label: string,
-    options: Pick<DbOptions, 'poolSize' | 'drawnKey' | 'onAnnounced'>,
+    options: Pick<DbOptions, 'poolSize' | 'drawnKey' | 'onAnnounced' | 'onEnqueued'>,
   ): Db {
     const { timeoutMs, log, metrics, tracing } = this.#options
     const timings = metrics.statements

@@ -9,6 +9,8 @@ import type { Executor, Statement } from './query.ts'
 export interface Tx extends Executor {
   /** Set by `announce`: the sequencer has work once this transaction commits. */
   announced: boolean
+  /** Set by `enqueue`: runners have work once this transaction commits. */
+  enqueued: boolean
   /** Runs `then` after the commit. It must not throw. */
   afterCommit(then: () => void): void
 }
@@ -51,6 +53,8 @@ export interface DbOptions {
   drawnKey?: string
   /** Called after the commit of a transaction that announced an event. */
   onAnnounced?: () => void
+  /** Called after the commit of a transaction that enqueued a job. */
+  onEnqueued?: () => void
 }
 
 const TX_TRIES = 6
@@ -115,7 +119,18 @@ function toDate(text: string): Date {
 }
 
 export function openDb(options: DbOptions): Db {
-  const { url, label, poolSize, timeoutMs, log, timings, tracing, drawnKey, onAnnounced } = options
+  const {
+    url,
+    label,
+    poolSize,
+    timeoutMs,
+    log,
+    timings,
+    tracing,
+    drawnKey,
+    onAnnounced,
+    onEnqueued,
+  } = options
   const pool = new pg.Pool({
     ...connectionConfig(url),
     connectionTimeoutMillis: timeoutMs,
@@ -154,6 +169,7 @@ export function openDb(options: DbOptions): Db {
     const followers: (() => void)[] = []
     const tx: Tx = {
       announced: false,
+      enqueued: false,
       afterCommit: (then) => followers.push(then),
       query: (statement) => timed(statement, () => client.query(statement)),
     }
@@ -173,6 +189,7 @@ export function openDb(options: DbOptions): Db {
       client.release(broken)
     }
     // The transaction is committed, so errors from here on must not fail it.
+    if (tx.enqueued && onEnqueued) followers.unshift(onEnqueued)
     if (tx.announced && onAnnounced) followers.unshift(onAnnounced)
     for (const then of followers) {
       try {

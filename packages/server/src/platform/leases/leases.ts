@@ -69,7 +69,7 @@ export class Worker {
 
   start(): void {
     const renew = () => {
-      this.#renewing = this.#renew()
+      this.#renewing = this.#tryToRenew()
     }
     renew()
     this.#timer = setInterval(renew, RENEW_MS)
@@ -86,7 +86,7 @@ export class Worker {
   /** Takes the lease on a job if it is free. */
   async take(job: string): Promise<Lease | undefined> {
     // Without a valid row of our own, another worker would take the lease right away.
-    await this.#renewNow()
+    await this.renew()
     const row = await takeLease.maybeOne(this.#db(), { job, workerId: this.id })
     return row && { job, workerId: this.id, epoch: row.epoch }
   }
@@ -104,13 +104,14 @@ export class Worker {
     await removeWorker.run(this.#db(), { workerId: this.id }).catch(() => {})
   }
 
-  async #renew(): Promise<void> {
-    await this.#renewNow().catch((error: Error) =>
+  async #tryToRenew(): Promise<void> {
+    await this.renew().catch((error: Error) =>
       this.#log.warn({ err: error }, "couldn't renew the worker's leases"),
     )
   }
 
-  async #renewNow(): Promise<void> {
+  /** Makes the worker's row valid again, so that nobody takes over what it holds. */
+  async renew(): Promise<void> {
     // The row is valid from some time after this.
     const startedAt = performance.now()
     await renewWorker.run(this.#db(), { workerId: this.id })
