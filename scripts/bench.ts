@@ -18,7 +18,10 @@ const benches: Record<string, () => Promise<Bench[]>> = {
   'app-conversations': async () => [
     (await import('../packages/server/bench/app-conversations.ts')).appConversations,
   ],
-  auth: async () => [(await import('../packages/server/bench/auth.ts')).auth],
+  auth: async () => [
+    (await import('../packages/server/bench/auth.ts')).auth,
+    (await import('../packages/server/bench/reads.ts')).userReads,
+  ],
   conversations: async () => [
     (await import('../packages/server/bench/conversations.ts')).conversations,
     (await import('../packages/server/bench/app-conversations.ts')).appConversations,
@@ -33,10 +36,17 @@ const benches: Record<string, () => Promise<Bench[]>> = {
     (await import('../packages/server/bench/instructions.ts')).instructions,
   ],
   lists: async () => [(await import('../packages/server/bench/lists.ts')).lists],
-  messages: async () => [(await import('../packages/server/bench/messages.ts')).messages],
+  messages: async () => [
+    (await import('../packages/server/bench/messages.ts')).messages,
+    (await import('../packages/server/bench/reads.ts')).historyReads,
+  ],
   paging: async () => [(await import('../packages/server/bench/paging.ts')).paging],
   peer: async () => [(await import('../packages/server/bench/peer.ts')).peer],
   presence: async () => [(await import('../packages/server/bench/gateway-presence.ts')).presence],
+  reads: async () => {
+    const { userReads, historyReads } = await import('../packages/server/bench/reads.ts')
+    return [userReads, historyReads]
+  },
   search: async () => [(await import('../packages/server/bench/search.ts')).search],
   send: async () => [(await import('../packages/server/bench/send.ts')).send],
   sequencer: async () => [(await import('../packages/server/bench/sequencer.ts')).sequencer],

@@ -61,6 +61,7 @@ export function runLoad(callers: ChildProcess, load: Load): Promise<Loaded> {
 
 interface Request {
   line: string
+  /** The acting user; '' for the app itself. */
   uid: string
   body?: string
   /** The Idempotency-Key. */
@@ -70,7 +71,8 @@ interface Request {
 /** The text of a request with the app's API key. */
 export function requestOf(app: BenchApp, { line, uid, body = '', key }: Request): string {
   const lines = Object.entries({
-    ...{ host: 'localhost', appid: app.id, apikey: app.apiKey, onbehalfof: uid },
+    ...{ host: 'localhost', appid: app.id, apikey: app.apiKey },
+    ...(uid && { onbehalfof: uid }),
     ...(key && { 'idempotency-key': key }),
     ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   }).map(([name, value]) => `${name}: ${value}\r\n`)
