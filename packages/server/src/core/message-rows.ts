@@ -21,11 +21,18 @@ export type MessageRow = Omit<CellRows['messages'], NotShown> & {
   read_at: Date | null
 }
 
+/**
+ * `receiver_of` for 1:1 conversations. PostgreSQL doesn't resolve fields of a whole row of an outer query: with the
+ * function, it would build both rows for every message, twice.
+ */
+const RECEIVER = `case m.sender when h.other then h.one when h.one then h.other
+  else coalesce(m.data #>> '{entities,for,entity,uid}', h.one) end`
+
 /** When the receiver of a 1:1 message first had a mark of a kind at or after it. */
 export const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
     select k.at from marks k
-    where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = receiver_of(m, h)
+    where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = ${RECEIVER}
       and k.kind = '${kind}' and k.upto_id >= m.id
     order by k.upto_id limit 1) end`
 

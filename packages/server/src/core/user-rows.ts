@@ -13,10 +13,12 @@ export type UserRow = Omit<
 > & { metadata: Record<string, unknown> | null; tags: string[] }
 
 /**
- * The columns of a user in answers; a deleted role shows as `default` until its users are moved.
+ * The columns of a user in answers; a deleted role shows as `default` until its users are moved. Most users have the
+ * default role, and calling `shown_role` for it would cost more than reading the user.
  */
 export const USER_COLUMNS = `
-  uid, name, avatar, link, shown_role(app_no, role) as role, status_message, metadata, tags,
+  uid, name, avatar, link, case role when 'default' then role else shown_role(app_no, role) end as role,
+  status_message, metadata, tags,
   online, last_active_at, created_at, updated_at, deactivated_at`
 
 /** The users among these whom the viewer blocks, or who block the viewer. */

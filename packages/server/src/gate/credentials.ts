@@ -3,6 +3,7 @@ import type { KeyScope, ServedApp } from '../core/actor.ts'
 import type { Settings } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
+import { HashCache } from './hash-cache.ts'
 import { findKey, findServedSettings, findTokenUser } from './queries.ts'
 
 export interface KnownKey {
@@ -18,10 +19,12 @@ export interface KnownUser {
 
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
 const CACHED = 50_000
+const HASHES = 20_000
 
 /** API keys, auth tokens and settings of apps, read once and kept until they are revoked. */
 export class Credentials {
   readonly #deps: Pick<Deps, 'secrets' | 'revocations'>
+  readonly #hashes: HashCache
   readonly #keys = new Map<string, KnownKey>()
   readonly #users = new Map<string, KnownUser>()
   readonly #settings = new Map<number, Settings>()
@@ -30,11 +33,12 @@ export class Credentials {
 
   constructor(deps: Pick<Deps, 'secrets' | 'revocations'>) {
     this.#deps = deps
+    this.#hashes = new HashCache(deps.secrets, HASHES)
     deps.revocations.listen((revoked) => this.#forget(revoked))
   }
 
   hashOf(value: string): Buffer {
-    return this.#deps.secrets.hash(value)
+    return this.#hashes.hash(value)
   }
 
   /** The API key with this value; undefined if the app has none. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { QueryResultRow } from 'pg'
 import type { Executor } from './query.ts'
 
@@ -45,12 +46,34 @@ export function joinSql(
 
 const NOTHING = new Sql([''], [])
 
+const textOf = (texts: readonly string[]) =>
+  texts.reduce((whole, next, index) => `${whole}$${index}${next}`)
+
 /** Runs a statement without a name, so that it is planned for its values. Its name in metrics is `label`. */
 export async function runSql<R extends QueryResultRow>(
   db: Executor,
   label: string,
   { texts, values }: Sql,
 ): Promise<R[]> {
-  const text = texts.reduce((whole, next, index) => `${whole}$${index}${next}`)
-  return (await db.query<R>({ name: '', label, text, values: [...values] })).rows
+  return (await db.query<R>({ name: '', label, text: textOf(texts), values: [...values] })).rows
+}
+
+const names = new Map<string, string>()
+
+/**
+ * Runs a statement that PostgreSQL prepares once per connection. For statements whose best plan doesn't depend on
+ * their values, and that have few different texts: each of them stays in memory.
+ */
+export async function runPrepared<R extends QueryResultRow>(
+  db: Executor,
+  label: string,
+  { texts, values }: Sql,
+): Promise<R[]> {
+  const text = textOf(texts)
+  let name = names.get(text)
+  if (name === undefined) {
+    name = `${label} ${hash('sha256', text, 'hex').slice(0, 16)}`
+    names.set(text, name)
+  }
+  return (await db.query<R>({ name, label, text, values: [...values] })).rows
 }

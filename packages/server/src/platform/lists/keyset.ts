@@ -5,7 +5,7 @@
  */
 import type { QueryResultRow } from 'pg'
 import type { Executor } from '../db/query.ts'
-import { joinSql, runSql, Sql, sql } from '../db/sql.ts'
+import { joinSql, runPrepared, runSql, Sql, sql } from '../db/sql.ts'
 
 /** The sort key of a row in its list. A page begins after one. */
 export type PageKey = readonly (string | number)[]
@@ -97,7 +97,7 @@ const keysOf = ({ key = sql`''`, id, kept }: Keyset): Sql =>
 export function inOrder(
   list: Keyset,
   after: PageKey | undefined,
-  width: number,
+  width: number | Sql,
   { looked }: { looked?: Sql | undefined } = {},
 ): Sql {
   const parts = list.ranges.map(
@@ -131,18 +131,27 @@ export const summarized = (list: Keyset, summary: Sql): Sql =>
 const withRows = <R extends Keyed>(rows: (R | { sort_id: null })[]): R[] =>
   rows.filter((row): row is R => row.sort_id !== null)
 
-/** The next rows of a list without conditions. */
-export const listNext = <R extends QueryResultRow>(
+/**
+ * Common page sizes. Their statements are prepared, with the limit in the text: for a limit that PostgreSQL doesn't
+ * know, it expects to read a tenth of the list, finds that expensive, and plans again each time.
+ */
+const COMMON_SIZES = new Set([10, 20, 25, 30, 50, 100])
+
+/** The next rows of a list without conditions. Pages are read with one row more. */
+export function listNext<R extends QueryResultRow>(
   db: Executor,
   list: Keyset,
   { after, limit }: Range,
-): Promise<(R & Keyed)[]> =>
-  runSql<R & Keyed>(
+): Promise<(R & Keyed)[]> {
+  const common = COMMON_SIZES.has(limit - 1)
+  const wanted = common ? new Sql([String(limit)], []) : limit
+  return (common ? runPrepared : runSql)<R & Keyed>(
     db,
     `${list.name}.list`,
-    sql`with page as materialized (${inOrder(list, after, limit, { looked: list.whole })})
+    sql`with page as materialized (${inOrder(list, after, wanted, { looked: list.whole })})
       ${recordsOf(list.whole ? { ...list, join: list.row ?? sql`` } : list)} order by ${byKey(list)}`,
   )
+}
 
 export interface Walked<R> {
   rows: (R & Keyed)[]
