@@ -38,7 +38,10 @@ export const closeCodes = {
     name: 'behind',
     summary: 'Too many events arrived while the connection was being set up.',
   },
-  4529: { name: 'tooMany', summary: 'Too many frames or connections.' },
+  4529: {
+    name: 'tooMany',
+    summary: 'Too many frames, connections, or failed attempts to authenticate.',
+  },
 } as const satisfies Record<number, CloseCode>
 
 export type CloseName = (typeof closeCodes)[keyof typeof closeCodes]['name']

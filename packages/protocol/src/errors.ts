@@ -505,7 +505,7 @@ export const errors = {
     retry: true,
     message:
       'You have reached the limit of {limit} requests per minute. Try again after the time given in Retry-After.',
-    when: 'The app, user or operator has used all requests of this minute; or a user has tried or set too many group passwords; or this address has sent too many unknown credentials. `Retry-After` says when to try again.',
+    when: 'The app, user or operator has used all requests of this minute; or a user has tried or set too many group passwords; or this address has sent too many unknown credentials or app ids. `Retry-After` says when to try again.',
   },
   AUTH_ERR_EMPTY_AUTH_HEADER: {
     status: 401,

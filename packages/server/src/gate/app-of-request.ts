@@ -1,8 +1,9 @@
 import type { Region } from '@loquat/protocol'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServedApp } from '../core/actor.ts'
 import type { App, Directory } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
+import type { Failures, Origin } from './failures.ts'
 
 interface Named {
   appId: string
@@ -26,30 +27,43 @@ export function readApp(headers: FastifyRequest['headers'], serviceHost: string)
   return { appId: typeof header === 'string' ? header.trim().toLowerCase() : '', region: undefined }
 }
 
+/** Finds apps, and limits how many unknown ones an address may name. */
+export interface AppFinder {
+  directory: Directory
+  failures: Failures
+  serviceHost: string
+}
+
 /** The app of a request, if this process serves it. */
 export const appOfRequest = (
-  directory: Directory,
-  serviceHost: string,
-  headers: FastifyRequest['headers'],
-): Promise<ServedApp> => findServed(directory, readApp(headers, serviceHost))
+  finder: AppFinder,
+  { headers, ip: address }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ServedApp> =>
+  findServed(finder, readApp(headers, finder.serviceHost), { address, reply })
 
 /** The same for a WebSocket: `{appId}.realtime-{region}.<host>`, or `?appId=` on the bare host. */
 export const appOfSocket = (
-  directory: Directory,
-  serviceHost: string,
+  finder: AppFinder,
   { host = '', appId }: { host: string | undefined; appId: string | null },
+  address: string,
 ): Promise<ServedApp> =>
   findServed(
-    directory,
-    appOfHost(host, serviceHost, 'realtime') ?? {
+    finder,
+    appOfHost(host, finder.serviceHost, 'realtime') ?? {
       appId: (appId ?? '').trim().toLowerCase(),
       region: undefined,
     },
+    { address },
   )
 
-async function findServed(directory: Directory, { appId, region }: Named): Promise<ServedApp> {
+async function findServed(
+  { directory, failures }: AppFinder,
+  { appId, region }: Named,
+  from: Origin,
+): Promise<ServedApp> {
   if (!appId) throw fail('AUTH_ERR_EMPTY_APPID')
-  return servedApp(await directory.find(appId), appId, region)
+  return servedApp(await failures.findApp(directory, appId, from), appId, region)
 }
 
 /** The app, if it exists and this process serves it. */

@@ -3,6 +3,7 @@ import { originsOf, type Settings } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { appOfRequest, readApp, unknownApp } from './app-of-request.ts'
 import type { Credentials } from './credentials.ts'
+import { Failures } from './failures.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 /** Without `apikey`: everybody could read a key in a page. */
@@ -38,11 +39,12 @@ const allow = (reply: FastifyReply, origin: string) =>
  */
 export function addPreflight(app: FastifyInstance, deps: Deps, credentials: Credentials): void {
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
+  const finder = { directory: deps.directory, failures: new Failures(deps), serviceHost }
   app.options('/*', { schema: { hide: true } }, async (request, reply) => {
     const { origin, 'access-control-request-method': asked } = request.headers
     if (origin === undefined || asked === undefined) return reply.callNotFound()
     if (readApp(request.headers, serviceHost).appId) {
-      const served = await appOfRequest(deps.directory, serviceHost, request.headers)
+      const served = await appOfRequest(finder, request, reply)
       const settings = await credentials.settings(served)
       if (!settings) throw unknownApp(served.id)
       letPagesRead(reply, settings, origin)

@@ -1,6 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { Limiter } from '../platform/cache/limiter.ts'
+import type { App, Directory } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { networkOf } from '../platform/net/network.ts'
 import { addLimitHeaders } from './headers.ts'
@@ -11,14 +12,23 @@ import { addLimitHeaders } from './headers.ts'
  */
 const REMEMBERED = 20_000
 
+/** Unknown app ids per minute from one network. */
+const UNKNOWN_APPS = 600
+
 /** One attempt to authenticate. */
 interface Attempt {
   /** What the credential is for: an app, or the management API. */
   where: string
   /** Failures per minute from one network. */
   limit: number
-  request: FastifyRequest
-  reply: FastifyReply
+  from: Origin
+}
+
+/** Where an attempt comes from. */
+export interface Origin {
+  address: string
+  /** To tell the client its limit; a WebSocket has none. */
+  reply?: FastifyReply
 }
 
 /**
@@ -37,20 +47,38 @@ export class Failures {
 
   /** The result of `find` for a credential. `hashOf` is only called if needed. */
   async find<T extends { hash: Buffer }>(
-    { where, limit, request, reply }: Attempt,
+    attempt: Attempt,
     hashOf: () => Buffer,
     find: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const key = `${where}:failed:${networkOf(request.ip)}`
+    const { where } = attempt
+    const isGood = () => this.#good.has(idOf(where, hashOf()))
+    const found = await this.#count(attempt, isGood, find)
+    if (found) this.#remember(idOf(where, found.hash))
+    return found
+  }
+
+  /** The app with this id. Unknown ids cost a statement each too, in the directory, which all apps share. */
+  findApp(directory: Directory, appId: string, from: Origin): App | Promise<App | undefined> {
+    const attempt = { where: 'apps', limit: UNKNOWN_APPS, from }
+    const find = async () => directory.find(appId)
+    return directory.known(appId) ?? this.#count(attempt, () => false, find)
+  }
+
+  async #count<T>(
+    { where, limit, from: { address, reply } }: Attempt,
+    isGood: () => boolean,
+    find: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const key = `${where}:failed:${networkOf(address)}`
     const reached = this.#limiter.reached(key, limit)
-    if (reached && !this.#good.has(idOf(where, hashOf()))) {
-      addLimitHeaders(reply, 'failed', reached)
-      const devMessage = 'This address sent too many unknown credentials.'
+    if (reached && !isGood()) {
+      if (reply) addLimitHeaders(reply, 'failed', reached)
+      const devMessage = 'This address sent too many unknown credentials or app ids.'
       throw fail('ERR_TOO_MANY_REQUESTS', { limit }, { devMessage })
     }
     const found = await find()
-    if (found) this.#remember(idOf(where, found.hash))
-    else await this.#limiter.take(key, limit)
+    if (!found) await this.#limiter.take(key, limit)
     return found
   }
 

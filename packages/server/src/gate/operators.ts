@@ -52,7 +52,7 @@ export async function operatorOf(
   if (token) refuseForeignPages(request)
   const hash = deps.secrets.hash(token ?? secret)
   const found = await failures.find(
-    { where: 'manage', limit: FAILED, request, reply },
+    { where: 'manage', limit: FAILED, from: { address: request.ip, reply } },
     () => hash,
     () => (token ? operatorOfSession(deps, hash) : operatorOfKey(deps, key, hash)),
   )

@@ -55,6 +55,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   const limiter = new Limiter(deps.cache)
   const failures = new Failures(deps)
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
+  const finder = { directory: deps.directory, failures, serviceHost }
 
   app.addHook('onRoute', (route) => {
     const access = accessOf(route)
@@ -74,7 +75,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     const managed = managedAppId(request, serviceHost)
     const served =
       managed === undefined
-        ? await appOfRequest(deps.directory, serviceHost, request.headers)
+        ? await appOfRequest(finder, request, reply)
         : await appOfOperator(deps, failures, request, reply, managed)
     const settings = await credentials.settings(served)
     if (!settings) throw unknownApp(served.id)
@@ -203,7 +204,7 @@ async function callerOf(
 ): Promise<Caller> {
   const { authtoken, apikey } = request.headers
   const limit = Number(settingOf(settings, 'rate.failed'))
-  const attempt = { where: String(app.no), limit, request, reply }
+  const attempt = { where: String(app.no), limit, from: { address: request.ip, reply } }
   if (authtoken === undefined) {
     const value = textOf(apikey)
     if (!value) throw fail('AUTH_ERR_EMPTY_APIKEY')

@@ -1,8 +1,9 @@
 import type { ClientFrame } from '@loquat/protocol'
-import { limitOf } from '../core/settings.ts'
+import { limitOf, type Settings, settingOf } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { unknownApp } from '../gate/app-of-request.ts'
 import { Credentials } from '../gate/credentials.ts'
+import type { Failures } from '../gate/failures.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Semaphore } from '../platform/semaphore.ts'
@@ -19,13 +20,15 @@ const CONCURRENCY = 10
 export class Authenticator {
   readonly #secrets: Deps['secrets']
   readonly #credentials: Credentials
+  readonly #failures: Failures
   readonly #tokens: SessionsByToken
   /** One for each cell, so that sessions of other cells don't wait for a cell that is down. */
   readonly #semaphores = new WeakMap<Cell, Semaphore>()
   readonly #hubs: Hubs
   readonly #hubOf = new Map<Session, AppHub>()
 
-  constructor(deps: Deps, hubs: Hubs) {
+  constructor(deps: Deps, failures: Failures, hubs: Hubs) {
+    this.#failures = failures
     this.#secrets = deps.secrets
     this.#credentials = new Credentials(deps)
     this.#tokens = new SessionsByToken(deps)
@@ -40,10 +43,10 @@ export class Authenticator {
     await this.#semaphoreOf(session.app.cell).run(async () => {
       if (session.closed) return
       const { app } = session
-      const user = await this.#credentials.user(app, authToken)
-      if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       const settings = await this.#credentials.settings(app)
       if (!settings) throw unknownApp(app.id)
+      const user = await this.#findUser(session, settings, authToken)
+      if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       if (session.closed) return
       session.settings = settings
       session.resource = resource
@@ -60,6 +63,17 @@ export class Authenticator {
       hub.deviceTakeover.announce(session)
       await hub.start(session, position)
     })
+  }
+
+  /** Unknown tokens count with those of the REST API. */
+  #findUser({ app, device }: Session, settings: Settings, authToken: string) {
+    const attempt = {
+      where: String(app.no),
+      limit: Number(settingOf(settings, 'rate.failed')),
+      from: { address: device.appInfo?.clientIp ?? '' },
+    }
+    const hashOf = () => this.#secrets.hash(authToken)
+    return this.#failures.find(attempt, hashOf, () => this.#credentials.user(app, authToken))
   }
 
   remove(session: Session): void {

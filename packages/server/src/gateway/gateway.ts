@@ -7,8 +7,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { Presence } from '../areas/presence/presence.ts'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
-import { appOfSocket } from '../gate/app-of-request.ts'
-import { ApiError } from '../platform/http/fail.ts'
+import { type AppFinder, appOfSocket } from '../gate/app-of-request.ts'
+import { Failures } from '../gate/failures.ts'
 import { hasValidHost } from '../platform/http/host.ts'
 import { answerTo } from '../platform/http/refusal.ts'
 import { networks } from '../platform/net/network.ts'
@@ -47,7 +47,7 @@ export class Gateway {
     // Missing in the type definitions of ws.
     ...({ closeTimeout: CLOSE_TIMEOUT_MS } as object),
   })
-  readonly #serviceHost: string
+  readonly #apps: AppFinder
   readonly #proxies: BlockList
   readonly #sessions = new Set<Session>()
   /** Oldest first. */
@@ -57,12 +57,14 @@ export class Gateway {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#serviceHost = new URL(deps.config.service.publicUrl).hostname
+    const failures = new Failures(deps)
+    const serviceHost = new URL(deps.config.service.publicUrl).hostname
+    this.#apps = { directory: deps.directory, failures, serviceHost }
     this.#proxies = networks(deps.config.http.trustedProxies)
     this.#presence = new Presence(deps)
     this.#presence.start()
     this.#hubs = new Hubs(deps, new PresenceReporter(this.#presence))
-    this.#authenticator = new Authenticator(deps, this.#hubs)
+    this.#authenticator = new Authenticator(deps, failures, this.#hubs)
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
     deps.metrics.gauge('loquat_gateway_connections', 'Open WebSocket connections.', () => [
       [this.#sessions.size],
@@ -101,19 +103,17 @@ export class Gateway {
       socket.end(`HTTP/1.1 ${rejection}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
       return
     }
+    const device = infoOfRequest(request, this.#proxies)
     const name = { host: request.headers.host, appId: url.searchParams.get('appId') }
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => {})
       // Frames that arrive before the session listens would be lost.
       ws.pause()
       // Errors are close codes, because browsers don't show scripts the status of a failed upgrade.
-      void appOfSocket(this.#deps.directory, this.#serviceHost, name)
+      void appOfSocket(this.#apps, name, device.appInfo?.clientIp ?? '')
         .then(
-          (app) => this.#open(ws, app, infoOfRequest(request, this.#proxies)),
-          (error) =>
-            error instanceof ApiError
-              ? ws.close(closeCodeOf.noApp, error.devMessage ?? 'noApp')
-              : ws.close(closeCodeOf.fault, 'fault'),
+          (app) => this.#open(ws, app, device),
+          (error) => refuse(ws, error),
         )
         .finally(() => ws.resume())
     })
@@ -206,10 +206,19 @@ export class Gateway {
   }
 }
 
-/** The close code after a failed `auth`, by error code. Any other error closes with `fault`. */
+/** Closes a connection whose app can't be served. */
+function refuse(ws: WebSocket, error: unknown): void {
+  const { code, devMessage } = answerTo(error)
+  const name = closeNameFor[code] ?? 'fault'
+  ws.close(closeCodeOf[name], devMessage ?? name)
+}
+
+/** The close code after an unknown app or a failed `auth`, by error code. Any other error closes with `fault`. */
 const closeNameFor: Partial<Record<string, 'unauthorized' | 'noApp' | 'badFrame' | 'tooMany'>> = {
   AUTH_ERR_AUTH_TOKEN_NOT_FOUND: 'unauthorized',
+  AUTH_ERR_EMPTY_APPID: 'noApp',
   AUTH_ERR_INVALID_APPID: 'noApp',
   ERR_BAD_REQUEST: 'badFrame',
   ERR_PLAN_QUOTA_RESTRICTION: 'tooMany',
+  ERR_TOO_MANY_REQUESTS: 'tooMany',
 }

@@ -100,6 +100,11 @@ export class Directory {
     return this.#cells.get(id)
   }
 
+  /** The app with this id, if this process has looked it up before. */
+  known(appId: string): App | undefined {
+    return this.#apps.get(appId)
+  }
+
   /** The app with this id, or undefined. Only fails for unknown apps while the directory is down. */
   find(appId: string): App | Promise<App | undefined> | undefined {
     const known = this.#apps.get(appId)
