@@ -22,7 +22,7 @@ export async function queryAt(url: string, sql: string, values: unknown[] = []) 
 /** Clones a migrated database. Drop it with `dropDatabase`. */
 export async function cloneDatabase(schema: keyof typeof TEMPLATES): Promise<string> {
   const name = `test_${schema}_${randomBytes(5).toString('hex')}`
-  await admin(`create database ${name} template ${TEMPLATES[schema]}`)
+  await admin(`create database ${name} template ${TEMPLATES[schema]} strategy file_copy`)
   return databaseUrl(process.env, name)
 }
 
