@@ -126,29 +126,33 @@ export async function endServer({ service, urls }: Started): Promise<void> {
   for (const url of urls) await dropDatabase(url)
 }
 
-/** The server without options of this process, and how many test files use it now. */
-let plain: { started: Promise<Started>; users: number } | undefined
+/** Whether the test files of this process share a server, and that server. */
+let sharing = false
+let shared: Promise<Started> | undefined
 
-/**
- * Starts a server with databases of its own. Each test makes its own apps in it. Test files that run in one process
- * and need no options share one.
- */
+/** Lets all test files of this process that need no options use one server. */
+export function shareServer(): void {
+  sharing = true
+  after(async () => {
+    if (shared) await endServer(await shared)
+  })
+}
+
+/** Starts a server with databases of its own, unless `shareServer` was called. Each test makes its own apps in it. */
 export function useServer(options?: ServerOptions): TestServer {
+  const own = !sharing || options !== undefined
   let started: Started
 
   before(async () => {
-    if (options) {
-      started = await startServer(options)
+    if (own) {
+      started = await startServer(options ?? {})
       return
     }
-    plain ??= { started: startServer({}), users: 0 }
-    plain.users++
-    started = await plain.started
+    shared ??= startServer({})
+    started = await shared
   })
   after(async () => {
-    if (plain && !options && --plain.users > 0) return
-    if (!options) plain = undefined
-    if (started) await endServer(started)
+    if (own && started) await endServer(started)
   })
 
   return {
