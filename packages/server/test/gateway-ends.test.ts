@@ -81,7 +81,9 @@ suite(`${DEVICES} connections of a process that stops`, () => {
     )
 
     for (const [n, { ends, received, reloads }] of devices.entries()) {
-      assert.deepEqual([ends.map((end) => end.code), reloads], [[4503], 0], `u${n}`)
+      // On a slow machine, the next handshake can time out. The device then tries again.
+      const codes = ends.map((end) => end.code).slice(0, LONG ? ends.length : 1)
+      assert.deepEqual([codes, reloads], [[4503], 0], `u${n}`)
       assert.equal(received, n % 10 < 2 ? 1 : 0, `u${n}`)
     }
     const times = devices.flatMap(({ ends }) => ends.map(({ at }) => at)).sort((a, b) => a - b)
