@@ -162,9 +162,13 @@ function writeGroups(name: keyof typeof GROUPS, members: string[], dir: string):
   })
 }
 
-const isOfArea = (file: string) => AREAS.test(file)
+function isOfArea(file: string): boolean {
+  return AREAS.test(file)
+}
 
-const isAlone = (file: string) => GENERATED.test(file) || ALONE.test(readFileSync(file, 'utf8'))
+function isAlone(file: string): boolean {
+  return GENERATED.test(file) || ALONE.test(readFileSync(file, 'utf8'))
+}
 
 /** Runs the files in their order: the command line would sort them. Adds the names of suites and tests to `ended`. */
 async function passes(
