@@ -2661,6 +2661,7 @@ CREATE TABLE public.apps (
     app_no integer NOT NULL,
     app_id text NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ceilings jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     archived_at timestamp with time zone,
     search_upto bigint DEFAULT 0 NOT NULL,

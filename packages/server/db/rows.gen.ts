@@ -122,6 +122,7 @@ export interface CellRows {
     app_no: number
     app_id: string
     settings: unknown
+    ceilings: unknown
     created_at: Date
     archived_at: Date | null
     search_upto: number

@@ -404,6 +404,12 @@ suite('apps set', () => {
       'rate.core': 5,
       'core.conversations.updateOnReplies': false,
     })
+    await queryAt(
+      cellUrl,
+      `update apps set settings = settings || '{"rate.core":4}' where app_id = $1`,
+      [appId],
+    )
+    assert.match((await set()).stdout, /^rate\.core=4 +\(default 10000, at most 5\)$/m)
     assert.equal((await set('rate.core=')).stdout, 'rate.core=10000\n')
     assert.deepEqual(await stored(), { 'core.conversations.updateOnReplies': false })
     const { rows } = await queryAt(
@@ -417,7 +423,7 @@ suite('apps set', () => {
       rows.map(({ via, before, after, status }) => [via, before, after, status]),
       [
         ['command', { 'rate.core': 10_000, [name]: true }, { 'rate.core': 5, [name]: false }, 200],
-        ['command', { 'rate.core': 5 }, { 'rate.core': 10_000 }, 200],
+        ['command', { 'rate.core': 4 }, { 'rate.core': 10_000 }, 200],
       ],
     )
   })

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { storeSettings } from '../src/areas/settings/actions.ts'
 import { getSettings } from '../src/areas/settings/queries.ts'
-import { type SettingName, settingOf } from '../src/core/settings.ts'
+import { type SettingName, settingOf, settingsInForce } from '../src/core/settings.ts'
 import { verify } from '../src/verify/verify.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { LONG } from './long.ts'
@@ -264,7 +264,7 @@ async function hiddenState(app: TestApp, steps: Step[]): Promise<(world: World) 
   const blockers = steps.filter((given) => given.do === 'block' || given.do === 'unblock')
   const blocked = await Promise.all(blockers.map(({ by }) => blockedBy(app, by)))
   const sets = steps.some((given) => given.do === 'setting')
-  const { settings } = await getSettings.one(app.cell.db, { appNo: app.no })
+  const settings = settingsInForce(await getSettings.one(app.cell.db, { appNo: app.no }))
   return (world) => {
     for (const [nth, { by }] of blockers.entries()) {
       const must = world.blocks.filter((block) => block.startsWith(`${by}>`))

@@ -46,6 +46,9 @@ create table apps (
   app_id text not null unique,
   -- Only the settings that differ from the defaults (core/settings.ts).
   settings jsonb not null default '{}',
+  -- The most that the app's operators may set for limits and rates, if it differs from the default. Only
+  -- the installation's operator changes it.
+  ceilings jsonb not null default '{}',
   created_at timestamptz not null default now(),
   -- Set: the app is marked for removal, and nothing serves it until it is restored. The directory
   -- decides; workers/apps.ts copies its decision.

@@ -1,12 +1,15 @@
 import { changeOf, type SettingChanges, storeSettings } from '../areas/settings/actions.ts'
-import { getSettings } from '../areas/settings/queries.ts'
+import { getSettings, type SettingsRow } from '../areas/settings/queries.ts'
 import {
+  ceilingOf,
   defaultOf,
+  isLimitName,
   isSettingName,
   parseSetting,
   type SettingName,
-  type Settings,
+  settingOf,
   settings,
+  settingsInForce,
 } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { audited } from '../gate/operator-audit.ts'
@@ -19,7 +22,7 @@ export const appsSet: Command = {
   summary: "Show or change an app's settings and limits.",
   args: '<app> [settings...]',
   details:
-    'Write a setting as NAME=VALUE. NAME= resets it to its default. Without settings, the command shows all of them.',
+    "Write a setting as NAME=VALUE. NAME= resets it to its default. What you set for limits.* and rate.* is also the most that the app's own operators may set. Without settings, the command shows all of them.",
   examples: [
     'loquat apps set 9f01c2aa77d41b30',
     'loquat apps set 9f01c2aa77d41b30 core.conversations.updateOnReplies=false rate.standard=50000',
@@ -29,16 +32,26 @@ export const appsSet: Command = {
     const current = await withDeps(context, (deps) => apply(deps, appId, changes))
     for (const name of Object.keys(settings) as SettingName[]) {
       if (pairs.length > 0 && !(name in changes)) continue
-      const mark = current[name] === undefined ? '' : `   (default ${defaultOf(name)})`
-      context.print(`${name}=${current[name] ?? defaultOf(name)}${mark}`)
+      context.print(lineOf(name, current))
     }
   },
 }
 
-async function apply(deps: Deps, appId: string, changes: SettingChanges): Promise<Settings> {
+function lineOf(name: SettingName, row: SettingsRow): string {
+  const value = settingOf(settingsInForce(row), name)
+  const initial = defaultOf(name)
+  const ceiling = isLimitName(name) ? ceilingOf(row.ceilings, name) : value
+  const marks = [
+    ...(value === initial ? [] : [`default ${initial}`]),
+    ...(ceiling === value ? [] : [`at most ${ceiling}`]),
+  ]
+  return `${name}=${value}${marks.length > 0 ? `   (${marks.join(', ')})` : ''}`
+}
+
+async function apply(deps: Deps, appId: string, changes: SettingChanges): Promise<SettingsRow> {
   const app = await deps.directory.find(appId)
   if (!app?.cell) throw new UserError(`There is no app "${appId}".`)
-  const { settings: stored } = await getSettings.one(app.cell.db, { appNo: app.no })
+  const stored = await getSettings.one(app.cell.db, { appNo: app.no })
   if (Object.keys(changes).length === 0) return stored
   const entry = { action: 'setSettings', app, ...changeOf(stored, changes) }
   return audited(deps, 'command', entry, () => storeSettings(deps, app, changes))

@@ -97,9 +97,33 @@ export const settings = {
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof settings
+export type LimitName = SettingName & `${'limits' | 'rate'}.${string}`
 export type SettingValue = boolean | number | string
 /** Explicit values; all others have their defaults. */
 export type Settings = Partial<Record<SettingName, SettingValue>>
+
+/**
+ * The most that an app's operators may set for limits and rates. By default, that is the default of the setting: only
+ * the installation's operator can allow an app more, or less.
+ */
+export type Ceilings = Partial<Record<LimitName, number>>
+
+export const isLimitName = (name: SettingName): name is LimitName => /^(limits|rate)\./.test(name)
+
+export const ceilingOf = (ceilings: Ceilings, name: LimitName): number =>
+  ceilings[name] ?? Number(defaultOf(name))
+
+const limitNames = (Object.keys(settings) as SettingName[]).filter(isLimitName)
+
+/** The explicit values in force: a limit above its ceiling is as low as the ceiling. */
+export function settingsInForce(row: { settings: Settings; ceilings: Ceilings }): Settings {
+  const inForce = { ...row.settings }
+  for (const name of limitNames) {
+    const ceiling = ceilingOf(row.ceilings, name)
+    if (Number(settingOf(inForce, name)) > ceiling) inForce[name] = ceiling
+  }
+  return inForce
+}
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settings, name)
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { getSettings } from '../areas/settings/queries.ts'
-import { limitOf, type Settings } from '../core/settings.ts'
+import { limitOf, type Settings, settingsInForce } from '../core/settings.ts'
 import { addToTotal } from '../platform/db/totals.ts'
 import { UserError } from '../platform/errors.ts'
 import { type CopyRow, copyInto } from './copy.ts'
@@ -34,7 +34,7 @@ export const groups: Kind = {
   tables: ['groups', 'conversations', 'inbox'],
   async plan(client, run, { wanted, members = MEMBERS }) {
     const uids = await readUids(client, run.appNo)
-    const { settings } = await getSettings.one(client, { appNo: run.appNo })
+    const settings = settingsInForce(await getSettings.one(client, { appNo: run.appNo }))
     checkSize(members, uids.length, settings)
     // All users are in one group before any user is in two.
     const rounds = Math.ceil(wanted / Math.floor(uids.length / members))

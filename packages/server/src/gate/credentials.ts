@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { KeyScope, ServedApp } from '../core/actor.ts'
-import type { Settings } from '../core/settings.ts'
+import { type Settings, settingsInForce } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
 import { HashCache } from './hash-cache.ts'
@@ -66,9 +66,10 @@ export class Credentials {
     const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
     if (known) return known
     const row = await findServedSettings.maybeOne(cell.db, { appNo })
-    if (row) this.#settings.set(appNo, row.settings)
+    const settings = row && settingsInForce(row)
+    if (settings) this.#settings.set(appNo, settings)
     else this.#settings.delete(appNo)
-    return row?.settings
+    return settings
   }
 
   async #find<T extends { hash: Buffer }>(

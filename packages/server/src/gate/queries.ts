@@ -1,12 +1,15 @@
 import type { CellRows } from '../../db/rows.gen.ts'
 import type { KeyScope } from '../core/actor.ts'
-import type { Settings } from '../core/settings.ts'
+import type { Ceilings, Settings } from '../core/settings.ts'
 import { query } from '../platform/db/query.ts'
 
 /** None for an app that is scheduled for deletion. */
-export const findServedSettings = query<{ appNo: number }, { settings: Settings }>(
+export const findServedSettings = query<
+  { appNo: number },
+  { settings: Settings; ceilings: Ceilings }
+>(
   'gate.findSettings',
-  'select settings from apps where app_no = :appNo and archived_at is null',
+  'select settings, ceilings from apps where app_no = :appNo and archived_at is null',
 )
 
 export const findKey = query<

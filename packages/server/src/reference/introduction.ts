@@ -98,7 +98,7 @@ with \`ERR_IDEMPOTENCY_KEY_REUSED\`. Messages also have a \`muid\`, your own id:
 | members of a group | ${limit('limits.membersPerGroup')} |
 | API keys of an app | 25 |
 
-Operators can change the limits of an app. The headers \`x-rate-limit\` and \`x-rate-limit-remaining\` say how much of the
+An app's operators can lower its limits; the operator of the service can raise them. The headers \`x-rate-limit\` and \`x-rate-limit-remaining\` say how much of the
 current minute is left. Beyond the limit, requests get 429 and \`retry-after\`.
 
 ## Versions

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { refused, useServer } from '../../../test/kit.ts'
+import { call, refused, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { join, newOperator } from '../../../test/operators.ts'
 import { Worker } from '../../platform/leases/leases.ts'
+import { storeSettings } from '../settings/actions.ts'
 import { rollUp } from '../stats/queries.ts'
 import { provisionApp } from './actions.ts'
 import { refuseCollaborator } from './policy.ts'
@@ -226,6 +227,50 @@ suite('setSettings', () => {
       [],
     )
     assert.deepEqual(await rui.client.settings.get(id), read)
+  })
+})
+
+suite('ceilings of limits and rates', () => {
+  test('are the defaults, and only the operator of the installation raises them', async () => {
+    const rui = await newOperator(server)
+    const { id } = await rui.client.apps.create({ name: 'Ceilings' })
+    const app = await server.deps.directory.find(id)
+    assert.ok(app)
+    const set = async (settings: Record<string, number>) =>
+      Object.values(await rui.client.settings.set(id, { settings })).map(({ success }) => success)
+    const names = Object.entries(await rui.client.settings.get(id)).filter(
+      ([name]) => name.startsWith('limits.') || name.startsWith('rate.'),
+    )
+    assert.ok(names.length >= 13)
+    for (const [name, value] of names)
+      assert.deepEqual(await set({ [name]: Number(value) + 1 }), [false])
+    const refused = await rui.client.settings.set(id, { settings: { 'rate.core': 10_001 } })
+    assert.match(refused['rate.core']?.error?.message ?? '', /at most 10000/)
+    assert.deepEqual(await set({ 'rate.core': 9_999, 'rate.user': 2 }), [true, true])
+
+    await storeSettings(server.deps, app, { 'rate.core': 50_000 })
+    assert.deepEqual(await set({ 'rate.core': 50_001 }), [false])
+    assert.deepEqual(await set({ 'rate.core': 40_000 }), [true])
+    assert.equal((await rui.client.settings.get(id))['rate.core'], 40_000)
+  })
+
+  test('lower values that are above them, and a reset stays below them', async () => {
+    const rui = await newOperator(server)
+    const { id, apiKeys } = await rui.client.apps.create({ name: 'Ceilings' })
+    const app = await server.deps.directory.find(id)
+    const key = Object.values(apiKeys).find(({ scope }) => scope === 'fullAccess')
+    assert.ok(app && key)
+    await rui.client.settings.set(id, { settings: { 'rate.standard': 9_000 } })
+    await storeSettings(server.deps, app, { 'rate.standard': 70 })
+    await rui.client.settings.reset(id, { settings: ['rate.standard'] })
+    assert.equal((await rui.client.settings.get(id))['rate.standard'], 70)
+    const headers = { appid: id, apikey: key.apiKey }
+    const { headers: limits } = await call(server.service.apiPort ?? 0, 'GET', '/v3/users', {
+      headers,
+    })
+    assert.equal(limits.get('x-rate-limit'), '70')
+    await storeSettings(server.deps, app, { 'rate.standard': undefined })
+    assert.equal((await rui.client.settings.get(id))['rate.standard'], 20_000)
   })
 })
 

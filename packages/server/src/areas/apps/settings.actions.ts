@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import {
+  type Ceilings,
+  ceilingOf,
   defaultOf,
+  isLimitName,
   isSettingName,
   parseSetting,
   type SettingName,
@@ -8,13 +11,14 @@ import {
   type SettingValue,
   settingOf,
   settings,
+  settingsInForce,
 } from '../../core/settings.ts'
 import type { Deps } from '../../deps.ts'
 import { servedApp, unknownApp } from '../../gate/app-of-request.ts'
 import { audited } from '../../gate/operator-audit.ts'
 import { operatorSets } from '../../gate/operator-write.ts'
 import { badRequest } from '../../platform/http/fail.ts'
-import { changeOf, type SettingChanges, storeSettings } from '../settings/actions.ts'
+import { changeOf, type SettingChanges, storeOwnSettings } from '../settings/actions.ts'
 import { getSettings } from '../settings/queries.ts'
 
 /**
@@ -34,7 +38,7 @@ const inForce = (explicit: Settings) =>
 /** All settings with their effective values. */
 export async function readSettings(deps: Deps, request: FastifyRequest) {
   const { no: appNo, cell } = await appOf(deps, request)
-  return inForce((await getSettings.one(cell.db, { appNo })).settings)
+  return inForce(settingsInForce(await getSettings.one(cell.db, { appNo })))
 }
 
 /** Sets the known settings, each on its own. */
@@ -43,9 +47,11 @@ export async function setSettings(
   request: FastifyRequest,
   given: Record<string, SettingValue>,
 ) {
+  const { no: appNo, cell } = await appOf(deps, request)
+  const { ceilings } = await getSettings.one(cell.db, { appNo })
   const changes: SettingChanges = {}
   const outcomes = Object.entries(given).map(([name, value]) => {
-    const fault = faultOf(name, value)
+    const fault = faultOf(name, value, ceilings)
     if (fault) return [name, { success: false, error: fault }] as const
     changes[name as SettingName] = parseSetting(name as SettingName, String(value))
     return [name, { success: true, message: 'Saved.' }] as const
@@ -77,18 +83,21 @@ async function save(
 ): Promise<void> {
   const app = await appOf(deps, request)
   const stored = await getSettings.one(app.cell.db, { appNo: app.no })
-  const entry = { action, app, ...changeOf(stored.settings, changes) }
-  await audited(deps, request.operator, entry, () => storeSettings(deps, app, changes))
+  const entry = { action, app, ...changeOf(stored, changes) }
+  await audited(deps, request.operator, entry, () => storeOwnSettings(deps, app, changes))
 }
 
-function faultOf(name: string, value: SettingValue) {
+function faultOf(name: string, value: SettingValue, ceilings: Ceilings) {
   const code = 'ERR_BAD_REQUEST' as const
   if (!isSettingName(name)) return { code, message: `There is no setting "${name.slice(0, 100)}".` }
   const type = typeof defaultOf(name)
   if (typeof value !== type) return { code, message: `${name} must be a ${type}` }
   try {
-    parseSetting(name, String(value))
-    return undefined
+    const parsed = parseSetting(name, String(value))
+    if (!isLimitName(name) || Number(parsed) <= ceilingOf(ceilings, name)) return undefined
+    const ceiling = ceilingOf(ceilings, name)
+    const message = `${name} must be at most ${ceiling}, the limit that the operator of this service sets for your app`
+    return { code, message }
   } catch (error) {
     return { code, message: `${name} ${(error as Error).message}` }
   }

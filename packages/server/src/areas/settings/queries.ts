@@ -1,17 +1,20 @@
-import type { Settings } from '../../core/settings.ts'
+import type { Ceilings, Settings } from '../../core/settings.ts'
 import { query } from '../../platform/db/query.ts'
 
-export const lockSettings = query<{ appNo: number }, { settings: Settings }>(
+export type SettingsRow = { settings: Settings; ceilings: Ceilings }
+
+export const lockSettings = query<{ appNo: number }, SettingsRow>(
   'settings.lock',
-  'select settings from apps where app_no = :appNo for no key update',
+  'select settings, ceilings from apps where app_no = :appNo for no key update',
 )
 
-export const getSettings = query<{ appNo: number }, { settings: Settings }>(
+export const getSettings = query<{ appNo: number }, SettingsRow>(
   'settings.get',
-  'select settings from apps where app_no = :appNo',
+  'select settings, ceilings from apps where app_no = :appNo',
 )
 
-export const updateSettings = query<{ appNo: number; settings: Settings }>(
+export const updateSettings = query<{ appNo: number } & SettingsRow>(
   'settings.update',
-  'update apps set settings = :settings::jsonb where app_no = :appNo',
+  `update apps set settings = :settings::jsonb, ceilings = :ceilings::jsonb
+   where app_no = :appNo`,
 )
