@@ -115,8 +115,25 @@ const list = (
     const parts = value.split(',').map((part) => part.trim())
     const given = parts.filter(Boolean)
     const wrong = given.filter((part) => !isPart(part))
-    if (wrong.length > 0) throw new Error(`must be a list of ${type}, not "${wrong.join('", "')}"`)
+    if (wrong.length > 0) {
+      const shown = isPart === isSecret ? '' : `, not "${wrong.join('", "')}"`
+      throw new Error(`must be a list of ${type}${shown}`)
+    }
     return given
+  },
+})
+
+const isSecret = (text: string) => Buffer.from(text, 'base64').length >= 32
+
+const secret = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'base64 of at least 32 random bytes',
+  ...details,
+  parse(value) {
+    if (!isSecret(value)) {
+      throw new Error('must be base64 of at least 32 bytes. Create one: openssl rand -base64 32')
+    }
+    return value
   },
 })
 
@@ -196,20 +213,20 @@ export const options = {
     }),
   },
   service: {
-    secret: {
-      env: 'LOQUAT_SECRET',
-      type: 'base64 of at least 32 random bytes',
+    secret: secret('LOQUAT_SECRET', {
       description:
-        'The secret that hashes and encrypts API keys, tokens and database URLs. It must be the same for all processes. If you lose it, you lose all keys. Create one: `openssl rand -base64 32`.',
-      parse(value: string) {
-        if (Buffer.from(value, 'base64').length < 32) {
-          throw new Error(
-            'must be base64 of at least 32 bytes. Create one: openssl rand -base64 32',
-          )
-        }
-        return value
-      },
-    },
+        'The secret that hashes and encrypts API keys, tokens and database URLs, and signs messages on NATS. It must be the same for all processes. If you lose it, you lose all keys. Create one: `openssl rand -base64 32`.',
+    }),
+    acceptedSecrets: list('LOQUAT_ACCEPTED_SECRETS', 'secrets', isSecret, {
+      description:
+        'Other secrets that this process accepts but does not use, while you replace `LOQUAT_SECRET`: see [Replace the secret](operating.md#replace-the-secret).',
+    }),
+    hashSecret: optional(
+      secret('LOQUAT_HASH_SECRET', {
+        description:
+          'The first `LOQUAT_SECRET` of this installation, if you have replaced it: keys and tokens are still looked up by hashes made with it.',
+      }),
+    ),
     regions: {
       env: 'LOQUAT_REGIONS',
       type: `list of ${regions.join(', ')}`,

@@ -29,9 +29,12 @@ export function openDeps(config: Config): Deps {
   const log = openLog(config.log.level)
   const metrics = openMetrics()
   const tracing = openTracing(config.log.tracesUrl)
-  const secrets = openSecrets(config.service.secret)
+  const secrets = openSecrets(config.service.secret, {
+    accepted: config.service.acceptedSecrets,
+    hashing: config.service.hashSecret || config.service.secret,
+  })
   const { natsUrl, redisUrl, directoryUrl, caFile, poolSize, timeoutMs, prefix } = config.engines
-  const bus = openBus({ url: natsUrl, caFile, prefix, log })
+  const bus = openBus({ url: natsUrl, caFile, prefix, secrets, log })
   const cache = openCache({ url: redisUrl, caFile, prefix, log })
   const { regions } = config.service
   const directory = new Directory({

@@ -34,7 +34,7 @@ async function checkDatabases({ engines, service }: Config): Promise<void> {
     'The directory',
     'Check that PostgreSQL is running there and that LOQUAT_DIRECTORY_URL is right. To start everything on this machine: loquat dev',
     async (client) => {
-      const secrets = openSecrets(service.secret)
+      const secrets = openSecrets(service.secret, { accepted: service.acceptedSecrets })
       for (const row of await listCells.many(client, {})) {
         const hint = `Check that PostgreSQL is running there. To change its URL: loquat cells add --id ${row.cell_id} …`
         const url = openCellUrl(row, { secrets, tlsRules: engines })

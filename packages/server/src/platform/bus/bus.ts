@@ -7,10 +7,12 @@ import {
 } from '@nats-io/transport-node'
 import type { Logger } from '../log/log.ts'
 import { brokerTls } from '../net/tls.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { Signer, Verifier } from './signature.ts'
 
 /**
  * Messages between processes. They may be lost at any time, so everything that must arrive is also read from
- * PostgreSQL.
+ * PostgreSQL. Messages that no process of this installation signed are dropped.
  */
 export interface Bus {
   publish(subject: string, data?: string): void
@@ -25,19 +27,32 @@ export interface BusOptions {
   caFile: string
   /** Separates installations that share a NATS cluster. */
   prefix: string
+  secrets: Secrets
   log: Logger
 }
 
 const RETRY_MS = 500
+/** A flood of forged messages must not become a flood of log entries. */
+const WARN_MS = 60_000
 
 /** Returns at once. Connects in the background, and reconnects after every loss. */
-export function openBus({ url, caFile, prefix, log }: BusOptions): Bus {
+export function openBus({ url, caFile, prefix, secrets, log }: BusOptions): Bus {
   const wanted = new Map<number, { subject: string; listener: (data: string) => void }>()
   const active = new Map<number, Subscription>()
   let connection: NatsConnection | undefined
   let connected = false
   const closing = new AbortController()
   let nextId = 0
+  const keys = secrets.keys('bus')
+  const signer = new Signer(keys[0])
+  let warnedAt = Number.NEGATIVE_INFINITY
+
+  /** What was dropped is read from PostgreSQL, like what was lost. */
+  function warn(subject: string, reason: string) {
+    if (performance.now() - warnedAt < WARN_MS) return
+    warnedAt = performance.now()
+    log.warn({ subject }, `dropped a NATS message: ${reason}`)
+  }
 
   const { protocol, host, username, password } = new URL(url)
   const tls = brokerTls(url, caFile)
@@ -86,11 +101,16 @@ export function openBus({ url, caFile, prefix, log }: BusOptions): Bus {
   function activate(id: number) {
     const entry = wanted.get(id)
     if (!entry || !connection) return
-    const callback = (error: Error | null, received: { string(): string }) => {
-      if (!error) entry.listener(received.string())
+    const subject = `${prefix}.${entry.subject}`
+    const verifier = new Verifier(keys, subject)
+    const callback = (error: Error | null, { data }: { data: Uint8Array }) => {
+      if (error) return
+      const verdict = verifier.open(data)
+      if ('text' in verdict) entry.listener(verdict.text)
+      else warn(subject, verdict.refused)
     }
     try {
-      active.set(id, connection.subscribe(`${prefix}.${entry.subject}`, { callback }))
+      active.set(id, connection.subscribe(subject, { callback }))
     } catch (error) {
       log.warn({ err: error }, "couldn't subscribe to NATS; falling back to polling")
     }
@@ -99,7 +119,9 @@ export function openBus({ url, caFile, prefix, log }: BusOptions): Bus {
   return {
     publish(subject, data = '') {
       // While disconnected, the client would queue messages without limit. Our readers poll anyway.
-      if (connected && !connection?.isClosed()) connection?.publish(`${prefix}.${subject}`, data)
+      if (!connected || connection?.isClosed()) return
+      const full = `${prefix}.${subject}`
+      connection?.publish(full, signer.sign(full, data))
     },
     subscribe(subject, listener) {
       const id = nextId++

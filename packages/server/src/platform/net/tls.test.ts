@@ -10,8 +10,10 @@ import { until } from '../../../test/until.ts'
 import { openBus } from '../bus/bus.ts'
 import { openCache } from '../cache/cache.ts'
 import { connectionConfig } from '../db/db.ts'
+import { openSecrets } from '../secrets/secrets.ts'
 import { brokerTls, secureBrokerUrl, secureDatabaseUrl } from './tls.ts'
 
+const secrets = openSecrets('x'.repeat(44))
 const silent = pino({ level: 'silent' })
 /** The first byte of a TLS handshake. */
 const HANDSHAKE = 0x16
@@ -95,7 +97,7 @@ suite('a server without TLS', () => {
   test('gets no password of NATS', async () => {
     expect(`INFO ${JSON.stringify(NATS_INFO)}\r\n`)
     const url = `tls://loquat:hush@${address()}`
-    const bus = openBus({ url, caFile: '', prefix: 'test', log: silent })
+    const bus = openBus({ url, caFile: '', prefix: 'test', secrets, log: silent })
     await closed.promise
     await bus.close()
     assert.equal(received, '')
@@ -157,7 +159,7 @@ suite('a server with TLS', () => {
   /** Whether a message returns. */
   async function echoes(url: string, caFile: string) {
     const { log, refused } = listening()
-    const bus = openBus({ url, caFile, prefix: 'test', log })
+    const bus = openBus({ url, caFile, prefix: 'test', secrets, log })
     const echoed = Promise.withResolvers<string>()
     bus.subscribe('echo', () => echoed.resolve('echoed'))
     const timer = setInterval(() => bus.publish('echo', 'hello'), 20)

@@ -44,6 +44,14 @@ suite('secrets', () => {
     assert.notDeepEqual(other.hash('apiKey'), secrets.hash('apiKey'))
   })
 
+  test('an accepted secret opens what it sealed, and the hashes stay', () => {
+    const next = newSecret()
+    const replaced = openSecrets(next, { accepted: [secret], hashing: secret })
+    assert.equal(replaced.open(secrets.seal('apiKey')), 'apiKey')
+    assert.throws(() => secrets.open(replaced.seal('apiKey')))
+    assert.deepEqual(replaced.hash('apiKey'), secrets.hash('apiKey'))
+  })
+
   test('the hash is always the same and is keyed', () => {
     assert.deepEqual(secrets.hash('apiKey'), openSecrets(secret).hash('apiKey'))
     assert.notDeepEqual(secrets.hash('apiKey'), secrets.hash('apiKez'))

@@ -15,34 +15,72 @@ export interface Secrets {
   seal(value: string): Buffer
   /** Decrypts a sealed value. Throws if it was changed or sealed with another secret. */
   open(sealed: Buffer): string
+  /** The keys for a purpose: the first to sign with, all of them to check with. */
+  keys(purpose: 'bus'): [PurposeKey, ...PurposeKey[]]
 }
 
-const VERSION = 1
+/** A key that was derived from a secret for one purpose. */
+export interface PurposeKey {
+  /** Names the secret, not the purpose, and reveals nothing about either. */
+  id: number
+  key: Buffer
+}
+
+export interface OtherSecrets {
+  /** Secrets whose values and messages are accepted too, while the secret is being replaced. */
+  accepted?: readonly string[]
+  /** The secret of the keyed hashes, if it isn't the same. */
+  hashing?: string
+}
+
+const VERSION = 2
+const ID_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Derives both keys from one secret: base64 of at least 32 bytes. */
-export function openSecrets(secret: string): Secrets {
+function derive(secret: string, purpose: string): BinaryLike & Buffer {
   const master = Buffer.from(secret, 'base64')
-  const derive = (purpose: string): BinaryLike & Buffer =>
-    Buffer.from(hkdfSync('sha256', master, '', `loquat ${purpose}`, 32))
-  const hashKey = derive('hash')
-  const sealKey = derive('seal')
+  return Buffer.from(hkdfSync('sha256', master, '', `loquat ${purpose}`, 32))
+}
+
+const deriveKey = (secret: string, purpose: string): PurposeKey => ({
+  id: derive(secret, 'key id').readUInt32BE(),
+  key: derive(secret, purpose),
+})
+
+/** Derives all keys from one secret: base64 of at least 32 bytes. */
+export function openSecrets(
+  secret: string,
+  { accepted = [], hashing = secret }: OtherSecrets = {},
+): Secrets {
+  const hashKey = derive(hashing, 'hash')
+  const sealKey = deriveKey(secret, 'seal')
+  const sealKeys = new Map(
+    [secret, ...accepted].map((each) => deriveKey(each, 'seal')).map(({ id, key }) => [id, key]),
+  )
 
   return {
+    keys: (purpose) => [
+      deriveKey(secret, purpose),
+      ...accepted.map((other) => deriveKey(other, purpose)),
+    ],
     hash: (value) => createHmac('sha256', hashKey).update(value).digest(),
     seal(value) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce)
+      const cipher = createCipheriv('aes-256-gcm', sealKey.key, nonce)
       const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
-      // The first byte is the format, so that keys can be rotated later.
-      return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()])
+      const head = Buffer.alloc(1 + ID_BYTES)
+      head[0] = VERSION
+      head.writeUInt32BE(sealKey.id, 1)
+      return Buffer.concat([head, nonce, body, cipher.getAuthTag()])
     },
     open(sealed) {
       if (sealed[0] !== VERSION) throw new Error('unknown format of a sealed value')
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
-      const body = sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce)
+      const key = sealKeys.get(sealed.readUInt32BE(1))
+      if (!key) throw new Error('sealed with an unknown secret')
+      const nonce = sealed.subarray(1 + ID_BYTES, 1 + ID_BYTES + NONCE_BYTES)
+      const body = sealed.subarray(1 + ID_BYTES + NONCE_BYTES, -TAG_BYTES)
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce)
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
     },
