@@ -46,6 +46,7 @@ import {
   type World,
 } from './model/world.ts'
 import { conversationsByOracle } from './oracle/conversations.ts'
+import { historyByOracle } from './oracle/history.ts'
 import { seeded } from './seed.ts'
 
 const HISTORIES = LONG ? 5_000 : 18
@@ -342,6 +343,42 @@ interface ListedKey {
   conversationWith: { uid?: string; guid?: string }
 }
 
+/** Every field of every history, page by page in both directions, compared with records made in the plain way. */
+async function checkHistories(app: TestApp) {
+  for (const viewer of [...USERS, undefined]) {
+    for (const to of [...USERS, ...GROUPS, APP]) {
+      if (viewer === undefined && !isGroup(to)) continue
+      for (const affix of ['append', 'prepend'] as const) await checkHistory(app, viewer, to, affix)
+    }
+  }
+}
+
+async function checkHistory(
+  app: TestApp,
+  viewer: string | undefined,
+  to: string,
+  affix: 'append' | 'prepend',
+) {
+  const kind = isGroup(to) ? 'group' : 'user'
+  let id: number | undefined
+  // Every second page has tags and hides quotes.
+  for (let nth = 0; ; nth++) {
+    const [limit, odd] = [nth % 3 === 2 ? 100 : PAGE, nth % 2 === 1]
+    const asked = `limit=${limit}&affix=${affix}&withTags=${odd}&hideQuotedMessages=${odd}`
+    const cursor = id === undefined ? '' : `&id=${id}`
+    const url = `/v3/${kind}s/${to}/messages?${asked}${cursor}`
+    const { status, body } = await get(app, url, viewer)
+    if (status !== 200) return
+    const page = { viewer, kind, withId: to, affix, id, limit } as const
+    const must = await historyByOracle(app.cell.db, app.no, {
+      ...{ ...page, withTags: odd, hideQuoted: odd },
+    })
+    assert.deepEqual(body, JSON.parse(JSON.stringify(must)), `${viewer}: ${url}`)
+    if (!body.meta.next) return
+    id = Number(body.meta.next.id)
+  }
+}
+
 /** Reactions, saves, quotes, pins and replies on last messages, which the model knows nothing about. */
 async function decorate(app: TestApp, uid: string) {
   const { body } = await get(app, '/v3/conversations?perPage=5', uid)
@@ -473,6 +510,7 @@ suite('the core agrees with a naive model', { concurrency: PARTS }, () => {
           await checkRecords(app)
           for (const uid of USERS) await decorate(app, uid)
           await checkRecords(app)
+          await checkHistories(app)
           assert.deepEqual(await verify(app.cell, app.no), [])
           done++
         }),

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { showViews } from '../src/areas/conversations/app.queries.ts'
 import * as views from '../src/areas/conversations/views.queries.ts'
 import { conditionsOf } from '../src/areas/history/filter.ts'
+import * as pages from '../src/areas/history/page.queries.ts'
 import * as history from '../src/areas/history/queries.ts'
 import type { MessageFilters } from '../src/areas/history/schema.ts'
 import {
@@ -50,6 +51,9 @@ let client: pg.Client
 let uid: string
 let conversation: number
 let message: number
+/** A 1:1 conversation of the user, and a group with one of its members. */
+let direct: { viewer: string; id: string }
+let group: { viewer: string; id: string }
 /** The keys of a page of the app's list. */
 let keys: string
 
@@ -73,6 +77,12 @@ async function fillAndConnect() {
   )
   conversation = Number(head.no)
   message = Number(head.shown_id)
+  const longest = (kind: string) =>
+    select(`select i.uid as viewer, i.with_id as id from conversations h
+      join inbox i on i.app_no = h.app_no and i.conversation = h.no
+      where h.app_no = ${app.no} and h.kind = '${kind}' order by h.stored desc, i.uid limit 1`)
+  direct = await longest('user')
+  group = await longest('group')
   keys = (
     await select(`select json_agg(json_build_array(uid, kind, with_id, created_second))::text as keys
       from (select * from inbox where app_no = ${app.no} order by uid limit ${LIMIT}) page`)
@@ -187,6 +197,14 @@ suite('plans for any values', () => {
         ...(query.name.endsWith('Older') ? { second: 10 ** 12, id: 0 } : { second: 0, id: 0 }),
       } as never,
     )
+  const capturedPage = (query: typeof pages.directUp, of: typeof direct) =>
+    captured(
+      query as never,
+      {
+        ...{ ...of, appNo: app.no, checkViewer: true, hideQuoted: false },
+        ...{ after: 0, upto: Number.MAX_SAFE_INTEGER, limit: LIMIT },
+      } as never,
+    )
   const cases: Record<string, () => Promise<Statement>> = {
     'a page of a user': () =>
       captured(views.listViews as never, { ...list, ...top, appNo: app.no, uid } as never),
@@ -204,6 +222,9 @@ suite('plans for any values', () => {
         history.listMessagesDown as never,
         { appNo: app.no, conversation, after: 0, upto: 1_000_000, limit: LIMIT } as never,
       ),
+    'a page of a 1:1 history with everything it shows': () =>
+      capturedPage(pages.directDown, direct),
+    'a page of a group with everything it shows': () => capturedPage(pages.groupUp, group),
     'one message': () =>
       captured(findMessage as never, { appNo: app.no, id: message, viewer: uid } as never),
     'the replies of a thread': () =>

@@ -12,7 +12,7 @@ import { blockFields, toSnapshot, withoutPresence } from './user-record.ts'
 type Json = Record<string, unknown>
 type Kind = 'user' | 'group'
 
-interface Entity {
+export interface Entity {
   entity: Json
   entityType: string
 }
@@ -34,6 +34,7 @@ export interface Show {
 
 /** Users and groups in their current state, by `kind:id`. */
 type Entities = Map<string, Json>
+type KnownEntities = Pick<Entities, 'get'>
 
 /** Users, groups and messages that the messages refer to. */
 interface Known {
@@ -98,7 +99,11 @@ function referredIn(row: MessageRow, { hideQuoted }: Show): number[] {
 }
 
 /** The edited or deleted message of an action message: shown in its current state. */
-function changedBy({ category, type, data }: MessageRow): number | undefined {
+export function changedBy({
+  category,
+  type,
+  data,
+}: Pick<MessageRow, 'category' | 'type' | 'data'>): number | undefined {
   if (category !== 'action' || type !== 'message') return undefined
   return Number((data.entities as Record<'on', Entity>).on.entity.id)
 }
@@ -145,7 +150,7 @@ function toMessage(row: MessageRow, known: Known, show: Show): MessageRecord {
   return { ...message, ...receiptFields(row) }
 }
 
-const toBase = builder<MessageBase, MessageRow>(MESSAGE)
+export const toBase = builder<MessageBase, MessageRow>(MESSAGE)
 
 /** Without the messages that it refers to, and without receipts. */
 function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): MessageRecord {
@@ -164,7 +169,7 @@ function toBareMessage(row: MessageRow, known: Known, { hideTags }: Show): Messa
 }
 
 /** In 1:1 conversations the other user's receipt; receipts of groups are a separate list. */
-function receiptFields(row: MessageRow): Partial<MessageRecord> {
+export function receiptFields(row: MessageRow): Partial<MessageRecord> {
   const { delivered_at, read_at } = row
   if (!delivered_at && !read_at) return { receipts: { data: [] } }
   const receipt = toReceipt({ uid: receiverOf(row), delivered_at, read_at })
@@ -186,7 +191,10 @@ export function toReceipt(row: {
 }
 
 /** Mentioned users in their current state; for deleted ones, what the message stored. */
-function mentionsOf({ data }: MessageRow, { entities, mentioned }: Known): Json {
+export function mentionsOf(
+  { data }: Pick<MessageRow, 'data'>,
+  { entities, mentioned }: { entities: KnownEntities; mentioned: Known['mentioned'] },
+): Json {
   if (!data.mentions) return {}
   const shown = Object.entries(data.mentions).map(([uid, kept]) => [
     uid,
@@ -219,7 +227,7 @@ function entityIds(row: MessageRow): [Kind, string][] {
   return ids
 }
 
-function entitiesOf(row: MessageRow, known: Map<string, Json>): Record<string, Entity> {
+export function entitiesOf(row: MessageRow, known: KnownEntities): Record<string, Entity> {
   if (row.category !== 'action') {
     const receiver = known.get(`${row.kind}:${receiverOf(row)}`) ?? {}
     const direct = row.kind === 'user' && { conversationId: conversationIdOf(row.one, row.other) }

@@ -1,11 +1,13 @@
 import type { Actor } from '../../core/actor.ts'
 import { findHeadWith, getHeadOf, type Readable } from '../../core/heads.ts'
+import { checkUser } from '../../gate/plugin.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import type { KeysetTools } from '../../platform/lists/page.ts'
 import { isWhole } from './filter.ts'
 import { checkQuery, ofConversations, pageOfStreams, unreadCounts } from './list.ts'
 import { pageOfUser } from './of-user.ts'
 import { pageOf, toAnswer } from './page.ts'
+import { printedPage } from './printed.ts'
 import type { HistoryQuery, MessageFilters, UserHistoryQuery } from './schema.ts'
 import { conversationsNamed } from './streams.ts'
 
@@ -16,6 +18,8 @@ export async function historyWithUser(
   uid: string,
   query: UserHistoryQuery,
 ) {
+  if (actor.uid !== undefined && isPlain(query)) return printedPage(actor, 'user', uid, query)
+  await checkActing(actor)
   checkQuery(actor, query)
   if (actor.uid === undefined) return withCursor(query, await pageOfUser(tools, actor, uid, query))
   if (query.page > 1) {
@@ -38,9 +42,37 @@ function withCursor<P extends Page>({ affix = 'append' }: HistoryQuery, { data, 
 type Page = Awaited<ReturnType<typeof toAnswer>>
 
 export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
+  if (isPlain(query)) return printedPage(actor, 'group', guid, query)
+  await checkActing(actor)
   checkQuery(actor, query)
   const head = await getHeadOf(actor, guid)
   return query.count ? unreadCounts(actor, query, [head]) : historyOf(actor, head, query)
+}
+
+/** What a page can be asked for without a filter. */
+const NO_FILTERS = new Set([
+  'limit',
+  'affix',
+  'id',
+  'sentAt',
+  'withTags',
+  'hideQuotedMessages',
+  'perPage',
+])
+
+/** Whether it is a page that needs only one statement: without filters, counts and details of mentioned users. */
+const isPlain = (query: HistoryQuery & Partial<UserHistoryQuery>) =>
+  Object.entries(query).every(
+    ([name, value]) =>
+      value === undefined ||
+      value === false ||
+      NO_FILTERS.has(name) ||
+      (name === 'page' && value === 1),
+  )
+
+/** The routes leave this to us: a plain page checks its user in its only statement. */
+async function checkActing({ kind, app, uid }: Actor): Promise<void> {
+  if (kind === 'appOnBehalf') await checkUser(app, uid)
 }
 
 /** Whether there is no filter except where the page starts. */

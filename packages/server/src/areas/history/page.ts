@@ -27,7 +27,7 @@ const listMessages = ({ affix }: HistoryQuery) =>
   (affix === 'prepend' ? listMessagesDown : listMessagesUp).many
 
 /** Where the page lies: before the cursor (`prepend`), or after it. */
-function rangeOf({ affix, id, sentAt }: HistoryQuery) {
+export function rangeOf({ affix, id, sentAt }: HistoryQuery) {
   const all = { after: 0, upto: Number.MAX_SAFE_INTEGER }
   if (id === undefined && sentAt === undefined) return all
   if (affix === 'prepend') return { ...all, upto: Number(id ?? firstIdOf(sentAt ?? 0)) - 1 }

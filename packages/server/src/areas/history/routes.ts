@@ -1,11 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ReceiptRecord } from '@loquat/protocol'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { readMessage } from '../../core/message-access.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { IdPage } from '../../platform/http/id-page.ts'
 import { Id } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { READ_ERRORS } from '../messages/errors.ts'
 import { MessageParams } from '../messages/schema.ts'
@@ -28,7 +30,13 @@ const access: Access = {
   onBehalfOf: 'optional',
   rate: 'standard',
 }
+/** Histories check their acting user themselves. */
+const ofConversation: Access = { ...access, checksUser: true }
 const tags = ['messages']
+
+/** Sends a page that is already JSON as it is. */
+const sent = <T extends object>(reply: FastifyReply, answer: T | string): T =>
+  typeof answer === 'string' ? (sendJson(reply, answer) as unknown as T) : answer
 
 export const historyRoutes =
   ({ secrets, cache }: Deps): FastifyPluginAsyncTypebox =>
@@ -53,7 +61,7 @@ export const historyRoutes =
     app.get(
       '/users/:uid/messages',
       {
-        config: access,
+        config: ofConversation,
         schema: {
           operationId: 'listUserMessages',
           tags,
@@ -65,14 +73,15 @@ export const historyRoutes =
           response: { 200: UserMessagesOrCounts },
         },
       },
-      async ({ actor, params, query }) => historyWithUser(tools, actor, params.uid, query),
+      async ({ actor, params, query }, reply) =>
+        sent(reply, await historyWithUser(tools, actor, params.uid, query)),
     )
 
     app.get(
       '/groups/:guid/messages',
       {
         config: {
-          ...access,
+          ...ofConversation,
           errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
         },
         schema: {
@@ -84,7 +93,8 @@ export const historyRoutes =
           response: { 200: MessagesOrCounts },
         },
       },
-      async ({ actor, params, query }) => historyOfGroup(actor, params.guid, query),
+      async ({ actor, params, query }, reply) =>
+        sent(reply, await historyOfGroup(actor, params.guid, query)),
     )
 
     app.get(
