@@ -122,6 +122,11 @@ CREATE TABLE public.conversations (
     other text NOT NULL COLLATE pg_catalog."C",
     last_id bigint DEFAULT 0 NOT NULL,
     shown_id bigint DEFAULT 0 NOT NULL,
+    shown_sender text COLLATE pg_catalog."C",
+    shown_data text,
+    shown_muid text,
+    delivered_at timestamp with time zone,
+    read_at timestamp with time zone,
     created_second bigint,
     updated_second bigint DEFAULT 0 NOT NULL,
     updated_before bigint DEFAULT 0 NOT NULL,
@@ -202,7 +207,7 @@ CREATE FUNCTION public.add_views(p_app_no integer, p_uid text, p_visible integer
   set visible = t.visible + excluded.visible, unblocked = t.unblocked + excluded.unblocked
 $$;
 
-CREATE FUNCTION public.advance_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean) RETURNS public.conversations
+CREATE FUNCTION public.advance_head(p_app_no integer, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean, p_sender text, p_data text, p_muid text) RETURNS public.conversations
     LANGUAGE plpgsql
     AS $$
 declare
@@ -231,6 +236,11 @@ begin
       stored = stored + 1,
       counted = counted + p_counts::int,
       shown_id = case when p_shows then greatest(v_tick, last_id + 1) else shown_id end,
+      shown_sender = case when p_shows then p_sender else shown_sender end,
+      shown_data = case when p_shows then p_data else shown_data end,
+      shown_muid = case when p_shows then p_muid else shown_muid end,
+      delivered_at = case when p_shows then null else delivered_at end,
+      read_at = case when p_shows then null else read_at end,
       created_second = case when p_shows
         then coalesce(created_second, id_second(greatest(v_tick, last_id + 1)))
         else created_second end,
@@ -289,7 +299,7 @@ declare
   m messages;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves, null, null, null);
   m := insert_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return message_record(m, h);
@@ -971,6 +981,16 @@ CREATE FUNCTION public.fold_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (octet_length(p_text) = length(p_text)) THEN lower(p_text) ELSE public.fold_name(p_text) END;
 
+CREATE FUNCTION public.forget_copies() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update conversations h set shown_sender = null, shown_data = null, shown_muid = null
+  from changed m
+  where h.app_no = m.app_no and h.no = m.conversation and h.shown_id = m.id and h.shown_data is not null;
+  return null;
+end $$;
+
 CREATE FUNCTION public.gives_receipts(i public.inbox) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (((i).scope IS NOT NULL) AND (EXISTS (SELECT FROM public.users u WHERE ((u.app_no = (gives_receipts.i).app_no) AND (u.uid = (gives_receipts.i).uid) AND (u.deactivated_at IS NULL) AND (u.removed_at IS NULL) AND (NOT u.bot)))));
@@ -1088,6 +1108,10 @@ begin
   return m;
 end $$;
 
+CREATE FUNCTION public.is_copied(p_category text, p_type text, p_tags text[], p_data text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN ((p_category = 'message'::text) AND (p_type = 'text'::text) AND (p_tags = '{}'::text[]) AND (octet_length(p_data) <= 500));
+
 CREATE FUNCTION public.job_clock() RETURNS timestamp with time zone
     LANGUAGE sql
     RETURN clock_timestamp();
@@ -1182,19 +1206,28 @@ declare
   i inbox;
   h conversations;
   m messages;
+  s messages;
   v_upto bigint;
   v_counted bigint;
   v_marked bigint;
 begin
   receipt := false;
   moved := false;
+  if p_kind = 'user' then
+    select * into h from conversations c
+    where c.app_no = p_app_no and c.kind = 'user' and c.one = least(p_uid collate "C", p_with collate "C")
+      and c.other = greatest(p_uid collate "C", p_with collate "C")
+    for no key update;
+  end if;
   select * into i from inbox
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
   for no key update;
   if not found or (p_kind = 'group' and i.scope is null) then
     perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
   end if;
-  select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  if p_kind = 'group' then
+    select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  end if;
   if h.shown_id <= i.cleared_id then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
   conversation := h.no;
   at := clock_timestamp();
@@ -1243,6 +1276,19 @@ begin
       insert into marks (app_no, conversation, uid, kind, upto_id, at)
       values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.id,
         mark_conversation.at);
+      if h.kind = 'user' and h.one <> h.other and m.id >= h.shown_id then
+        s := m;
+        if m.id > h.shown_id then
+          select * into s from messages k where k.app_no = p_app_no and k.id = h.shown_id;
+        end if;
+        if receiver_of(s, h) = p_uid then
+          update conversations c set
+            delivered_at = case p_what when 'delivered' then coalesce(c.delivered_at, mark_conversation.at)
+              else c.delivered_at end,
+            read_at = case p_what when 'read' then coalesce(c.read_at, mark_conversation.at) else c.read_at end
+          where c.app_no = p_app_no and c.no = h.no;
+        end if;
+      end if;
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
     if m.id is not null then
@@ -1818,6 +1864,10 @@ declare
   v_mentions jsonb;
   v_kept jsonb := p_data;
   v_shown jsonb := p_data;
+  -- What the head keeps of a plain message.
+  v_sender text;
+  v_data text;
+  v_muid text;
 begin
   perform check_clock(p_clock);
   if p_key is not null then
@@ -1853,15 +1903,22 @@ begin
       v_kept := with_mentions(p_data, small_records(v_mentions));
       v_shown := with_mentions(p_data, v_mentions);
     end if;
+    if p_mentions is null and p_parent is null and p_quoted is null
+      and is_copied(p_category, p_type, p_tags, p_data::text)
+    then
+      v_sender := p_sender;
+      v_data := p_data::text;
+      v_muid := p_muid;
+    end if;
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows, v_sender, v_data, v_muid);
       c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows, v_sender, v_data, v_muid);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
@@ -2018,9 +2075,16 @@ begin
   ), moved as (
     update conversations h set
       last_id = m.id, shown_id = m.id, updated_second = id_second(m.id), updated_before = h.updated_second,
-      stored = h.stored + m.messages, counted = h.counted + m.messages
-    from (select app, no, max(id) as id, count(*) as messages from sent group by app, no) m
-    where h.app_no = m.app and h.no = m.no
+      stored = h.stored + m.messages, counted = h.counted + m.messages,
+      shown_sender = case when m.copied then m.sender end,
+      shown_data = case when m.copied then m.data::text end,
+      shown_muid = case when m.copied then m.muid end, delivered_at = null, read_at = null
+    from (
+      select app, no, id, sender, data, muid, is_copied(category, type, tags, data::text) as copied,
+        count(*) over (partition by app, no) as messages,
+        lead(id) over (partition by app, no order by id) is null as newest
+      from sent) m
+    where h.app_no = m.app and h.no = m.no and m.newest
   ), stored as (
     insert into messages
       (app_no, id, conversation, sender, category, type, data, tags, muid, counts, shows, counted)
@@ -3754,6 +3818,10 @@ CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE 
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 
 CREATE TRIGGER add_search_change AFTER UPDATE OF data ON public.messages FOR EACH ROW WHEN (((new.data IS DISTINCT FROM old.data) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION public.add_search_change();
+
+CREATE TRIGGER forget_copies_of_deleted AFTER DELETE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
+
+CREATE TRIGGER forget_copies_of_updated AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.forget_copies();
 
 CREATE TRIGGER set_group_card BEFORE INSERT ON public.groups FOR EACH ROW EXECUTE FUNCTION public.set_group_card();
 

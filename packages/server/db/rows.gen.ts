@@ -160,6 +160,11 @@ export interface CellRows {
     other: string
     last_id: number
     shown_id: number
+    shown_sender: string | null
+    shown_data: string | null
+    shown_muid: string | null
+    delivered_at: Date | null
+    read_at: Date | null
     created_second: number | null
     updated_second: number
     updated_before: number

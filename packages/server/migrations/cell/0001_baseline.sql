@@ -475,6 +475,14 @@ create table conversations (
   last_id bigint not null default 0,
   -- The newest message that updates views. Its second is `updatedAt`, which never goes back.
   shown_id bigint not null default 0,
+  -- The sender and content of that message, and its muid, if it is a short text that nobody touched since:
+  -- lists show it without reading it.
+  shown_sender text collate "C",
+  shown_data text,
+  shown_muid text,
+  -- 1:1 only: when its receiver first reported receiving and reading it.
+  delivered_at timestamptz,
+  read_at timestamptz,
   created_second bigint,
   updated_second bigint not null default 0,
   -- What updated_second was before its last change: a send finds the rows in direct_views by it.

@@ -29,7 +29,7 @@ const RECEIVER = `case m.sender when h.other then h.one when h.one then h.other
   else coalesce(m.data #>> '{entities,for,entity,uid}', h.one) end`
 
 /** When the receiver of a 1:1 message first had a mark of a kind at or after it. */
-export const markedAt = (kind: string) => `
+const markedAt = (kind: string) => `
   case when h.kind = 'user' and h.one <> h.other then (
     select k.at from marks k
     where k.app_no = m.app_no and k.conversation = m.conversation and k.uid = ${RECEIVER}

@@ -105,6 +105,12 @@ function participantsOf(
   return participants
 }
 
+/** What the head keeps of the last message: all of them are short texts. */
+export function lastOf({ messages }: NewMessages): { sender: string; data: string } {
+  const [, , , sender = '', , , data = ''] = messages.at(-1) ?? []
+  return { sender: String(sender), data: String(data) }
+}
+
 /** Stores the messages. They are older than some that are indexed, so searches have to know them. */
 export async function copyMessages(
   tx: pg.Client,

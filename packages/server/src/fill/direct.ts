@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
-import { firstIdOf } from '../core/ids.ts'
+import { firstIdOf, timeOf } from '../core/ids.ts'
 import { addToTotal } from '../platform/db/totals.ts'
 import { UserError } from '../platform/errors.ts'
 import {
   type Conversation,
   copyMessages,
+  lastOf,
   MARK_COLUMNS,
   marksOf,
   type NewMessages,
@@ -22,7 +23,7 @@ const YEAR = 365 * 86_400 * 4_000_000
 
 const HEADS = [
   ...['app_no', 'no', 'kind', 'one', 'other', 'last_id', 'shown_id', 'stored'],
-  ...['created_second', 'updated_second', 'counted'],
+  ...['created_second', 'updated_second', 'counted', 'shown_sender', 'shown_data', 'read_at'],
 ]
 const INBOX = [
   ...['app_no', 'uid', 'kind', 'with_id', 'conversation', 'read_id', 'read_counted', 'own_since'],
@@ -126,7 +127,11 @@ async function copyAll(tx: pg.Client, appNo: number, written: Written[]): Promis
 function headOf({ conversation, added }: Written): CopyRow {
   const { messages, lastId, firstSecond, lastSecond, counted } = added
   const key = [conversation.appNo, conversation.no, 'user', ...conversation.uids]
-  return [...key, lastId, lastId, messages.length, firstSecond, lastSecond, counted]
+  const { sender, data } = lastOf(added)
+  const receiver = added.participants.find(({ uid }) => uid !== sender)
+  const readAt = receiver?.readId === lastId ? timeOf(lastId).toISOString() : null
+  const counts = [messages.length, firstSecond, lastSecond, counted]
+  return [...key, lastId, lastId, ...counts, sender, data, readAt]
 }
 
 const inboxOf = ({ conversation, added }: Written): CopyRow[] =>

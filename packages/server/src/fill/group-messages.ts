@@ -3,6 +3,7 @@ import { addToTotal } from '../platform/db/totals.ts'
 import {
   type Conversation,
   copyMessages,
+  lastOf,
   MARK_COLUMNS,
   marksOf,
   type NewMessages,
@@ -116,14 +117,16 @@ async function storeAll(tx: pg.Client, appNo: number, written: Written[]): Promi
 async function moveHeads(tx: pg.Client, appNo: number, written: Written[]): Promise<void> {
   const heads = written.map(({ conversation: { no }, added }) => {
     const { messages, lastId, firstSecond, lastSecond, counted } = added
-    return { no, size: messages.length, lastId, firstSecond, lastSecond, counted }
+    const { sender, data } = lastOf(added)
+    return { no, size: messages.length, lastId, firstSecond, lastSecond, counted, sender, data }
   })
   await tx.query(
     `update conversations h set
        last_id = n."lastId", shown_id = n."lastId", stored = h.stored + n.size, created_second = coalesce(h.created_second, n."firstSecond"),
-       updated_second = n."lastSecond", counted = n.counted, hidden = 0
+       updated_second = n."lastSecond", counted = n.counted, hidden = 0,
+       shown_sender = n.sender, shown_data = n.data, shown_muid = null
      from json_to_recordset($2::json) as n (no bigint, size bigint, "lastId" bigint,
-       "firstSecond" bigint, "lastSecond" bigint, counted bigint)
+       "firstSecond" bigint, "lastSecond" bigint, counted bigint, sender text, data text)
      where h.app_no = $1 and h.no = n.no`,
     [appNo, JSON.stringify(heads)],
   )

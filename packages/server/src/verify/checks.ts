@@ -105,6 +105,42 @@ export const checks: Check[] = [
       where s.id > h.shown_id or id_second(h.shown_id) <> h.updated_second`,
   },
   {
+    what: "the heads' copies of these messages",
+    sql: `with ${HEADS}
+      select h.no as id, 'another message' as stored, 'the message' as counted
+      from heads h left join messages m on m.app_no = $1 and m.id = h.shown_id
+      where (h.shown_data is null) <> (h.shown_sender is null) or h.shown_data is not null and (
+        m.id is null or (m.sender, m.data, m.muid) is distinct from (h.shown_sender, h.shown_data::jsonb, h.shown_muid)
+        or (m.category, m.type, m.tags) <> ('message', 'text', '{}') or m.deleted_at is not null
+        or m.updated_at is not null or m.pinned_at is not null or m.reacted or m.saved
+        or m.parent_id is not null or m.quoted_id is not null)`,
+  },
+  {
+    // Thinning of marks keeps the last one of a day, so a mark can be later than the first one was.
+    what: 'receipts of these messages in 1:1 conversations',
+    sql: `with ${HEADS}, receipts as (
+        select h.no, marked.kind as mark,
+          case marked.kind when 'read' then h.read_at else h.delivered_at end as stored_at, (
+          select k.at from marks k
+          where k.app_no = $1 and k.conversation = h.no and k.uid = receiver_of(m, h)
+            and k.kind = marked.kind and k.upto_id >= h.shown_id
+          order by k.upto_id limit 1) as marked_at
+        from heads join conversations h on h.app_no = $1 and h.no = heads.no
+          join messages m on m.app_no = $1 and m.id = h.shown_id
+          cross join (values ('delivered'), ('read')) marked (kind)
+        where h.kind = 'user' and h.one <> h.other
+      )
+      select no || ' ' || mark as id, stored_at as stored, marked_at as counted from receipts
+      where (stored_at is null) <> (marked_at is null) or stored_at > marked_at`,
+  },
+  {
+    what: 'marks are at messages that exist, where none was removed',
+    sql: `with ${HEADS} select i.uid || ' ' || h.no as id, i.read_id as stored, 'no message' as counted
+      from inbox i join heads h on h.no = i.conversation
+      where i.app_no = $1 and h.removed = 0 and i.read_id > i.cleared_id and not exists (
+        select from messages m where m.app_no = $1 and m.id = i.read_id and m.conversation = h.no)`,
+  },
+  {
     what: 'exactly the deleted messages are left out of unread counts',
     sql: `select m.id, 'no row' as stored, 'deleted' as counted from messages m
       where m.app_no = $1 and m.counts and m.deleted_at is not null and not exists (

@@ -1,5 +1,6 @@
 -- Marks: how far a user has read or received, and the receipts that follow from it.
--- Lock order: the user's inbox row alone. The head is read after that lock, and not locked.
+-- Lock order: the head of a 1:1 conversation, then the user's inbox row. The head of a group is read after that lock,
+-- and not locked: many members mark it at once.
 
 /*
  * Finds the newest message between two ids that somebody else sent. In a 1:1 conversation the
@@ -54,7 +55,7 @@ begin
 end $$;
 
 /*
- * Moves a user's mark. It locks the inbox row first and then reads the head: a message that the
+ * Moves a user's mark. It locks the inbox row before it reads a group's head: a message that the
  * user sends meanwhile waits for the row, so it is counted exactly once, here or by its send.
  *
  * A row in `marks` at the newest message that somebody else sent, if it is past the previous row,
@@ -74,19 +75,28 @@ declare
   i inbox;
   h conversations;
   m messages;
+  s messages;
   v_upto bigint;
   v_counted bigint;
   v_marked bigint;
 begin
   receipt := false;
   moved := false;
+  if p_kind = 'user' then
+    select * into h from conversations c
+    where c.app_no = p_app_no and c.kind = 'user' and c.one = least(p_uid collate "C", p_with collate "C")
+      and c.other = greatest(p_uid collate "C", p_with collate "C")
+    for no key update;
+  end if;
   select * into i from inbox
   where app_no = p_app_no and uid = p_uid and kind = p_kind and with_id = p_with
   for no key update;
   if not found or (p_kind = 'group' and i.scope is null) then
     perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE');
   end if;
-  select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  if p_kind = 'group' then
+    select * into h from conversations c where c.app_no = p_app_no and c.no = i.conversation;
+  end if;
   if h.shown_id <= i.cleared_id then perform refuse('ERR_CONVERSATION_NOT_ACCESSIBLE'); end if;
   conversation := h.no;
   at := clock_timestamp();
@@ -135,6 +145,19 @@ begin
       insert into marks (app_no, conversation, uid, kind, upto_id, at)
       values (p_app_no, h.no, p_uid, case when p_what in ('delivered', 'read') then p_what end, m.id,
         mark_conversation.at);
+      if h.kind = 'user' and h.one <> h.other and m.id >= h.shown_id then
+        s := m;
+        if m.id > h.shown_id then
+          select * into s from messages k where k.app_no = p_app_no and k.id = h.shown_id;
+        end if;
+        if receiver_of(s, h) = p_uid then
+          update conversations c set
+            delivered_at = case p_what when 'delivered' then coalesce(c.delivered_at, mark_conversation.at)
+              else c.delivered_at end,
+            read_at = case p_what when 'read' then coalesce(c.read_at, mark_conversation.at) else c.read_at end
+          where c.app_no = p_app_no and c.no = h.no;
+        end if;
+      end if;
       m := message_of_receipt(h, p_uid, v_marked, m);
     end if;
     if m.id is not null then

@@ -86,3 +86,13 @@ begin
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
 end $$;
+
+/* Forgets the copies that heads keep of changed messages. Whoever changes a message has locked its head. */
+create or replace function forget_copies() returns trigger
+language plpgsql as $$
+begin
+  update conversations h set shown_sender = null, shown_data = null, shown_muid = null
+  from changed m
+  where h.app_no = m.app_no and h.no = m.conversation and h.shown_id = m.id and h.shown_data is not null;
+  return null;
+end $$;

@@ -83,13 +83,23 @@ begin
 end $$;
 
 /*
+ * Whether the head keeps a copy of a message that mentions nobody and is no reply or quote. A long text would cost every
+ * send more than it saves lists.
+ */
+create or replace function is_copied(p_category text, p_type text, p_tags text[], p_data text) returns boolean
+language sql immutable
+return p_category = 'message' and p_type = 'text' and p_tags = '{}' and octet_length(p_data) <= 500;
+
+/*
  * Advances a head to its next message, which also locks it: one statement does both. `last_id` is
  * the id of that message: ids grow within the conversation, because an update that had to wait
  * computes its values again, and even if the clock goes back. Returns the new head; a 1:1
  * conversation gets one if it has none, a group without one returns null. `hidden` is the number of views that the message brings back.
+ * p_sender, p_data and p_muid: the copy that the head keeps of the message, or nulls.
  */
 create or replace function advance_head(
-  p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean
+  p_app_no int, p_kind text, p_one text, p_other text, p_counts boolean, p_shows boolean,
+  p_sender text, p_data text, p_muid text
 ) returns conversations
 language plpgsql as $$
 declare
@@ -118,6 +128,11 @@ begin
       stored = stored + 1,
       counted = counted + p_counts::int,
       shown_id = case when p_shows then greatest(v_tick, last_id + 1) else shown_id end,
+      shown_sender = case when p_shows then p_sender else shown_sender end,
+      shown_data = case when p_shows then p_data else shown_data end,
+      shown_muid = case when p_shows then p_muid else shown_muid end,
+      delivered_at = case when p_shows then null else delivered_at end,
+      read_at = case when p_shows then null else read_at end,
       created_second = case when p_shows
         then coalesce(created_second, id_second(greatest(v_tick, last_id + 1)))
         else created_second end,
@@ -255,6 +270,10 @@ declare
   v_mentions jsonb;
   v_kept jsonb := p_data;
   v_shown jsonb := p_data;
+  -- What the head keeps of a plain message.
+  v_sender text;
+  v_data text;
+  v_muid text;
 begin
   perform check_clock(p_clock);
   if p_key is not null then
@@ -290,15 +309,22 @@ begin
       v_kept := with_mentions(p_data, small_records(v_mentions));
       v_shown := with_mentions(p_data, v_mentions);
     end if;
+    if p_mentions is null and p_parent is null and p_quoted is null
+      and is_copied(p_category, p_type, p_tags, p_data::text)
+    then
+      v_sender := p_sender;
+      v_data := p_data::text;
+      v_muid := p_muid;
+    end if;
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows, v_sender, v_data, v_muid);
       c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows, v_sender, v_data, v_muid);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
@@ -457,7 +483,7 @@ declare
   m messages;
 begin
   select * into h from conversations where app_no = p_app_no and no = p_conversation;
-  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves);
+  h := advance_head(p_app_no, h.kind, h.one, h.other, p_moves, p_moves, null, null, null);
   m := insert_message(
     h, p_sender, 'action', p_type, p_data, '{}', null, null, null, p_moves, p_moves);
   return message_record(m, h);

@@ -113,9 +113,16 @@ begin
   ), moved as (
     update conversations h set
       last_id = m.id, shown_id = m.id, updated_second = id_second(m.id), updated_before = h.updated_second,
-      stored = h.stored + m.messages, counted = h.counted + m.messages
-    from (select app, no, max(id) as id, count(*) as messages from sent group by app, no) m
-    where h.app_no = m.app and h.no = m.no
+      stored = h.stored + m.messages, counted = h.counted + m.messages,
+      shown_sender = case when m.copied then m.sender end,
+      shown_data = case when m.copied then m.data::text end,
+      shown_muid = case when m.copied then m.muid end, delivered_at = null, read_at = null
+    from (
+      select app, no, id, sender, data, muid, is_copied(category, type, tags, data::text) as copied,
+        count(*) over (partition by app, no) as messages,
+        lead(id) over (partition by app, no order by id) is null as newest
+      from sent) m
+    where h.app_no = m.app and h.no = m.no and m.newest
   ), stored as (
     insert into messages
       (app_no, id, conversation, sender, category, type, data, tags, muid, counts, shows, counted)

@@ -6,6 +6,13 @@ create or replace trigger add_search_change after update of data on messages
 for each row when (new.data is distinct from old.data and new.deleted_at is null)
 execute function add_search_change();
 
+-- Every change of a message forgets the copy that its head keeps.
+create or replace trigger forget_copies_of_updated after update on messages
+referencing old table as changed for each statement execute function forget_copies();
+
+create or replace trigger forget_copies_of_deleted after delete on messages
+referencing old table as changed for each statement execute function forget_copies();
+
 create or replace trigger set_special_roles after insert or delete or update of removed_at, settings on roles
 for each row execute function set_special_roles();
 

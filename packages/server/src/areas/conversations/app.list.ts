@@ -191,12 +191,14 @@ const past = (uid: string) => `${uid}!`
 /** Rows that were deleted since their keys were read are missing, but reading goes on after the last key. */
 async function show(
   db: Db,
-  { appNo, withBlocks }: AppFilter,
+  { appNo, withBlocks, withCounterpartTags }: AppFilter,
   keys: OwnedSortKey[],
   limit: number,
 ): Promise<Listed<AppViewRow>> {
   const rows =
-    keys.length > 0 ? await showViews.many(db, { appNo, withBlocks, keys: toKeys(keys) }) : []
+    keys.length > 0
+      ? await showViews.many(db, { appNo, withBlocks, withCounterpartTags, keys: toKeys(keys) })
+      : []
   const last = keys.at(-1)
   const more = rows.length < keys.length && keys.length === limit
   return { rows, ...(more && last && { stoppedAt: keyOf(last) }) }

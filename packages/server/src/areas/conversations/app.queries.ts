@@ -248,7 +248,7 @@ const toOwnedSortKey = ({ uid, kind, with_id, second }: KeyRow): OwnedSortKey =>
 
 /** The views with these keys, if they are still there, each with the second that it was sorted by. */
 export const showViews = query<
-  { appNo: number; withBlocks: boolean; keys: string },
+  { appNo: number; withBlocks: boolean; withCounterpartTags: boolean; keys: string },
   ViewRow & { sort_second: number }
 >('conversations.show', SHOWN_BY_KEY)
 

@@ -20,6 +20,8 @@ export interface ViewFilter extends Filters {
   blocked: boolean
   /** Whether its records show who blocks whom. */
   withBlocks: boolean
+  /** Whether its records show tags of users and groups. */
+  withCounterpartTags: boolean
   /** Whether it filters by the counterpart or the unread count: then all views are read. */
   filtered: boolean
 }

@@ -72,6 +72,7 @@ function toFilter(appNo: number, query: ConversationListQuery): ViewFilter {
     groups: conversationType !== 'user',
     blocked: query.includeBlockedUsers,
     withBlocks: query.withBlockedInfo,
+    withCounterpartTags: query.withUserAndGroupTags === true || query.withTags === true,
     searchKey: searchKey || null,
     userTags: userTags ?? null,
     groupTags: groupTags ?? null,

@@ -6,6 +6,7 @@ import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, printedId, SYSTEM_UID } from '../../core/ids.ts'
 import { toMessages } from '../../core/message-record.ts'
 import { listReferred } from '../../core/message-rows.ts'
+import { printSent } from '../../core/records/message.ts'
 import { seconds } from '../../core/time.ts'
 import { blockFields } from '../../core/user-record.ts'
 import type { Executor } from '../../platform/db/query.ts'
@@ -76,7 +77,7 @@ const membershipOf = ({ scope, joined_second: joined }: ViewRow) =>
 /** The last message, if it isn't rich. */
 function toLastMessage(view: ViewRow, owner: string, show: Show): string | undefined {
   const { message, data, kind, one, other, uid, sender } = view
-  if (message === null || data === null) return undefined
+  if (data === null) return undefined
   const receiver = kind === 'group' || sender === other ? one : other
   const entity = (id: string | null) => (id === uid ? owner : view.counterpart)
   const from = kind === 'group' && sender !== uid ? view.sender_record : entity(sender)
@@ -84,11 +85,20 @@ function toLastMessage(view: ViewRow, owner: string, show: Show): string | undef
     kind === 'user'
       ? `${entity(receiver)},"conversationId":"${printedId(view)}"`
       : `${view.counterpart}${show.owners ? '' : membershipOf(view)}`
-  return `${message},"data":${data.slice(0, -1)}${
+  return `${message ?? toText(view)},"data":${data.slice(0, -1)}${
     data === '{}' ? '' : ','
   }"entities":{"sender":{"entity":${from}},"entityType":"user"},"receiver":{"entity":${to}},"entityType":"${
     kind
   }"}}}${receiptOf(view, receiver)}}`
+}
+
+/** The record of a text that the head keeps, without content and the closing brace. */
+const toText = ({ id, muid, sender, kind, one, other }: ViewRow) =>
+  printSent({ ...KEPT, id: Number(id), muid, sender: sender ?? '', kind, one, other })
+
+const KEPT = {
+  ...{ category: 'message', type: 'text', data: {}, tags: [] },
+  ...{ updated_at: null, deleted_at: null },
 }
 
 /** A user who has read a message has received it, whatever else the marks say. */

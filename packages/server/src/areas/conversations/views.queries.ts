@@ -6,7 +6,6 @@
  */
 
 import type { ConversationKind } from '../../core/ids.ts'
-import { markedAt } from '../../core/message-rows.ts'
 import { unreadOf } from '../../core/unread.ts'
 import { isApart, type Relation } from '../../core/user-rows.ts'
 import { SENDER_IS_THERE } from '../../core/visibility.ts'
@@ -41,8 +40,12 @@ export interface ViewRow extends Relation {
   id: number | null
   /** Whether its record refers to more than its sender and receiver: it is then read with everything it refers to. */
   rich: boolean | null
-  /** Of a message that isn't rich: its record without content, as JSON without the closing brace. */
+  /**
+   * Of a message that isn't rich: its record without content, as JSON without the closing brace. Null if the message is
+   * a text that the head keeps.
+   */
   message: string | null
+  muid: string | null
   /** Its content. */
   data: string | null
   sender: string | null
@@ -94,6 +97,7 @@ const CREATED = `case
 /** Whether one of the two users of a 1:1 conversation blocks the other. */
 const HAS_BLOCK = '(h.blocked_one or h.blocked_other)'
 const BLOCKS = ':withBlocks::boolean'
+const TAGS = ':withCounterpartTags::boolean'
 
 /**
  * A reply that doesn't update the conversation has a higher id than the message that views show, so that message has no
@@ -125,11 +129,25 @@ const ownerOf = (uid: string, condition = 'true') => `(
   select ${userText('u', 'false')} from users u
   where u.app_no = :appNo and u.uid = ${uid} and ${condition})`
 
+/** Of the last message, what the head keeps; if it keeps nothing, the message is read. */
+const LAST_MESSAGE = `
+  select h.shown_id as id, h.shown_sender as sender, h.last_id > h.shown_id as rich, null as message,
+    h.shown_data as data, h.shown_muid as muid
+  where h.shown_data is not null and h.shown_sender <> all (${REMOVED_USERS})
+  union all
+  select m.id, m.sender, ${IS_RICH}, case when not ${IS_RICH} then message_text(m, h) end,
+    case when not ${IS_RICH} then m.data::text end, null
+  from messages m
+  where h.shown_data is null and m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null
+    and ${SENDER_IS_THERE}`
+
 interface Shape {
   /** The record of the view's owner. */
   owner?: string
   /** Whether blocks are shown. */
   blocks?: string
+  /** Whether tags of counterparts are shown. */
+  tags?: string
   /** Who looks at the views: their owner, or the app, which sees everything. */
   viewer?: string | null
   more?: string
@@ -138,7 +156,7 @@ interface Shape {
 /** Everything shown of the views in `from`, which is called v, and of their last messages. */
 const shown = (
   from: string,
-  { owner = ownerOf(':uid'), blocks = BLOCKS, viewer = ':uid', more = '' }: Shape = {},
+  { owner = ownerOf(':uid'), blocks = BLOCKS, tags = TAGS, viewer = ':uid', more = '' }: Shape = {},
 ) => `
   select v.uid, v.with_id, h.kind, h.one, h.other,
     ${UNREAD} as unread, ${UNREAD_MENTIONS} as unread_mentions, ${CREATED} as created_second, h.updated_second,
@@ -149,12 +167,19 @@ const shown = (
     ${READ_ID} as read_id,
     ${owner} as owner,
     case
-      when v.kind = 'group' then group_text(g)
+      when v.kind = 'group' then (
+        select group_text(g) from groups g where g.app_no = :appNo and g.guid = v.with_id)
       when v.with_id = 'app_system' then ${SYSTEM_TEXT}
-      else ${userText('o', viewer === null ? 'false' : HAS_BLOCK)}
+      else (
+        select ${userText('o', viewer === null ? 'false' : HAS_BLOCK)} from users o
+        where o.app_no = :appNo and o.uid = v.with_id)
     end as counterpart,
     v.scope, unix(v.joined_at) as joined_second,
-    nullif(case when v.kind = 'group' then g.tags else o.tags end, '{}') as counterpart_tags,
+    case when ${tags} then nullif(case
+      when v.kind = 'group' then (
+        select g.tags from groups g where g.app_no = :appNo and g.guid = v.with_id)
+      else (select o.tags from users o where o.app_no = :appNo and o.uid = v.with_id) end, '{}')
+    end as counterpart_tags,
     case when ${blocks} and ${HAS_BLOCK} then (
       select b.created_at from blocks b
       where b.app_no = :appNo and b.uid = v.uid and b.blocked_uid = v.with_id
@@ -164,19 +189,16 @@ const shown = (
       where b.app_no = :appNo and b.uid = v.with_id and b.blocked_uid = v.uid
     ) end as has_blocked_me_at,
     ${more}
-    m.id, m.sender, ${IS_RICH} as rich,
-    case when not ${IS_RICH} then message_text(m, h) end as message,
-    case when not ${IS_RICH} then m.data::text end as data,
-    case when m.sender = 'app_system' then ${SYSTEM_TEXT}
-      else ${userText('s', viewer === null ? 'false' : isApart(viewer, 's.uid'))} end as sender_record,
-    unix(${markedAt('delivered')}) as delivered_second, unix(${markedAt('read')}) as read_second
+    m.id, m.sender, m.rich, m.message, m.data, m.muid,
+    case when v.kind = 'group' and m.sender <> v.uid and not m.rich then
+      case when m.sender = 'app_system' then ${SYSTEM_TEXT} else (
+        select ${userText('s', viewer === null ? 'false' : isApart(viewer, 's.uid'))} from users s
+        where s.app_no = :appNo and s.uid = m.sender) end
+    end as sender_record,
+    unix(h.delivered_at) as delivered_second, unix(h.read_at) as read_second
   from ${from}
     join conversations h on h.app_no = :appNo and h.no = v.conversation
-    left join messages m on m.app_no = :appNo and m.id = h.shown_id and m.deleted_at is null
-      and ${SENDER_IS_THERE}
-    left join users o on v.kind = 'user' and o.app_no = :appNo and o.uid = v.with_id
-    left join groups g on v.kind = 'group' and g.app_no = :appNo and g.guid = v.with_id
-    left join users s on v.kind = 'group' and s.app_no = :appNo and s.uid = m.sender and s.uid <> v.uid`
+    left join lateral (${LAST_MESSAGE}) m on true`
 
 /** One view, if it exists. */
 export const findView = query<
@@ -190,16 +212,17 @@ export const findView = query<
       where i.app_no = :appNo and i.uid = :uid and i.kind = :kind and i.with_id = :withId
         and (i.kind = 'user' or i.scope is not null)
     ) v`,
-    { blocks: 'false' },
+    { blocks: 'false', tags: 'true' },
   )}
    where h.shown_id > v.cleared_id
-     and (v.with_id = 'app_system' or o.removed_at is null and g.removed_at is null)`,
+     and not (v.kind = 'user' and v.with_id = any (${REMOVED_USERS}))
+     and not (v.kind = 'group' and v.with_id = any (${REMOVED_GROUPS}))`,
 )
 
 /** In the first row: null if the owner doesn't exist or is deactivated. */
 const OWNER_ONCE = `case when v.nth = 1 then ${ownerOf(':uid', IS_ACTIVE)} end`
 
-type Shown = { withBlocks: boolean }
+type Shown = { withBlocks: boolean; withCounterpartTags: boolean }
 
 /** Which views a list contains, for any owner. */
 interface Kinds extends Record<string, unknown> {

@@ -33,6 +33,22 @@ export function builder<Record, Row>(fields: Fields<Record, Row>): (row: Row) =>
   }
 }
 
+/** A function that prints records as JSON, without the closing brace. */
+export function printer<Row>(fields: { [name: string]: Field<Row> }): (row: Row) => string {
+  const list = Object.entries(fields).map(([name, { read }], nth) => ({
+    before: `${nth === 0 ? '{' : ','}"${name}":`,
+    read,
+  }))
+  return (row) => {
+    let text = ''
+    for (const { before, read } of list) {
+      const value = read(row)
+      if (value !== undefined) text += before + JSON.stringify(value)
+    }
+    return text
+  }
+}
+
 type Keys<Row, Value> = { [K in keyof Row]: Row[K] extends Value ? K : never }[keyof Row] & string
 
 const OPTIONAL = { optional: true } as const

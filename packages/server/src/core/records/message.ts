@@ -2,7 +2,7 @@ import type { MessageRecord } from '@loquat/protocol'
 import { printedId, secondOf } from '../ids.ts'
 import type { MessageRow } from '../message-rows.ts'
 import { seconds as toSeconds } from '../time.ts'
-import { columnsOf, type Fields } from './fields.ts'
+import { columnsOf, type Fields, printer } from './fields.ts'
 
 const { text, id, seconds } = columnsOf<MessageRow>('m')
 const { word } = columnsOf<MessageRow>('h')
@@ -65,6 +65,19 @@ export const SENT_MESSAGE: { [Name in keyof MessageBase]: string | null } = {
   pinnedAt: null,
   pinnedBy: null,
 }
+
+type SentRow = Pick<
+  MessageRow,
+  | ('id' | 'muid' | 'sender' | 'kind' | 'one' | 'other' | 'category' | 'type' | 'data' | 'tags')
+  | ('updated_at' | 'deleted_at')
+>
+
+/** Prints a message that nobody touched since it was sent, and that is no reply or quote: without content and the closing brace. */
+export const printSent = printer<SentRow>(
+  Object.fromEntries(
+    Object.entries(MESSAGE).filter(([name]) => SENT_MESSAGE[name as keyof MessageBase] !== null),
+  ),
+)
 
 /**
  * If neither of the two users sent it, it is the app's action message about a message of theirs, and
