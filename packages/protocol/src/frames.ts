@@ -17,6 +17,12 @@ export const realtimeLimits = {
   typingSeconds: 5,
   /** Typing indicators and transient messages are skipped in groups with more users online at a gateway. */
   ephemeralUsers: 1_000,
+  /** The most bytes of JSON in `data` of a transient message and `metadata` of a typing indicator. */
+  ephemeralBytes: 2_048,
+  /** Bytes of these frames per second, times the connections that receive them, that a gateway sends for one user. */
+  ephemeralUserRate: 1_000_000,
+  /** The same for all users of an app. */
+  ephemeralAppRate: 20_000_000,
   /** The most unsent bytes that may be queued for a client. */
   queueBytes: 1_048_576,
   /** If a client missed more events than this, it must reload its lists. */
@@ -38,7 +44,7 @@ const FreeData = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description })
 const Typing = Type.Object({
   ...Receiver,
-  metadata: Type.Optional(FreeData('Any data for the receivers.')),
+  metadata: Type.Optional(FreeData('Any data for the receivers: at most 2,048 bytes of JSON.')),
 })
 const Mark = Type.Object({
   ...Receiver,
@@ -48,7 +54,7 @@ const Mark = Type.Object({
 })
 const Transient = Type.Object({
   ...Receiver,
-  data: FreeData('Any data for the receivers.'),
+  data: FreeData('Any data for the receivers: at most 2,048 bytes of JSON.'),
 })
 const Watch = Type.Object({
   users: Type.Enum(['all', 'roles', 'friends', 'none']),

@@ -1,4 +1,4 @@
-import { type ClientFrame, groupTopic, userTopic } from '@loquat/protocol'
+import { type ClientFrame, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
@@ -59,10 +59,12 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
       await startTyping(device, frame.body)
       break
     case 'typing.end':
+      checkSize('metadata', frame.body.metadata)
       session.typing?.end(topicOf(frame.body), frame.body.metadata)
       break
     case 'message.transient': {
       const { data } = frame.body
+      checkSize('data', data)
       const publish = await ephemeralPublisher(device, frame.body)
       publish('message.transient', { data })
       break
@@ -100,7 +102,15 @@ async function markAs(
   await mark(deps, actor, view, kind, messageId)
 }
 
+/** What devices send to others without storing it is small. */
+function checkSize(name: string, value: object | undefined): void {
+  const limit = realtimeLimits.ephemeralBytes
+  if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= limit) return
+  throw badRequest({ [name]: [`${name} must have at most ${limit} bytes as JSON`] })
+}
+
 async function startTyping(device: Device, body: ClientFrame<'typing.start'>['body']) {
+  checkSize('metadata', body.metadata)
   const publish = await ephemeralPublisher(device, body)
   const { session } = device
   session.typing ??= new TypingIndicators()
@@ -136,6 +146,7 @@ async function ephemeralPublisher(
   const audience = receiverType === 'group' ? { group: receiver } : { users: [receiver] }
   return (type, more) => {
     const frame = JSON.stringify({ type, body: { sender, receiverType, receiver, ...more } })
-    hub.ephemeralEvents.publish({ audience: { ...audience, by: uid }, frame })
+    if (!hub.ephemeralEvents.publish({ audience: { ...audience, by: uid }, frame }))
+      session.throttle()
   }
 }

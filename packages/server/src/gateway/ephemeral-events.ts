@@ -6,7 +6,7 @@ import type { Bus } from '../platform/bus/bus.ts'
 const ephemeralSubject = (appNo: number) => `ephemeral.${appNo}`
 
 /** A typing indicator or a transient message: only users who are connected now receive it. */
-interface EphemeralEvent {
+export interface EphemeralEvent {
   audience: Audience & { by: string }
   frame: string
 }
@@ -16,10 +16,10 @@ export class EphemeralEvents {
   readonly #bus: Bus
   readonly #subject: string
   readonly #origin = randomUUID()
-  readonly #deliver: (event: EphemeralEvent) => void
+  readonly #deliver: (event: EphemeralEvent) => boolean
   readonly #unsubscribe: () => void
 
-  constructor(bus: Bus, appNo: number, deliver: (event: EphemeralEvent) => void) {
+  constructor(bus: Bus, appNo: number, deliver: (event: EphemeralEvent) => boolean) {
     this.#bus = bus
     this.#subject = ephemeralSubject(appNo)
     this.#deliver = deliver
@@ -29,9 +29,11 @@ export class EphemeralEvents {
     })
   }
 
-  publish(event: EphemeralEvent): void {
-    this.#deliver(event)
+  /** Returns false, and sends nothing, if the sender has to slow down. */
+  publish(event: EphemeralEvent): boolean {
+    if (!this.#deliver(event)) return false
     this.#bus.publish(this.#subject, JSON.stringify({ origin: this.#origin, ...event }))
+    return true
   }
 
   close(): void {

@@ -365,6 +365,51 @@ suite('client frames', () => {
     for (const device of [amira, ben]) await device.close()
   })
 
+  test('transient data and typing metadata have at most 2 KB', async () => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    const amira = await connect(app, 'amira')
+    const to = { receiverType: 'user', receiver: 'ben' }
+    const large = { text: 'x'.repeat(2_048) }
+    amira.send('message.transient', { ...to, data: large }, 'data')
+    amira.send('typing.start', { ...to, metadata: large }, 'metadata')
+    for (const id of ['data', 'metadata']) {
+      const { body } = await amira.waitFor('session.error', (frame) => frame.id === id)
+      assert.equal(body.code, 'ERR_BAD_REQUEST')
+    }
+    amira.send('message.transient', { ...to, data: { text: 'x'.repeat(2_000) } }, 'good')
+    await amira.waitFor('session.ok', (frame) => frame.id === 'good')
+    await amira.close()
+  })
+
+  test('a user who floods many connections is throttled until the second is over', async (t) => {
+    const app = await server.newApp()
+    await app.users('amira', 'ben')
+    const token = await tokenOf(app, 'ben')
+    const amira = await connect(app, 'amira')
+    const devices = await Promise.all(
+      Array.from({ length: 20 }, () => Device.connect(port(), app, token)),
+    )
+    const [ben] = devices
+    assert.ok(ben)
+    const frozen = performance.now()
+    const clock = t.mock.method(performance, 'now', () => frozen)
+    const data = { text: 'x'.repeat(2_000) }
+    for (let n = 0; n < 35; n++) {
+      amira.send('message.transient', { receiverType: 'user', receiver: 'ben', data }, `n${n}`)
+    }
+    await amira.waitFor('session.ok', (frame) => frame.id === 'n34')
+    assert.ok(amira.frames.some(({ type }) => type === 'session.throttled'))
+    const count = () => ben.frames.filter(({ type }) => type === 'message.transient').length
+    clock.mock.restore()
+    await until('the second is over', () => performance.now() > frozen + 1_000)
+    const last = { text: 'last' }
+    amira.send('message.transient', { receiverType: 'user', receiver: 'ben', data: last })
+    await ben.waitFor('message.transient', ({ body }) => body.data.text === 'last')
+    assert.ok(count() > 10 && count() < 30, String(count()))
+    for (const device of [amira, ...devices]) await device.close()
+  })
+
   test('marks work as in REST, and both users receive them', async () => {
     const app = await server.newApp()
     await app.users('amira', 'ben')

@@ -2,9 +2,10 @@ import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protoco
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import type { Budget } from './budget.ts'
+import { ByteLimiter } from './byte-limiter.ts'
 import { DeviceTakeover } from './device-takeover.ts'
 import { type AudienceChange, type Entry, reloadAt } from './entry.ts'
-import { EphemeralEvents } from './ephemeral-events.ts'
+import { type EphemeralEvent, EphemeralEvents } from './ephemeral-events.ts'
 import { Feed } from './feed.ts'
 import { applyFriendship, PresenceSubscribers, presenceFilterOf } from './presence-subscribers.ts'
 import { findPresenceScope, findUserState } from './queries.ts'
@@ -42,6 +43,7 @@ export class AppHub {
   idleTicks = 0
   readonly #listener: HubListener
   readonly #resumes: Budget
+  readonly #ephemeralBytes = new ByteLimiter(performance.now())
   readonly #loading = new Map<string, Promise<HubUser>>()
 
   constructor(deps: Deps, app: ServedApp, listener: HubListener, budgets: SharedBudgets) {
@@ -49,17 +51,30 @@ export class AppHub {
     this.#listener = listener
     this.#resumes = budgets.resumes
     this.feed = new Feed(deps, app, budgets.rings, (entry) => this.#route(entry))
-    this.ephemeralEvents = new EphemeralEvents(deps.bus, app.no, ({ audience, frame }) => {
-      const users = [...this.recipients(audience)]
-      if (users.length > realtimeLimits.ephemeralUsers) return
-      const bytes = Buffer.from(frame)
-      for (const user of users) {
-        if (user.uid === audience.by || !mayReceive(user, audience)) continue
-        for (const session of user.sessions) session.sendEphemeral(bytes)
-      }
-    })
+    this.ephemeralEvents = new EphemeralEvents(deps.bus, app.no, (event) => this.#deliver(event))
     this.deviceTakeover = new DeviceTakeover(deps.bus, app.no, this.users)
     this.opened = this.feed.open()
+  }
+
+  /** Sends an ephemeral event to its receivers here. Returns false if its sender has to slow down. */
+  #deliver({ audience, frame }: EphemeralEvent): boolean {
+    const users = [...this.recipients(audience)]
+    const receivers =
+      users.length > realtimeLimits.ephemeralUsers
+        ? []
+        : users.filter((user) => user.uid !== audience.by && mayReceive(user, audience))
+    const sessions = receivers.flatMap((user) => [...user.sessions])
+    const bytes = Buffer.from(frame)
+    // One more for the bus, which carries it to other gateways.
+    const cost = bytes.length * (sessions.length + 1)
+    if (!this.#ephemeralBytes.take(audience.by, cost, performance.now())) return false
+    for (const session of sessions) session.sendEphemeral(bytes)
+    return true
+  }
+
+  /** Call once a second. */
+  tick(): void {
+    this.#ephemeralBytes.tick(performance.now())
   }
 
   close(): void {

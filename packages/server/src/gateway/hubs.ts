@@ -47,6 +47,7 @@ export class Hubs {
       cells.add(hub.app.cell)
       hub.presenceSubscribers.flush()
       hub.feed.ring.trim(performance.now())
+      hub.tick()
       hub.idleTicks = hub.users.size > 0 ? 0 : hub.idleTicks + 1
       if (hub.idleTicks > IDLE_TICKS) this.#drop(hub)
     }

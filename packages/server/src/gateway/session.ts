@@ -179,14 +179,18 @@ export class Session {
 
   /** Counts a client's frame and returns whether to execute it. Closes the session if the client floods it. */
   admit(): boolean {
-    const now = performance.now()
-    const outcome = this.#limiter.take(now)
+    const outcome = this.#limiter.take(performance.now())
     if (outcome === 'flood') this.close('tooMany')
-    else if (outcome === 'dropped' && this.#throttledAt < now - 1_000) {
-      this.#throttledAt = now
-      this.send('session.throttled')
-    }
+    else if (outcome === 'dropped') this.throttle()
     return outcome === 'allowed'
+  }
+
+  /** Tells the client that what it sent was dropped, at most once a second. */
+  throttle(): void {
+    const now = performance.now()
+    if (this.#throttledAt > now - 1_000) return
+    this.#throttledAt = now
+    this.send('session.throttled')
   }
 
   close(name: CloseName): void {
