@@ -45,6 +45,8 @@ export type AuthToken = {
   platform?: string
   userAgent?: string
   appInfo?: Record<string, unknown>
+  /** Id of the app's audit entry that says which operator created the token. */
+  auditId?: string
 }
 
 export type BannedUser = {

@@ -2933,6 +2933,7 @@ CREATE TABLE public.auth_tokens (
     platform text,
     user_agent text,
     app_info jsonb,
+    audit_id bigint,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 

@@ -136,6 +136,7 @@ export interface CellRows {
     platform: string | null
     user_agent: string | null
     app_info: unknown | null
+    audit_id: number | null
     created_at: Date
   }
   bans: {

@@ -365,6 +365,8 @@ create table auth_tokens (
   platform text,
   user_agent text,
   app_info jsonb,
+  -- The directory's audit entry of the operator's request that created it, if it was one.
+  audit_id bigint,
   created_at timestamptz not null default clock_timestamp(),
   primary key (app_no, token_hash)
 );

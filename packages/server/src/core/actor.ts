@@ -16,6 +16,15 @@ interface Caller {
   credential: Buffer
   /** Present if the request has an Idempotency-Key. */
   retry?: Retry
+  /** Present if an operator acts for the app, through the management API. */
+  operator?: ActingOperator
+}
+
+export interface ActingOperator {
+  /** Whether the operator's role may create auth tokens: a person who has one can act as its user. */
+  mayCreateTokens: boolean
+  /** The audit entry of the write. */
+  auditId?: number
 }
 
 export interface Retry {

@@ -88,6 +88,9 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
     request.actor = await toActor(served, settings, caller, access, request)
+    if (request.managed) {
+      request.actor.operator = { mayCreateTokens: mayUse(request.managed.role, 'integration') }
+    }
     // Each request already has a logger; another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
   })
@@ -101,6 +104,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     if (!managed || !write) return done()
     beginAudit(deps, managed.operator, actor.app, request).then((id) => {
       managed.audit = id
+      if (actor.operator) actor.operator.auditId = id
       done()
     }, done)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { useServer } from '../../../test/kit.ts'
+import { refused, useServer } from '../../../test/kit.ts'
 import { cookieOf, join, newOperator, signIn } from '../../../test/operators.ts'
 import { until } from '../../../test/until.ts'
 
@@ -50,6 +50,31 @@ suite('listAppAuditEntries', () => {
         ['createUser', 409, {}],
         ['createUser', 200, {}],
       ],
+    )
+  })
+
+  test('has the entry that a token created by an operator names, and moderators get no token', async () => {
+    const app = await server.newApp()
+    const [rui, mia] = [await newOperator(server), await newOperator(server)]
+    await join(server, app, rui, 'owner')
+    await join(server, app, mia, 'moderator')
+    const newUser = (uid: string) => ({ uid, name: uid, withAuthToken: true })
+    const attempt = mia.client.app(app.id).users.create(newUser('ben'))
+    await refused(attempt, 'AUTH_ERR_NO_ACCESS')
+    await mia.client.app(app.id).users.create({ ...newUser('ben'), withAuthToken: false })
+    await refused(mia.client.app(app.id).authTokens.create('ben'), 'AUTH_ERR_NO_ACCESS')
+
+    await rui.client.app(app.id).users.create(newUser('amira'))
+    await rui.client.app(app.id).authTokens.create('amira', { force: true })
+    await app.client.authTokens.create('amira', { force: true })
+    const { data: tokens } = await app.client.authTokens.list('amira')
+    const { data: entries } = await rui.client.auditEntries.listApp(app.id)
+    assert.deepEqual(
+      tokens.map(({ auditId }) => {
+        const entry = entries.find(({ id }) => id === auditId)
+        return entry && [entry.action, entry.operator?.email]
+      }),
+      [undefined, ['createAuthToken', rui.email], ['createUser', rui.email]],
     )
   })
 

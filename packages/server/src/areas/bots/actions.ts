@@ -21,7 +21,7 @@ export function createBot(deps: Deps, actor: Actor, bot: NewBot): Promise<UserRe
     if ((await listBots.many(tx, { appNo })).length >= BOTS_PER_APP) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: BOTS_PER_APP, what: 'bots per app' })
     }
-    return addUser(tx, deps, { appNo, user: { ...bot, withAuthToken: false }, bot: true })
+    return addUser(tx, deps, { actor, user: { ...bot, withAuthToken: false }, bot: true })
   })
 }
 

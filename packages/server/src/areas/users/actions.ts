@@ -29,13 +29,14 @@ const SYSTEM_UID = 'app_system'
 const SWEEP_AT_ONCE = 1_000
 
 export const createUser = (deps: Deps, actor: Actor, user: NewUser): Promise<CreatedUser> =>
-  write(deps, actor, (tx) => addUser(tx, deps, { appNo: actor.app.no, user, bot: false }))
+  write(deps, actor, (tx) => addUser(tx, deps, { actor, user, bot: false }))
 
 export async function addUser(
   tx: Tx,
   deps: Deps,
-  { appNo, user, bot }: { appNo: number; user: NewUser; bot: boolean },
+  { actor, user, bot }: { actor: Actor; user: NewUser; bot: boolean },
 ): Promise<CreatedUser> {
+  const appNo = actor.app.no
   const { uid, name, role = 'default', tags = [], withAuthToken = false } = user
   const { avatar = null, link = null, statusMessage = null } = user
   const metadata = user.metadata ? JSON.stringify(user.metadata) : null
@@ -44,7 +45,7 @@ export async function addUser(
   const row =
     uid === SYSTEM_UID ? undefined : await insertUser.maybeOne(tx, { appNo, uid, ...fields })
   if (!row) throw fail('ERR_UID_ALREADY_EXISTS', { uid })
-  const token = withAuthToken ? await addAuthToken(tx, deps, appNo, uid) : undefined
+  const token = withAuthToken ? await addAuthToken(tx, deps, actor, uid) : undefined
   await addToTotal(tx, appNo, 'users.active', 1)
   await announceUser(tx, appNo, 'user.created', row)
   return { ...withTags(toUser(row), row), ...(token && { authToken: token.authToken }) }

@@ -6,7 +6,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { fail } from '../../platform/http/fail.ts'
+import { fail, noAccess } from '../../platform/http/fail.ts'
 import { findUser, lockUsers } from './queries.ts'
 import {
   findToken,
@@ -32,19 +32,26 @@ export function toAuthToken({ secrets }: TokenDeps, row: TokenRow): AuthToken {
     ...(row.platform !== null && { platform: row.platform }),
     ...(row.user_agent !== null && { userAgent: row.user_agent }),
     ...(row.app_info !== null && { appInfo: row.app_info }),
+    ...(row.audit_id !== null && { auditId: String(row.audit_id) }),
   }
 }
 
-/** `<uid>_<seconds><40 hexadecimal characters>`, stored as its keyed hash and its sealed value. */
+/**
+ * `<uid>_<seconds><40 hexadecimal characters>`, stored as its keyed hash and its sealed value. Checks the operator's
+ * rights here, because several operations create tokens.
+ */
 export async function addAuthToken(
   tx: Tx,
   deps: TokenDeps,
-  appNo: number,
+  { app: { no: appNo }, operator }: Actor,
   uid: string,
 ): Promise<AuthToken> {
+  if (operator?.mayCreateTokens === false)
+    throw noAccess("Your role in this app doesn't allow you to create auth tokens.")
   const { secrets } = deps
   const token = `${uid}_${Math.floor(Date.now() / 1000)}${randomBytes(20).toString('hex')}`
-  const stored = { tokenHash: secrets.hash(token), tokenSealed: secrets.seal(token) }
+  const auditId = operator?.auditId ?? null
+  const stored = { tokenHash: secrets.hash(token), tokenSealed: secrets.seal(token), auditId }
   return toAuthToken(deps, await insertToken.one(tx, { appNo, uid, ...stored }))
 }
 
@@ -84,7 +91,7 @@ export function createAuthToken(
     await lockUser(tx, appNo, uid)
     const unused = force ? undefined : await findUnusedToken.maybeOne(tx, { appNo, uid })
     if (unused) return toAuthToken(deps, unused)
-    const token = await addAuthToken(tx, deps, appNo, uid)
+    const token = await addAuthToken(tx, deps, actor, uid)
     const keep = limitOf(actor.settings, 'limits.authTokensPerUser')
     await revoke(tx, deps, appNo, await removeOldTokens.many(tx, { appNo, uid, keep }))
     await announce(tx, { appNo, type: 'user.token.created', key: `user:${uid}`, payload: { uid } })

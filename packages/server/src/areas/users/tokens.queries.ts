@@ -5,15 +5,16 @@ export type TokenRow = Omit<CellRows['auth_tokens'], 'app_no' | 'app_info'> & {
   app_info: Record<string, unknown> | null
 }
 
-const COLUMNS = 'token_hash, token_sealed, uid, platform, user_agent, app_info, created_at'
+const COLUMNS =
+  'token_hash, token_sealed, uid, platform, user_agent, app_info, audit_id, created_at'
 
 export const insertToken = query<
-  { appNo: number; uid: string; tokenHash: Buffer; tokenSealed: Buffer },
+  { appNo: number; uid: string; tokenHash: Buffer; tokenSealed: Buffer; auditId: number | null },
   TokenRow
 >(
   'tokens.insert',
-  `insert into auth_tokens (app_no, uid, token_hash, token_sealed)
-   values (:appNo, :uid, :tokenHash, :tokenSealed)
+  `insert into auth_tokens (app_no, uid, token_hash, token_sealed, audit_id)
+   values (:appNo, :uid, :tokenHash, :tokenSealed, :auditId)
    returning ${COLUMNS}`,
 )
 

@@ -10,6 +10,11 @@ export const AuthToken = Type.Object(
     platform: Type.Optional(Type.String()),
     userAgent: Type.Optional(Type.String()),
     appInfo: Type.Optional(ByName(Type.Unknown())),
+    auditId: Type.Optional(
+      Type.String({
+        description: "Id of the app's audit entry that says which operator created the token.",
+      }),
+    ),
   },
   { additionalProperties: false, 'x-component': 'AuthToken' },
 )
