@@ -38,6 +38,10 @@ export const closeCodes = {
     name: 'behind',
     summary: 'Too many events arrived while the connection was being set up.',
   },
+  4512: {
+    name: 'restored',
+    summary: "The app's database was restored or replaced. Reconnect and resume.",
+  },
   4529: {
     name: 'tooMany',
     summary: 'Too many frames, connections, or failed attempts to authenticate.',

@@ -78,6 +78,13 @@ export const errors = {
       'Events right after position {after} have expired. The oldest one left has position {oldest}.',
     when: 'The event log no longer has all events after this position. `details.oldest` is the first position it still has.',
   },
+  ERR_POSITION_LOST: {
+    status: 410,
+    retry: false,
+    message:
+      'The database was restored, and the events after position {last} that you read before are gone. Read your data again and continue after {last}.',
+    when: 'The position belongs to events that a restore of the database lost. `details.last` is the last position before them: read your data again, then continue after it.',
+  },
   ERR_PLAN_QUOTA_RESTRICTION: {
     status: 403,
     retry: false,

@@ -6,7 +6,7 @@ import type { CallOptions } from './transport.ts'
 /** An event of the app's log. Its type determines the payload. */
 export type LoggedEvent<Types extends EventType = EventType> = {
   [T in Types]: {
-    /** 1, 2, 3 … without gaps. To continue after this event, pass it as `after`. */
+    /** 1, 2, 3 … without gaps, except after the database was restored. To continue after this event, pass it as `after`. */
     position: number
     type: T
     /** When it happened, in Unix seconds. */

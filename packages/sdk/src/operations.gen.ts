@@ -2904,7 +2904,7 @@ export type SetPinnedConversationsBody = {
 
 export type ListEventsAnswer = {
   data: {
-    /** The event's number in the app's log: 1, 2, 3 … without gaps. */
+    /** The event's number in the app's log: 1, 2, 3 … without gaps, except after the database was restored. No position is assigned twice. */
     position: number
     /** Event type; see docs/events.md. */
     type: string

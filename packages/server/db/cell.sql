@@ -344,6 +344,42 @@ CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[
   ) attachments
 $_$;
 
+CREATE FUNCTION public.break_log(p_break_no bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_next bigint := p_break_no * 1000000000000;
+  v_sequence regclass;
+begin
+  -- Waits for a running step, and lets no other begin.
+  insert into leases (job, worker_id, epoch)
+  values ('sequencer', '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing;
+  perform from leases where job = 'sequencer' for no key update;
+  if exists (select from positions where position >= v_next) then
+    raise exception 'break % is not above all positions', p_break_no;
+  end if;
+
+  insert into log_breaks (app_no, last, next)
+  select app_no, coalesce(position, 0), v_next from apps left join positions using (app_no);
+  insert into positions (app_no, position)
+  select app_no, v_next from apps order by app_no
+  on conflict (app_no) do update set position = excluded.position;
+
+  update webhook_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update usage_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update receipt_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+
+  for v_sequence in
+    select oid from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace
+  loop
+    perform setval(v_sequence, nextval(v_sequence) + 1000000000);
+  end loop;
+  update log_origin set break_no = p_break_no;
+end $$;
+
 CREATE FUNCTION public.cancel_job(p_app_no integer, p_id bigint) RETURNS text
     LANGUAGE plpgsql
     AS $$
@@ -1185,6 +1221,27 @@ begin
   order by u.app_no, u.uid for no key update;
 end $$;
 
+CREATE FUNCTION public.log_after(p_app_no integer, p_after bigint, OUT base bigint, OUT upto bigint, OUT lost_after bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  b record;
+begin
+  base := p_after;
+  for b in
+    select last, next from log_breaks where app_no = p_app_no and next > p_after order by last
+  loop
+    if b.last < base then
+      lost_after := b.last;
+      return;
+    elsif b.last > base then
+      upto := b.last;
+      return;
+    end if;
+    base := b.next;
+  end loop;
+end $$;
+
 CREATE FUNCTION public.logged_events(p_app_no integer, p_after bigint, p_limit integer, p_upto bigint DEFAULT '9223372036854775807'::bigint, p_types text[] DEFAULT NULL::text[], p_since bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE("position" bigint, type text, key text, payload json, at timestamp with time zone, day date, active_uid text, counts_as text)
     LANGUAGE plpgsql STABLE
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1552,7 +1609,7 @@ CREATE FUNCTION public.record_activity(p_app_no integer, p_day date, p_uids text
   on conflict (app_no, day, before) do update set users = r.users + excluded.users
 $$;
 
-CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_position bigint, p_batch json, OUT hopeless boolean, OUT restarted boolean) RETURNS record
+CREATE FUNCTION public.record_deliveries(p_job text, p_worker uuid, p_epoch bigint, p_app_no integer, p_webhook bigint, p_stored bigint, p_position bigint, p_batch json, OUT hopeless boolean, OUT restarted boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1568,9 +1625,9 @@ declare
   v_id bigint;
 begin
   perform lock_lease(p_job, p_worker, p_epoch);
-  select waits_until is not null into v_waited from webhook_progress
+  select waits_until is not null, position <> p_stored into v_waited, restarted from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
-  if not found then return; end if;
+  if not found or restarted then return; end if;
   -- The first failure of a wait has probes = 1. Any later one finds the wait here, unless it was ended.
   restarted := v_waiting and v_probes > 1 and not v_waited;
   if restarted then
@@ -1579,7 +1636,7 @@ begin
     v_probes := 0;
   end if;
 
-  update webhook_progress set position = greatest(position, p_position),
+  update webhook_progress set position = p_position,
     failures = v_failures,
     failing_since = case when v_failures = 0 then null
       when v_failed and (v_succeeded or failed_at < now() - interval '2 days') then now()
@@ -2147,7 +2204,7 @@ CREATE FUNCTION public.sent_message_text(p_id bigint, p_kind text, p_one text, p
     LANGUAGE sql STABLE
     RETURN concat('{"id":"', p_id, '"', (',"muid":'::text || (to_json(p_muid))::text), ',"conversationId":', to_json(public.conversation_id(p_kind, p_one, p_other)), ',"sender":', to_json(p_sender), ',"receiverType":"', p_kind, '","receiver":', to_json(p_receiver), ',"category":', to_json(p_category), ',"type":', to_json(p_type), (',"tags":'::text || (CASE WHEN (p_tags <> '{}'::text[]) THEN to_json(p_tags) ELSE NULL::json END)::text), ',"sentAt":', public.id_second(p_id), ',"updatedAt":', public.id_second(p_id));
 
-CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_limit integer, INOUT place tid, OUT taken integer, OUT live text) RETURNS record
+CREATE FUNCTION public.sequence_events(p_worker uuid, p_epoch bigint, p_limit integer, INOUT place tid, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT taken integer, OUT live text) RETURNS record
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -2164,6 +2221,9 @@ declare
   v_taken int8multirange;
   s sequencer_progress;
 begin
+  if pg_postmaster_start_time() <> p_started then
+    raise exception 'the log of this server is not checked yet' using errcode = 'LQ004';
+  end if;
   taken := 0;
 
   -- Idle polls write nothing and use no transaction id.
@@ -3141,6 +3201,20 @@ CREATE TABLE public.leases (
     epoch bigint NOT NULL
 );
 
+CREATE TABLE public.log_breaks (
+    app_no integer NOT NULL,
+    last bigint NOT NULL,
+    next bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.log_origin (
+    system_id text,
+    timeline integer,
+    wal_position bigint,
+    break_no bigint DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE public.mark_thinning (
     place jsonb,
     began_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
@@ -3552,6 +3626,9 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
+
+ALTER TABLE ONLY public.log_breaks
+    ADD CONSTRAINT log_breaks_pkey PRIMARY KEY (app_no, last);
 
 ALTER TABLE ONLY public.marks
     ADD CONSTRAINT marks_pkey PRIMARY KEY (app_no, conversation, uid, kind, upto_id);

@@ -53,11 +53,16 @@ CREATE TABLE public.audit_outcomes (
     status integer NOT NULL
 );
 
+CREATE TABLE public.break_counter (
+    break_no bigint NOT NULL
+);
+
 CREATE TABLE public.cells (
     cell_id text NOT NULL,
     region text NOT NULL,
     url_sealed bytea NOT NULL,
     accepts_apps boolean DEFAULT true NOT NULL,
+    synchronous boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT cells_cell_id_check CHECK ((cell_id ~ '^[a-z0-9-]{1,40}$'::text))
 );
@@ -93,6 +98,16 @@ CREATE TABLE public.invitations (
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT invitations_email_check CHECK ((email = lower(email))),
     CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'moderator'::text, 'developer'::text])))
+);
+
+CREATE TABLE public.log_witnesses (
+    cell_id text NOT NULL,
+    system_id text NOT NULL,
+    timeline integer NOT NULL,
+    wal_position bigint NOT NULL,
+    taken bigint NOT NULL,
+    break_no bigint NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.migrations (
@@ -174,6 +189,9 @@ ALTER TABLE ONLY public.invitations
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_token_hash_key UNIQUE (token_hash);
 
+ALTER TABLE ONLY public.log_witnesses
+    ADD CONSTRAINT log_witnesses_pkey PRIMARY KEY (cell_id);
+
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 
@@ -246,6 +264,9 @@ ALTER TABLE ONLY public.idempotency
 
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.log_witnesses
+    ADD CONSTRAINT log_witnesses_cell_id_fkey FOREIGN KEY (cell_id) REFERENCES public.cells(cell_id);
 
 ALTER TABLE ONLY public.operator_keys
     ADD CONSTRAINT operator_keys_operator_no_fkey FOREIGN KEY (operator_no) REFERENCES public.operators(operator_no);

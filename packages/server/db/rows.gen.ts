@@ -36,11 +36,15 @@ export interface DirectoryRows {
     id: number
     status: number
   }
+  break_counter: {
+    break_no: number
+  }
   cells: {
     cell_id: string
     region: string
     url_sealed: Buffer
     accepts_apps: boolean
+    synchronous: boolean
     created_at: Date
   }
   collaborators: {
@@ -63,6 +67,15 @@ export interface DirectoryRows {
     token_hash: Buffer
     created_at: Date
     expires_at: Date
+  }
+  log_witnesses: {
+    cell_id: string
+    system_id: string
+    timeline: number
+    wal_position: number
+    taken: number
+    break_no: number
+    seen_at: Date
   }
   operator_keys: {
     key: string
@@ -332,6 +345,18 @@ export interface CellRows {
     job: string
     worker_id: string
     epoch: number
+  }
+  log_breaks: {
+    app_no: number
+    last: number
+    next: number
+    at: Date
+  }
+  log_origin: {
+    system_id: string | null
+    timeline: number | null
+    wal_position: number | null
+    break_no: number
   }
   mark_thinning: {
     place: unknown | null

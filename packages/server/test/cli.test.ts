@@ -366,8 +366,11 @@ suite('apps list and cells list', () => {
 
     const { host, pathname, password } = new URL(cellUrl)
     const cells = await command(['cells', 'list'], env)
-    assert.match(cells.stdout, /^CELL +REGION +ADDRESS +APPS +NEW APPS +CREATED\n/)
-    assert.match(cells.stdout, new RegExp(`^us-1 +us +${host}${pathname} +\\d+ +yes +\\d{4}-`, 'm'))
+    assert.match(cells.stdout, /^CELL +REGION +ADDRESS +APPS +NEW APPS +SYNCHRONOUS +CREATED\n/)
+    assert.match(
+      cells.stdout,
+      new RegExp(`^us-1 +us +${host}${pathname} +\\d+ +yes +no +\\d{4}-`, 'm'),
+    )
     const json = await command(['cells', 'list', '--json'], env)
     const [cell] = JSON.parse(json.stdout)
     assert.deepEqual(

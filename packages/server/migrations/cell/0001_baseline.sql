@@ -167,7 +167,7 @@ create table job_schedules (
 create index job_schedules_next on job_schedules (next_at);
 
 -- An action inserts the body of its event in its own transaction, after its locks and writes. The
--- sequencer assigns positions to committed bodies: 1, 2, 3 … per app, without gaps.
+-- sequencer assigns positions to committed bodies: 1, 2, 3 … per app, without gaps but at breaks.
 -- docs/decisions/0005-sequencer.md explains why it skips nothing.
 
 -- cache 1: all sessions draw ids in one order.
@@ -257,11 +257,32 @@ cross join lateral (
   where id >= lower(gap) and id < upper(gap) and day >= p.since - 1
 ) b;
 
--- The last position of each app.
+-- The last position of each app, or the end of its last break.
 create table positions (
   app_no int primary key,
   position bigint not null
 ) with (fillfactor = 50);
+
+-- Breaks: this database lost events that had positions, so those are never assigned again. No event has a
+-- position after `last` and up to `next`. docs/decisions/0031-breaks-in-the-log.md explains when and why.
+create table log_breaks (
+  app_no int not null,
+  last bigint not null,
+  next bigint not null,
+  at timestamptz not null default clock_timestamp(),
+  primary key (app_no, last)
+);
+
+-- The server that this database was on when a sequencer last checked it: one row. Null: never checked.
+create table log_origin (
+  system_id text,
+  timeline int,
+  -- Bytes of WAL.
+  wal_position bigint,
+  -- The number of the last break.
+  break_no bigint not null default 0
+);
+insert into log_origin default values;
 
 -- Credentials and settings that every process must drop from its caches within a second. Processes read
 -- the last half minute of this log twice a second; the hourly upkeep deletes older rows.

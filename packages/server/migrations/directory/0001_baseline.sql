@@ -13,8 +13,29 @@ create table cells (
   url_sealed bytea not null,
   -- false: its apps are served, but new apps are placed elsewhere.
   accepts_apps boolean not null default true,
+  -- true: commits wait for a standby, and only such a standby is ever promoted. So a failover loses nothing.
+  synchronous boolean not null default false,
   created_at timestamptz not null default now()
 );
+
+-- What a cell's sequencer last saw of its database. The database itself can't say whether it went back in time.
+create table log_witnesses (
+  cell_id text primary key references cells,
+  system_id text not null,
+  timeline int not null,
+  wal_position bigint not null,
+  -- The last event that had a position.
+  taken bigint not null,
+  break_no bigint not null,
+  seen_at timestamptz not null default now()
+);
+
+-- The number of the last break in any cell's log: one row. It is raised before a log is broken, so that no two
+-- breaks have the same number, whatever backups the cells are restored from.
+create table break_counter (
+  break_no bigint not null
+);
+insert into break_counter values (0);
 
 create table apps (
   -- Assigned once and the same everywhere: an app keeps it when it moves to another cell.

@@ -4,6 +4,7 @@ import { maintainLogs } from '../core/logs.ts'
 import { listCells, listPlaced, type PlacedRow, upsertCell } from '../platform/cells/queries.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
+import { breakLog, rememberLog } from '../platform/events/breaks.ts'
 import { secureDatabaseUrl, type TlsRules } from '../platform/net/tls.ts'
 import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
@@ -31,7 +32,7 @@ export const cellsAdd: Command = {
     },
   ],
   details:
-    'Migrates the database and adds it to the directory. A database on another machine must offer TLS, with a certificate for its host (LOQUAT_CA_FILE, LOQUAT_PLAINTEXT_HOSTS). Running processes use it within seconds. If the cell exists, the command changes its URL; the new database must contain its apps, as a restored copy does.',
+    "Migrates the database and adds it to the directory. A database on another machine must offer TLS, with a certificate for its host (LOQUAT_CA_FILE, LOQUAT_PLAINTEXT_HOSTS). Running processes use it within seconds. If the cell exists, the command changes its URL; the new database must contain its apps, as a restored copy does. A new host or database name breaks the cell's event log, so that no position is assigned twice: see docs/operating.md.",
   examples: ['loquat cells add --id eu-1 --region eu --url postgres://loquat:secret@db7/loquat'],
   async run(context, flags) {
     const [cellId, given] = [String(flags.id), String(flags.url)]
@@ -59,7 +60,17 @@ export const cellsAdd: Command = {
       })
       await migrate(url, 'cell')
       await maintainLogs(url, config.service.eventRetentionDays)
-      await upsertCell.run(directory.db, { cellId, region, urlSealed: secrets.seal(given) })
+      const cell = { cellId, region, urlSealed: secrets.seal(given) }
+      const moved = known && !sameDatabase(url, secrets.open(known.url_sealed))
+      if (!moved) return upsertCell.run(directory.db, cell)
+      await withConnection(url, 'The new cell', hint, async (database) => {
+        // Before any process writes there.
+        await breakLog({ cellId, database, directory: directory.db })
+        await directory.db.tx(async (tx) => {
+          await upsertCell.run(tx, cell)
+          await rememberLog({ cellId, database, directory: tx }, true)
+        })
+      })
     })
     context.print(`Cell ${cellId} is ready.`)
   },

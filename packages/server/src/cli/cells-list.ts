@@ -8,7 +8,7 @@ export const cellsList: Command = {
   summary: 'List all cells.',
   flags: [{ flag: '--json', description: 'print one JSON array' }],
   details:
-    'Shows the databases that store the data of apps: region, address, number of apps, and whether new apps are placed there. The address is printed without user and password.',
+    'Shows the databases that store the data of apps: region, address, number of apps, whether new apps are placed there, and whether it is declared synchronous. The address is printed without user and password.',
   examples: ['loquat cells list', 'loquat cells list --json'],
   async run(context, { json }) {
     const cells = await withDeps(context, async ({ directory, secrets }) =>
@@ -18,7 +18,8 @@ export const cellsList: Command = {
           region: row.region,
           address: addressOf(secrets.open(row.url_sealed)),
         },
-        ...{ apps: row.apps, acceptsApps: row.accepts_apps, createdAt: row.created_at },
+        ...{ apps: row.apps, acceptsApps: row.accepts_apps },
+        ...{ synchronous: row.synchronous, createdAt: row.created_at },
       })),
     )
     if (json) {
@@ -28,14 +29,17 @@ export const cellsList: Command = {
     if (cells.length === 0) context.note('No cells yet. Add one: loquat cells add')
     context.print(
       table(
-        ['CELL', 'REGION', 'ADDRESS', 'APPS', 'NEW APPS', 'CREATED'],
-        cells.map(({ id, region, address, apps, acceptsApps, createdAt }) => [
-          ...[id, region, address, String(apps), acceptsApps ? 'yes' : 'no', day(createdAt)],
+        ['CELL', 'REGION', 'ADDRESS', 'APPS', 'NEW APPS', 'SYNCHRONOUS', 'CREATED'],
+        cells.map(({ id, region, address, apps, acceptsApps, synchronous, createdAt }) => [
+          ...[id, region, address, String(apps), yesNo(acceptsApps), yesNo(synchronous)],
+          day(createdAt),
         ]),
       ),
     )
   },
 }
+
+const yesNo = (value: boolean) => (value ? 'yes' : 'no')
 
 /** Host and database. The rest of a URL can contain passwords. */
 function addressOf(url: string): string {

@@ -5,6 +5,8 @@ import { appsList } from './apps-list.ts'
 import { appsSet } from './apps-set.ts'
 import { cellsAdd } from './cells-add.ts'
 import { cellsList } from './cells-list.ts'
+import { cellsRestored } from './cells-restored.ts'
+import { cellsSet } from './cells-set.ts'
 import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
 import { fill } from './fill.ts'
@@ -24,6 +26,8 @@ export const commands: Command[] = [
   migrateCommand,
   cellsAdd,
   cellsList,
+  cellsRestored,
+  cellsSet,
   appsCreate,
   appsList,
   appsSet,

@@ -65,9 +65,10 @@ export class Credentials {
   async settings({ no: appNo, cell }: ServedApp): Promise<Settings | undefined> {
     const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
     if (known) return known
+    const revoked = this.#revoked
     const row = await findServedSettings.maybeOne(cell.db, { appNo })
     const settings = row && settingsInForce(row)
-    if (settings) this.#settings.set(appNo, settings)
+    if (settings && revoked === this.#revoked) this.#settings.set(appNo, settings)
     else this.#settings.delete(appNo)
     return settings
   }

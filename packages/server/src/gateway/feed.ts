@@ -16,9 +16,15 @@ const RETRY_MS = 500
 
 type FeedDeps = Pick<Deps, 'bus' | 'log'>
 
+export interface FeedListener {
+  onEntry(entry: Entry): void
+  /** The log doesn't continue after the cursor. The feed has ended. */
+  onBreak(): void
+}
+
 /**
  * Follows an app's log, in order and without gaps. Events arrive over NATS; whatever NATS loses is read from the
- * log in the database.
+ * log in the database. It ends at a break in the log.
  */
 export class Feed {
   readonly app: ServedApp
@@ -26,20 +32,22 @@ export class Feed {
   /** Every event up to this position was emitted. */
   cursor = 0
   readonly #deps: FeedDeps
-  readonly #onEntry: (entry: Entry) => void
+  readonly #listener: FeedListener
   readonly #waiters = new Set<{ position: number; resolve: () => void }>()
   /** Events that arrived while the log was being read. */
   #buffered: Entry[] = []
   #reading = true
+  /** The log has reached this position, according to the database. */
+  #expected = 0
   #readTimer: NodeJS.Timeout | undefined
   #closed = false
   #unsubscribe = () => {}
 
-  constructor(deps: FeedDeps, app: ServedApp, rings: Budget, onEntry: (entry: Entry) => void) {
+  constructor(deps: FeedDeps, app: ServedApp, rings: Budget, listener: FeedListener) {
     this.ring = new Ring(rings)
     this.#deps = deps
     this.app = app
-    this.#onEntry = onEntry
+    this.#listener = listener
   }
 
   /** Subscribes before it reads the last position, so that no event falls between the two. */
@@ -66,6 +74,7 @@ export class Feed {
 
   /** The log has reached this position. Unless NATS delivers the events soon, they are read from the log. */
   expect(position: number): void {
+    this.#expected = Math.max(this.#expected, position)
     if (position <= this.cursor || this.#readTimer) return
     this.#readTimer = setTimeout(() => {
       this.#readTimer = undefined
@@ -95,7 +104,7 @@ export class Feed {
   #emit(entry: Entry): void {
     this.ring.push(entry)
     this.cursor = entry.position
-    this.#onEntry(entry)
+    this.#listener.onEntry(entry)
     for (const waiter of this.#waiters) {
       if (waiter.position > this.cursor) continue
       this.#waiters.delete(waiter)
@@ -109,11 +118,16 @@ export class Feed {
     this.#reading = true
     try {
       const { no: appNo, cell } = this.app
+      const expected = this.#expected
       for (let full = true; full && !this.#closed; ) {
         const rows = await listLogged.many(cell.db, { appNo, after: this.cursor, limit: PAGE })
-        for (const row of rows) this.#emit(readLogged(row))
+        for (const row of rows) {
+          if (row.position !== this.cursor + 1) return this.#break()
+          this.#emit(readLogged(row))
+        }
         full = rows.length === PAGE
       }
+      if (this.cursor < expected) return this.#break()
       this.#emitBuffered()
     } catch (error) {
       this.#deps.log.warn({ err: error, app: this.app.id }, "couldn't read the event log; retrying")
@@ -122,6 +136,12 @@ export class Feed {
         void this.#read()
       }, RETRY_MS)
     }
+  }
+
+  #break(): void {
+    if (this.#closed) return
+    this.close()
+    this.#listener.onBreak()
   }
 
   #emitBuffered(): void {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
@@ -12,6 +13,8 @@ import { findPresenceScope, findUserState } from './queries.ts'
 import { listMissed } from './resume.ts'
 import type { Session } from './session.ts'
 import { type HubGroup, type HubUser, mayReceive } from './user.ts'
+
+const REREAD_MS = 20
 
 /** Is notified when a session joins or leaves a hub. */
 export interface HubListener {
@@ -41,6 +44,8 @@ export class AppHub {
   connections = 0
   /** Ticks of the gateway's clock without a user. */
   idleTicks = 0
+  /** Sessions need another hub. */
+  ended = false
   readonly #listener: HubListener
   readonly #resumes: Budget
   readonly #ephemeralBytes = new ByteLimiter(performance.now())
@@ -50,7 +55,10 @@ export class AppHub {
     this.app = app
     this.#listener = listener
     this.#resumes = budgets.resumes
-    this.feed = new Feed(deps, app, budgets.rings, (entry) => this.#route(entry))
+    this.feed = new Feed(deps, app, budgets.rings, {
+      onEntry: (entry) => this.#route(entry),
+      onBreak: () => this.end(),
+    })
     this.ephemeralEvents = new EphemeralEvents(deps.bus, app.no, (event) => this.#deliver(event))
     this.deviceTakeover = new DeviceTakeover(deps.bus, app.no, this.users)
     this.opened = this.feed.open()
@@ -83,6 +91,17 @@ export class AppHub {
     this.deviceTakeover.close()
   }
 
+  /**
+   * The app's database was restored or replaced: what the hub knows about its users is no longer true, and their
+   * tokens may be gone. Closes the sessions; they authenticate again and resume with another hub.
+   */
+  end(): void {
+    this.ended = true
+    for (const { sessions } of this.users.values()) {
+      for (const session of sessions) session.close('restored')
+    }
+  }
+
   /** Adds a session to its user. From now on the session collects the user's events until `start`. */
   async add(session: Session, uid: string): Promise<void> {
     await this.opened
@@ -90,6 +109,7 @@ export class AppHub {
       const user = this.users.get(uid) ?? (await this.#load(uid))
       // The user's last session may have been removed while we waited.
       if (this.users.get(uid) !== user) continue
+      if (this.ended) return session.close('restored')
       user.sessions.add(session)
       session.uid = uid
       this.#listener.opened?.(this.app, uid, session)
@@ -193,8 +213,12 @@ export class AppHub {
     const { no: appNo, cell } = this.app
     const state = await findUserState.one(cell.db, { appNo, uid })
     await this.feed.reached(state.position)
-    // The ring no longer holds every change since that position, so read again.
-    if (this.feed.ring.after > state.position) return this.#read(uid)
+    // The ring no longer holds every change since that position, so read again. Not at once: a database that was
+    // restored stays behind until its log is broken.
+    if (this.feed.ring.after > state.position && !this.ended) {
+      await sleep(REREAD_MS)
+      return this.#read(uid)
+    }
     const blocks = new Set(state.blocks)
     const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks }
     // The user joins with the state at that position. The changes since then are applied right away.

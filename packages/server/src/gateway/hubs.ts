@@ -16,6 +16,7 @@ export class Hubs {
   readonly #listener: HubListener
   readonly #hubs = new Map<number, AppHub>()
   readonly #polling = new Set<Cell>()
+  readonly #unlisten: () => void
   readonly #budgets: SharedBudgets = {
     rings: new Budget(RING_BYTES),
     resumes: new Budget(RESUME_BYTES),
@@ -24,11 +25,15 @@ export class Hubs {
   constructor(deps: Deps, listener: HubListener = {}) {
     this.#deps = deps
     this.#listener = listener
+    this.#unlisten = deps.directory.onReaddress((cell) => {
+      for (const hub of this.#hubs.values()) if (hub.app.cell === cell) hub.end()
+    })
   }
 
   get(app: ServedApp): AppHub {
     const known = this.#hubs.get(app.no)
-    if (known) {
+    if (known?.ended) this.#drop(known)
+    else if (known) {
       // A session is about to join it.
       known.idleTicks = 0
       return known
@@ -49,12 +54,13 @@ export class Hubs {
       hub.feed.ring.trim(performance.now())
       hub.tick()
       hub.idleTicks = hub.users.size > 0 ? 0 : hub.idleTicks + 1
-      if (hub.idleTicks > IDLE_TICKS) this.#drop(hub)
+      if (hub.ended || hub.idleTicks > IDLE_TICKS) this.#drop(hub)
     }
     for (const cell of cells) void this.#pollPositions(cell)
   }
 
   close(): void {
+    this.#unlisten()
     for (const hub of this.#hubs.values()) this.#drop(hub)
   }
 

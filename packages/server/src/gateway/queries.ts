@@ -96,20 +96,23 @@ export const findUserState = query<
 )
 
 /**
- * Where a user who was away resumes. `day` is the day on which the next event got its position, so that earlier
+ * Where a user who was away resumes. The next event has the position after `base`. `lost`: the log lost `after` in a
+ * break. `day` is the day on which the next event got its position, so that earlier
  * partitions are skipped; it is null if the log no longer holds that event. `deleted` are the groups deleted since
  * the day before: an event can wait for its position.
  */
 export const findResumePoint = query<
   { appNo: number; uid: string; after: number },
-  { day: string | null; deleted: DeletedGroup[] }
+  { base: number; lost: boolean; day: string | null; deleted: DeletedGroup[] }
 >(
   'gateway.findResumePoint',
   `with next as (
-     select max(day) as day from event_positions
-     where app_no = :appNo and position = :after::bigint + 1
+     select a.base, a.lost_after is not null as lost, (
+         select max(day) from event_positions where app_no = :appNo and position = a.base + 1
+       ) as day
+     from log_after(:appNo, :after) a
    )
-   select next.day::text, coalesce((
+   select next.base, next.lost, next.day::text, coalesce((
        select json_agg(json_build_object('guid', guid, 'order_key', order_key))
        from (${DELETED_GROUPS}) deleted
        where deleted.at >= coalesce(next.day, current_date) - 1

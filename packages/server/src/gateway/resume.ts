@@ -23,21 +23,23 @@ const MAX_READ = 2 * realtimeLimits.resumeEvents
 
 /**
  * The events that a user missed after one position and up to another. Undefined if there are too many, or if the
- * log no longer holds them. If the user left a group meanwhile, the events up to that point are included; if the
+ * log no longer holds them or lost the position in a break. If the user left a group meanwhile, the events up to that point are included; if the
  * group was deleted, the events up to its deletion.
  */
 export async function listMissed(
   feed: Feed,
   user: HubUser,
-  after: number,
+  position: number,
   upto: number,
 ): Promise<Entry[] | undefined> {
-  if (after === upto) return []
-  if (after > upto) return undefined
+  if (position === upto) return []
+  if (position > upto) return undefined
   // Copied now, because they may change while the log is read.
   const groups = [...user.groups].map(({ guid }) => guid)
   const { no: appNo, cell } = feed.app
-  const { day, deleted } = await findResumePoint.one(cell.db, { appNo, uid: user.uid, after })
+  const point = await findResumePoint.one(cell.db, { appNo, uid: user.uid, after: position })
+  const { base: after, lost, day, deleted } = point
+  if (lost) return undefined
   const source = after >= feed.ring.after ? fromRing(feed) : day ? fromLog(feed, day) : undefined
   const own = await source?.forUser(user.uid, after, upto)
   if (!source || !own) return undefined

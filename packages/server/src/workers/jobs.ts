@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
@@ -37,7 +38,7 @@ export function startWorkers(deps: Deps): { close(): Promise<void> } {
   // New cells can be added while the process runs.
   const startCells = () => {
     for (const cell of deps.directory.cells()) {
-      if (!started.has(cell.id)) started.set(cell.id, serveCell(deps, cell.id, stop.signal))
+      if (!started.has(cell.id)) started.set(cell.id, serveCell(deps, cell, stop.signal))
     }
   }
   startCells()
@@ -52,17 +53,32 @@ export function startWorkers(deps: Deps): { close(): Promise<void> } {
   }
 }
 
-async function serveCell(deps: Deps, cellId: string, signal: AbortSignal): Promise<void> {
-  const cell = () => deps.directory.cell(cellId)
-  const worker = new Worker(() => cell().db, deps.log)
+/** Starts over when the cell has a new address: what its jobs remember comes from the old database. */
+async function serveCell(deps: Deps, cell: Cell, signal: AbortSignal): Promise<void> {
+  const databases: Promise<void>[] = []
+  while (!signal.aborted) {
+    const moved = new AbortController()
+    const unlisten = deps.directory.onReaddress(({ id }) => {
+      if (id === cell.id) moved.abort()
+    })
+    const ended = AbortSignal.any([signal, moved.signal])
+    databases.push(serveDatabase(deps, cell, ended))
+    await once(ended, 'abort')
+    unlisten()
+  }
+  await Promise.all(databases)
+}
+
+async function serveDatabase(deps: Deps, cell: Cell, signal: AbortSignal): Promise<void> {
+  const worker = new Worker(() => cell.db, deps.log)
   worker.start()
   const single = Object.keys(jobs).map(async (job) => {
     while (!signal.aborted) {
-      await tryJob({ deps, cell: cell(), worker, job, signal })
+      await tryJob({ deps, cell, worker, job, signal })
       await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
     }
   })
-  await Promise.all([...single, runWebhooks({ deps, cell: cell(), worker, signal })])
+  await Promise.all([...single, runWebhooks({ deps, cell, worker, signal })])
   await worker.close()
 }
 

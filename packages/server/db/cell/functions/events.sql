@@ -1,4 +1,5 @@
--- The bodies and positions of events. Lock order: lease, positions by app_no, sequencer_progress.
+-- The bodies and positions of events. Lock order: lease, positions by app_no, sequencer_progress, progress of
+-- readers.
 --
 -- Any function may insert bodies, one or many with a statement, as the last thing it does. The
 -- default of the id assigns the transaction its own id first.
@@ -19,9 +20,13 @@
  *
  * `live` is the text to publish: `app_no {event}` for each event, terminated by a character that
  * JSON can't contain.
+ *
+ * p_started is when the server was started whose log the sequencer has checked. Behind a pooler, a
+ * connection can continue on another server, whose log must be checked first.
  */
 create or replace function sequence_events(
-  p_worker uuid, p_epoch bigint, p_limit int, inout place tid, out taken int, out live text
+  p_worker uuid, p_epoch bigint, p_limit int, inout place tid, p_started timestamptz default null,
+  out taken int, out live text
 )
 language plpgsql
 -- Planning for all partitions would cost more than a step.
@@ -41,6 +46,9 @@ declare
   v_taken int8multirange;
   s sequencer_progress;
 begin
+  if pg_postmaster_start_time() <> p_started then
+    raise exception 'the log of this server is not checked yet' using errcode = 'LQ004';
+  end if;
   taken := 0;
 
   -- Idle polls write nothing and use no transaction id.
@@ -136,6 +144,74 @@ begin
   update sequencer_progress set taken = s.taken, gaps = s.gaps, watched = s.watched,
     stamp = s.stamp, stamp_day = s.stamp_day, since = s.since
   where ctid = place returning ctid into place;
+end $$;
+
+/*
+ * Makes every app's positions jump to p_break_no * 10^12, which must be above all of them, and stores the
+ * break. Numbers that other sequences gave out after the database was copied aren't given out again either.
+ * Readers may have stored a position that the log lost, before the break was known: they go back to its last
+ * one.
+ */
+create or replace function break_log(p_break_no bigint) returns void
+language plpgsql as $$
+declare
+  v_next bigint := p_break_no * 1000000000000;
+  v_sequence regclass;
+begin
+  -- Waits for a running step, and lets no other begin.
+  insert into leases (job, worker_id, epoch)
+  values ('sequencer', '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing;
+  perform from leases where job = 'sequencer' for no key update;
+  if exists (select from positions where position >= v_next) then
+    raise exception 'break % is not above all positions', p_break_no;
+  end if;
+
+  insert into log_breaks (app_no, last, next)
+  select app_no, coalesce(position, 0), v_next from apps left join positions using (app_no);
+  insert into positions (app_no, position)
+  select app_no, v_next from apps order by app_no
+  on conflict (app_no) do update set position = excluded.position;
+
+  update webhook_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update usage_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+  update receipt_progress g set position = b.last from log_breaks b
+  where b.app_no = g.app_no and b.next = v_next and g.position > b.last;
+
+  for v_sequence in
+    select oid from pg_class where relkind = 'S' and relnamespace = 'public'::regnamespace
+  loop
+    perform setval(v_sequence, nextval(v_sequence) + 1000000000);
+  end loop;
+  update log_origin set break_no = p_break_no;
+end $$;
+
+/*
+ * How a reader continues after a position. The next event has the position `base` + 1, and no break begins
+ * before `upto` (null: none follows). If the log lost the reader's position in a break, `lost_after` is the
+ * last position before it.
+ */
+create or replace function log_after(
+  p_app_no int, p_after bigint, out base bigint, out upto bigint, out lost_after bigint
+)
+language plpgsql stable as $$
+declare
+  b record;
+begin
+  base := p_after;
+  for b in
+    select last, next from log_breaks where app_no = p_app_no and next > p_after order by last
+  loop
+    if b.last < base then
+      lost_after := b.last;
+      return;
+    elsif b.last > base then
+      upto := b.last;
+      return;
+    end if;
+    base := b.next;
+  end loop;
 end $$;
 
 /*

@@ -13,11 +13,13 @@
  *             long from now, if that changed
  * `hopeless`: disable the webhook. A call failed, all calls failed for five days, and there was a call
  * at least every two days. A position that moves, or a quiet week after a failure, proves nothing.
- * `restarted`: the webhook was edited while it was probed, so the outcome of the probe is void.
+ * `restarted`: the webhook was edited while it was probed, so the outcome of the probe is void. Or its
+ * position isn't p_stored: the database was restored, and what else it forgot is unknown, so nothing is
+ * recorded.
  */
 create or replace function record_deliveries(
   p_job text, p_worker uuid, p_epoch bigint,
-  p_app_no int, p_webhook bigint, p_position bigint, p_batch json,
+  p_app_no int, p_webhook bigint, p_stored bigint, p_position bigint, p_batch json,
   out hopeless boolean, out restarted boolean
 )
 language plpgsql as $$
@@ -34,9 +36,9 @@ declare
   v_id bigint;
 begin
   perform lock_lease(p_job, p_worker, p_epoch);
-  select waits_until is not null into v_waited from webhook_progress
+  select waits_until is not null, position <> p_stored into v_waited, restarted from webhook_progress
   where app_no = p_app_no and webhook_no = p_webhook for no key update;
-  if not found then return; end if;
+  if not found or restarted then return; end if;
   -- The first failure of a wait has probes = 1. Any later one finds the wait here, unless it was ended.
   restarted := v_waiting and v_probes > 1 and not v_waited;
   if restarted then
@@ -45,7 +47,7 @@ begin
     v_probes := 0;
   end if;
 
-  update webhook_progress set position = greatest(position, p_position),
+  update webhook_progress set position = p_position,
     failures = v_failures,
     failing_since = case when v_failures = 0 then null
       when v_failed and (v_succeeded or failed_at < now() - interval '2 days') then now()

@@ -6,6 +6,8 @@ import type { EventList } from './schema.ts'
 /** How many positions a request reads when it filters by type. */
 const LOOKED_AT = 10_000
 
+const EMPTY_LOG = { last: 0, whole: true, read_to: 0, lost_after: null }
+
 export interface Wanted {
   limit: number
   /** Undefined means all. */
@@ -19,11 +21,15 @@ export async function readLog(
   after: number,
   { limit, types }: Wanted,
 ): Promise<EventList> {
-  const upto = after + LOOKED_AT
-  const rows = await listEvents.many(db, { appNo, after, upto, types: types ?? null, limit })
-  const { last, whole } = rows[0] ?? { last: 0, whole: true }
+  const asked = { appNo, after, positions: LOOKED_AT, types: types ?? null, limit }
+  const rows = await listEvents.many(db, asked)
+  const { last, whole, read_to, lost_after } = rows[0] ?? EMPTY_LOG
   if (after > last)
     throw badRequest({ after: [`after must be at most the last position, ${last}`] })
+  if (lost_after !== null) {
+    const details = { last: [String(lost_after)] }
+    throw fail('ERR_POSITION_LOST', { after, last: lost_after }, { details })
+  }
   if (!whole) {
     const oldest = (await oldestPosition(db, appNo)) ?? last + 1
     const details = { oldest: [String(oldest)] }
@@ -31,7 +37,7 @@ export async function readLog(
   }
   const data = rows.flatMap(toEvent)
   const full = data.length === limit
-  const next = full ? (data.at(-1)?.position ?? after) : Math.min(upto, last)
+  const next = full ? (data.at(-1)?.position ?? after) : read_to
   return { data, meta: { next: { after: next }, last } }
 }
 

@@ -24,7 +24,7 @@ export const eventRoutes =
           users: false,
           onBehalfOf: 'ignored',
           rate: 'standard',
-          errors: ['ERR_POSITION_TOO_OLD'],
+          errors: ['ERR_POSITION_TOO_OLD', 'ERR_POSITION_LOST'],
         },
         schema: {
           operationId: 'listEvents',

@@ -12,7 +12,9 @@ export const EventList = Type.Object(
     data: Type.Array(
       Type.Object(
         {
-          position: Position("The event's number in the app's log: 1, 2, 3 … without gaps."),
+          position: Position(
+            "The event's number in the app's log: 1, 2, 3 … without gaps, except after the database was restored. No position is assigned twice.",
+          ),
           type: Type.String({ description: 'Event type; see docs/events.md.' }),
           at: Timestamp('Time of the event, in Unix seconds.'),
           payload: Type.Record(Type.String(), Type.Unknown()),

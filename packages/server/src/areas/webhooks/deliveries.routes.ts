@@ -86,7 +86,10 @@ export const deliveryRoutes =
     app.post(
       '/webhooks/:webhookId/replays',
       {
-        config: { ...access, errors: ['ERR_WEBHOOK_NOT_FOUND', 'ERR_POSITION_TOO_OLD'] },
+        config: {
+          ...access,
+          errors: ['ERR_WEBHOOK_NOT_FOUND', 'ERR_POSITION_TOO_OLD', 'ERR_POSITION_LOST'],
+        },
         schema: {
           operationId: 'replayWebhookEvents',
           tags,

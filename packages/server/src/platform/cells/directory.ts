@@ -70,6 +70,7 @@ export class Directory {
   /** Ids of apps that don't exist, and until when to assume so: a flood of them must not reach the directory. */
   readonly #unknown = new Map<string, number>()
   readonly #lookups = new Map<string, Promise<App | undefined>>()
+  readonly #onReaddress = new Set<(cell: Cell) => void>()
   #timer: NodeJS.Timeout | undefined
   #down = false
 
@@ -103,6 +104,12 @@ export class Directory {
   /** The app with this id, if this process has looked it up before. */
   known(appId: string): App | undefined {
     return this.#apps.get(appId)
+  }
+
+  /** Calls the listener whenever a cell has a new address: nothing that was read at the old one is true any more. */
+  onReaddress(listener: (cell: Cell) => void): () => void {
+    this.#onReaddress.add(listener)
+    return () => this.#onReaddress.delete(listener)
   }
 
   /** The app with this id, or undefined. Only fails for unknown apps while the directory is down. */
@@ -192,6 +199,7 @@ export class Directory {
     void cell.db.close()
     cell.url = url
     cell.db = db
+    for (const listener of this.#onReaddress) listener(cell)
   }
 
   #open(

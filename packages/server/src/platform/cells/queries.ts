@@ -9,12 +9,12 @@ export const listCells = directoryQuery<Record<string, never>, CellRow>(
 )
 
 export type ListedCellRow = CellRow &
-  Pick<DirectoryRows['cells'], 'accepts_apps' | 'created_at'> & { apps: number }
+  Pick<DirectoryRows['cells'], 'accepts_apps' | 'synchronous' | 'created_at'> & { apps: number }
 
 /** All cells, each with the number of its apps. */
 export const listCellsWithApps = directoryQuery<Record<string, never>, ListedCellRow>(
   'directory.listCellsWithApps',
-  `select cell_id, region, url_sealed, accepts_apps, c.created_at,
+  `select cell_id, region, url_sealed, accepts_apps, synchronous, c.created_at,
      count(app_no) filter (where state in ('active', 'archived')) as apps
    from cells c left join apps using (cell_id)
    group by cell_id order by cell_id`,
@@ -25,6 +25,15 @@ export const upsertCell = directoryQuery<{ cellId: string; region: string; urlSe
   `insert into cells (cell_id, region, url_sealed)
    values (:cellId, :region, :urlSealed)
    on conflict (cell_id) do update set url_sealed = excluded.url_sealed`,
+)
+
+/** Returns no row if there is no such cell. */
+export const declareSynchronous = directoryQuery<
+  { cellId: string; synchronous: boolean },
+  { cell_id: string }
+>(
+  'directory.declareSynchronous',
+  'update cells set synchronous = :synchronous where cell_id = :cellId returning cell_id',
 )
 
 export type PlacementRow = Pick<DirectoryRows['apps'], 'app_no' | 'app_id' | 'cell_id'> &

@@ -14,7 +14,10 @@ export interface Revocation {
 /** The id of the revocation of an archived app. */
 export const ARCHIVED = 'archived'
 
-/** Sent to listeners instead if the log couldn't be read for so long that rows may have been missed. */
+/**
+ * Sent to listeners instead if the log couldn't be read for so long that rows may have been missed, or if a cell's
+ * database was restored or replaced.
+ */
 export const EVERYTHING = 'everything'
 
 type Listener = (revoked: Revocation | typeof EVERYTHING) => void
@@ -40,11 +43,17 @@ export const removeArchived = query<{ appNo: number }>(
 /** Reads half a minute, because no transaction of ours stays open for longer. Reading a row twice does no harm. */
 const listRevocations = query<
   Record<string, never>,
-  { app_no: number | null; kind: Revocation['kind'] | null; id: string | null; read_at: Date }
+  {
+    app_no: number | null
+    kind: Revocation['kind'] | null
+    id: string | null
+    read_at: Date
+    break_no: number
+  }
 >(
   'revocations.list',
-  `select app_no, kind, id, read_at
-   from (select clock_timestamp() as read_at) now
+  `select app_no, kind, id, read_at, break_no
+   from (select clock_timestamp() as read_at, break_no from log_origin) now
    left join revocations on at > read_at - interval '30 seconds'`,
 )
 
@@ -69,14 +78,19 @@ export class Revocations {
   readonly #listeners: Listener[] = []
   /** When each cell's log was last read, by the monotonic clock. */
   readonly #readAt = new Map<string, number>()
-  /** The same by the cell's clock. */
-  readonly #readAtByCell = new Map<string, number>()
+  /** The same by the cell's clock, and the last break in its event log. */
+  readonly #lastRead = new Map<string, { readAt: number; breakNo: number }>()
   readonly #reading = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(directory: Directory, log: Logger) {
     this.#directory = directory
     this.#log = log
+    directory.onReaddress((cell) => {
+      this.#readAt.delete(cell.id)
+      this.#lastRead.delete(cell.id)
+      this.#notify(EVERYTHING)
+    })
   }
 
   start(): void {
@@ -121,15 +135,21 @@ export class Revocations {
     if (this.#reading.has(cell.id)) return
     this.#reading.add(cell.id)
     const startedAt = performance.now()
+    const { db } = cell
     try {
-      const rows = await listRevocations.many(cell.db, {})
+      const rows = await listRevocations.many(db, {})
+      // The cell has a new address meanwhile.
+      if (cell.db !== db) return
       const readAt = rows[0]?.read_at.getTime() ?? 0
-      const last = this.#readAtByCell.get(cell.id)
-      if (last !== undefined && readAt - last > MISSED_MS) this.#notify(EVERYTHING)
+      const breakNo = rows[0]?.break_no ?? 0
+      const last = this.#lastRead.get(cell.id)
+      if (last && (readAt - last.readAt > MISSED_MS || breakNo !== last.breakNo)) {
+        this.#notify(EVERYTHING)
+      }
       for (const { app_no: appNo, kind, id } of rows) {
         if (appNo !== null && kind !== null && id !== null) this.#notify({ appNo, kind, id })
       }
-      this.#readAtByCell.set(cell.id, readAt)
+      this.#lastRead.set(cell.id, { readAt, breakNo })
       this.#readAt.set(cell.id, startedAt)
     } catch (error) {
       this.#log.warn({ err: error, cell: cell.id }, "couldn't read the revocation log")

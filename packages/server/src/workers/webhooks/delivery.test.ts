@@ -399,8 +399,10 @@ suite('deliveries', () => {
     const [written] = await sql<{ restarted: boolean }>(
       hook,
       `select r.restarted from webhooks w
+       join webhook_progress g on g.app_no = w.app_no and g.webhook_no = w.no
        join leases l on l.job = 'webhooks/' || w.shard,
-       record_deliveries(l.job, l.worker_id, l.epoch, $app, w.no, 0, '${JSON.stringify(batch)}') r
+       record_deliveries(
+         l.job, l.worker_id, l.epoch, $app, w.no, g.position, g.position, '${JSON.stringify(batch)}') r
        where w.app_no = $app`,
     )
     assert.equal(written?.restarted, true)

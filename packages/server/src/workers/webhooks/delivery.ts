@@ -7,6 +7,7 @@ import {
   type ActiveWebhook,
   disableWebhook,
   findActiveWebhook,
+  type LogRow,
   listNewEvents,
   lockLease,
   type OutgoingEvent,
@@ -144,21 +145,21 @@ export class Delivery {
     if (!cursor.hasUnread || cursor.unfinished >= MAX_UNFINISHED) return
     const { app_no: appNo, no } = this.#sender.webhook
     const after = cursor.readTo
-    const upto = after + POSITIONS_PER_READ
     const lastBefore = cursor.last
-    const params = { appNo, no, after, upto, limit }
+    const params = { appNo, no, after, positions: POSITIONS_PER_READ, limit }
     const rows = await listNewEvents.many(this.#context.cell.db, params)
     const [first] = rows
     // The webhook was disabled or deleted.
     if (!first) return
+    // The database was restored: start over with the state in it.
+    if (first.lost) return this.drop()
     // `logGrew` may have reported a later position meanwhile, which these rows don't cover.
     const { last } = first
     if (cursor.last === lastBefore) cursor.last = last
     await this.#refresh(first.updated_at)
-    if (!first.whole) return this.#skipExpired(last)
+    if (!first.whole) return this.#skipExpired(first)
     const events = rows.flatMap((row) => (row.position === null ? [] : [row]))
-    cursor.readTo =
-      events.length === limit ? (events.at(-1)?.position ?? after) : Math.min(upto, last)
+    cursor.readTo = events.length === limit ? (events.at(-1)?.position ?? after) : first.read_to
     for (const event of events) this.#begin(event, event.parked)
     if (cursor.hasUnread) this.#woken = true
   }
@@ -172,11 +173,11 @@ export class Delivery {
   }
 
   /** The log no longer holds the next events: records them as one dead letter. */
-  async #skipExpired(last: number): Promise<void> {
+  async #skipExpired({ base, break_at, last }: LogRow): Promise<void> {
     const { app_no: appNo } = this.#sender.webhook
     const oldest = await findOldestEvent.maybeOne(this.#context.cell.db, { appNo })
-    const position = this.#cursor.readTo + 1
-    const upto = (oldest?.position ?? last + 1) - 1
+    const position = base + 1
+    const upto = Math.min((oldest?.position ?? last + 1) - 1, break_at ?? last)
     this.#sender.batch.dead.push({ position, upto, type: null, reason: 'expired' })
     this.#cursor.readTo = upto
     this.#woken = true
@@ -259,10 +260,11 @@ export class Delivery {
     const { cell, lease } = this.#context
     const { app_no: appNo, no } = sender.webhook
     if (!batch.empty || position > this.#cursor.stored) {
-      const params = { ...lease, appNo, no, position, batch: batch.toJson(sender.breaker) }
+      const { stored } = this.#cursor
+      const params = { ...lease, appNo, no, stored, position, batch: batch.toJson(sender.breaker) }
       const { hopeless, restarted } = await recordDeliveries.one(cell.db, params)
       if (hopeless) await this.#disable()
-      // The webhook was changed while it was probed: start over with the state in the database.
+      // The webhook was changed while it was probed, or restored: start over with the state in the database.
       if (restarted) return this.drop()
     }
     this.#cursor.stored = position

@@ -89,7 +89,15 @@ export interface OutgoingEvent {
 
 export type LogRow = {
   last: number
-  /** Whether the log still holds the event right after `after`. */
+  /** The next event has the position after this one. */
+  base: number
+  /** The log was read up to this position. */
+  read_to: number
+  /** The position at which the next break begins. */
+  break_at: number | null
+  /** Whether the log lost `after` in a break. */
+  lost: boolean
+  /** Whether the log still holds the event right after `base`. */
   whole: boolean
   parked: boolean
   /** When the webhook last changed. */
@@ -101,18 +109,21 @@ export type LogRow = {
  * webhook in the same statement, so that a change of the webhook applies to all events after it.
  */
 export const listNewEvents = query<
-  { appNo: number; no: number; after: number; upto: number; limit: number },
+  { appNo: number; no: number; after: number; positions: number; limit: number },
   LogRow
 >(
   'webhooks.listNewEvents',
-  `select p.position as last,
-     p.position <= :after or exists (
-       select from event_positions where app_no = :appNo and position = :after::bigint + 1
+  `select p.position as last, a.base, least(a.base + :positions, a.upto, p.position) as read_to,
+     a.upto as break_at, a.lost_after is not null as lost,
+     p.position <= a.base or exists (
+       select from event_positions where app_no = :appNo and position = a.base + 1
      ) as whole,
      e.position, e.type, e.key, e.payload::text as payload, k.key is not null as parked, w.updated_at
    from webhooks w
    join positions p on p.app_no = w.app_no
-   left join lateral logged_events(:appNo, :after, :limit::int, :upto, w.types, w.since) e on true
+   cross join log_after(:appNo, :after) a
+   left join lateral logged_events(
+     :appNo, a.base, :limit::int, least(a.base + :positions, a.upto), w.types, w.since) e on true
    left join webhook_parked k on k.app_no = :appNo and k.webhook_no = :no and k.key = e.key
    where w.app_no = :appNo and w.no = :no and w.enabled and not w.removed
    order by e.position`,
@@ -152,6 +163,8 @@ export const recordDeliveries = query<
     epoch: number
     appNo: number
     no: number
+    /** The position that the database should have. */
+    stored: number
     position: number
     batch: string
   },
@@ -159,7 +172,7 @@ export const recordDeliveries = query<
 >(
   'webhooks.record',
   `select hopeless, restarted from record_deliveries(
-     :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :position, :batch::json)`,
+     :job, :workerId::uuid, :epoch::bigint, :appNo, :no, :stored, :position, :batch::json)`,
 )
 
 export const lockLease = query<{ job: string; workerId: string; epoch: number }>(
