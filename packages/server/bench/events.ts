@@ -81,17 +81,21 @@ async function toWebhooks(
   receiver: ChildProcess,
   port: number,
 ): Promise<number> {
+  const sealed = Array.from({ length: WEBHOOKS }, (_, n) =>
+    secrets.seal(['webhooks.secret', app.no, `h${n + 1}`], 'whsec_c2VjcmV0'),
+  )
   await run(
     app,
     `with made as (
        insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
          triggers, types, since, secret_sealed)
-       select $1, 'h' || n, 'h', $2, false, true, true, '{message_sent}', '{message.sent}', '{0}', $3
+       select $1, 'h' || n, 'h', $2, false, true, true, '{message_sent}', '{message.sent}', '{0}',
+         ($3::bytea[])[n]
        from generate_series(1, ${WEBHOOKS}) n
        returning app_no, no
      )
      insert into webhook_progress (app_no, webhook_no, position) select app_no, no, 0 from made`,
-    [app.no, `http://127.0.0.1:${port}/`, secrets.seal('whsec_c2VjcmV0')],
+    [app.no, `http://127.0.0.1:${port}/`, sealed],
   )
   const started = performance.now()
   await run(app, `insert into event_bodies (app_no, type, key, payload) ${ROWS(TOLD)}`, [app.no])

@@ -23,7 +23,11 @@ export async function openInstallation(env: EnginesEnv): Promise<Deps> {
   }
   await maintainLogs(cellUrl, 14)
   const deps = openDeps(config)
-  const cell = { cellId: 'us-1', region: 'us' as const, urlSealed: deps.secrets.seal(cellUrl) }
+  const cell = {
+    cellId: 'us-1',
+    region: 'us' as const,
+    urlSealed: deps.secrets.seal(['cells.url', 'us-1'], cellUrl),
+  }
   await upsertCell.run(deps.directory.db, cell)
   await deps.directory.start()
   deps.revocations.start()

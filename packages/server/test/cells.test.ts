@@ -110,7 +110,7 @@ suite('a row in the table of cells', () => {
     const app = await server.newApp('us')
     const url = await newCellDatabase()
     await queryAt(url, 'insert into apps (app_no, app_id) values ($1, $2)', [app.no, app.id])
-    const sealed = openSecrets(server.env.LOQUAT_SECRET ?? '').seal(url)
+    const sealed = openSecrets(server.env.LOQUAT_SECRET ?? '').seal(['cells.url', 'us-1'], url)
     const readdress = `update cells set url_sealed = $1 where cell_id = 'us-1'`
     await queryAt(directoryOf(server), readdress, [sealed])
     await server.deps.directory.refresh()

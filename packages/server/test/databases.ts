@@ -31,7 +31,7 @@ export async function dropDatabase(url: string) {
 }
 
 export async function insertCell(directoryUrl: string, cellId: string, url: string) {
-  const sealed = openSecrets(process.env.LOQUAT_SECRET ?? '').seal(url)
+  const sealed = openSecrets(process.env.LOQUAT_SECRET ?? '').seal(['cells.url', cellId], url)
   await queryAt(
     directoryUrl,
     'insert into cells (cell_id, region, url_sealed) values ($1, $2, $3)',

@@ -52,10 +52,16 @@ async function makeWebhooks() {
     db,
     `insert into webhooks (app_no, id, name, url, use_basic_auth, enabled, retry_on_failure,
        triggers, types, since, secret_sealed)
-     select n, 'a', 'a', $1 || '/' || n, false, true, true, '{message_sent}', '{message.sent}', '{0}', $2
+     select n, 'a', 'a', $1 || '/' || n, false, true, true, '{message_sent}', '{message.sent}', '{0}',
+       ($2::bytea[])[n]
      from generate_series(1, ${WEBHOOKS}) n
      on conflict do nothing`,
-    [receiver.url, server.deps.secrets.seal('whsec_c2VjcmV0')],
+    [
+      receiver.url,
+      Array.from({ length: WEBHOOKS }, (_, n) =>
+        server.deps.secrets.seal(['webhooks.secret', n + 1, 'a'], 'whsec_c2VjcmV0'),
+      ),
+    ],
   )
   await rows(
     db,

@@ -60,8 +60,9 @@ export const cellsAdd: Command = {
       })
       await migrate(url, 'cell')
       await maintainLogs(url, config.service.eventRetentionDays)
-      const cell = { cellId, region, urlSealed: secrets.seal(given) }
-      const moved = known && !sameDatabase(url, secrets.open(known.url_sealed))
+      const cell = { cellId, region, urlSealed: secrets.seal(['cells.url', cellId], given) }
+      const moved =
+        known && !sameDatabase(url, secrets.open(['cells.url', cellId], known.url_sealed))
       if (!moved) return upsertCell.run(directory.db, cell)
       await withConnection(url, 'The new cell', hint, async (database) => {
         // Before any process writes there.

@@ -16,7 +16,7 @@ export const cellsList: Command = {
         ...{
           id: row.cell_id,
           region: row.region,
-          address: addressOf(secrets.open(row.url_sealed)),
+          address: addressOf(secrets.open(['cells.url', row.cell_id], row.url_sealed)),
         },
         ...{ apps: row.apps, acceptsApps: row.accepts_apps },
         ...{ synchronous: row.synchronous, createdAt: row.created_at },

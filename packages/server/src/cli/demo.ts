@@ -1,4 +1,5 @@
 /** The app that `loquat dev` creates, and the operator who owns it. */
+import { toApiKey } from '../areas/apikeys/actions.ts'
 import { listApiKeys } from '../areas/apikeys/queries.ts'
 import { baseUrl, provisionApp } from '../areas/apps/actions.ts'
 import { findAppByName } from '../areas/apps/queries.ts'
@@ -40,7 +41,7 @@ export async function demoApp(
   return {
     appId: app.id,
     baseUrl: baseUrl(config.service.publicUrl, app.id, app.region),
-    apiKey: key ? secrets.open(key.key_sealed) : '(all fullAccess keys were deleted)',
+    apiKey: key ? toApiKey(secrets, key).apiKey : '(all fullAccess keys were deleted)',
   }
 }
 

@@ -142,7 +142,7 @@ async function prepareDatabases(config: Config) {
       const cellId = `${region}-1`
       const url = cellUrl(directoryUrl, cellId)
       await ensureDatabase(url)
-      const urlSealed = secrets.seal(url)
+      const urlSealed = secrets.seal(['cells.url', cellId], url)
       await upsertCell.run(directory.db, { cellId, region, urlSealed })
     }
   } finally {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import type { Tx } from '../platform/db/db.ts'
 import { fail } from '../platform/http/fail.ts'
-import type { Secrets } from '../platform/secrets/secrets.ts'
+import type { Place, Secrets } from '../platform/secrets/secrets.ts'
 import {
   claimOperatorIdempotency,
   completeOperatorIdempotency,
@@ -25,7 +25,7 @@ export function operatorWrite<T>(
     await removeOldOperatorIdempotency.run(tx, retry)
     if (await claimOperatorIdempotency.maybeOne(tx, retry)) {
       const answer = await work(tx)
-      const answerSealed = secrets.seal(JSON.stringify(answer))
+      const answerSealed = secrets.seal(placeOf(retry), JSON.stringify(answer))
       await completeOperatorIdempotency.run(tx, { ...retry, answerSealed })
       return answer
     }
@@ -63,11 +63,17 @@ function retryOf(
 
 type Stored = { request_hash: Buffer; answer_sealed: Buffer | null }
 
-function answerOf(secrets: Secrets, { requestHash }: Retry, stored: Stored): unknown {
-  if (!stored.request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
+const placeOf = ({ operatorNo, key }: Retry): Place => [
+  'operator idempotency.answer',
+  operatorNo,
+  key,
+]
+
+function answerOf(secrets: Secrets, retry: Retry, stored: Stored): unknown {
+  if (!stored.request_hash.equals(retry.requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
   if (!stored.answer_sealed)
     throw new Error('an idempotency record was committed without its answer')
-  return JSON.parse(secrets.open(stored.answer_sealed))
+  return JSON.parse(secrets.open(placeOf(retry), stored.answer_sealed))
 }
 
 /** The stored answer to a request with this Idempotency-Key, if there is one. */
@@ -92,6 +98,6 @@ export async function storeAnswer(
   const retry = retryOf(secrets, request, operatorNo)
   if (!retry) return
   await claimOperatorIdempotency.one(tx, retry)
-  const answerSealed = secrets.seal(JSON.stringify(answer))
+  const answerSealed = secrets.seal(placeOf(retry), JSON.stringify(answer))
   await completeOperatorIdempotency.run(tx, { ...retry, answerSealed })
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { Tx } from '../platform/db/db.ts'
 import type { Executor } from '../platform/db/query.ts'
 import { fail } from '../platform/http/fail.ts'
-import type { Secrets } from '../platform/secrets/secrets.ts'
+import type { Place, Secrets } from '../platform/secrets/secrets.ts'
 import { claimIdempotency, completeIdempotency, getIdempotency } from './queries.ts'
 
 /**
@@ -46,11 +46,12 @@ async function once<T>(
   if (!retry) return work(tx)
   const { key, requestHash } = retry
   const row = { appNo: app.no, credential, uid, key }
+  const place: Place = ['idempotency.answer', app.no, uid, key]
   if (await claimIdempotency.maybeOne(tx, { ...row, requestHash })) {
     const answer = await work(tx)
     await completeIdempotency.run(tx, {
       ...row,
-      answerSealed: secrets.seal(JSON.stringify(answer)),
+      answerSealed: secrets.seal(place, JSON.stringify(answer)),
     })
     return answer
   }
@@ -58,5 +59,5 @@ async function once<T>(
   if (!stored.request_hash.equals(requestHash)) throw fail('ERR_IDEMPOTENCY_KEY_REUSED')
   if (!stored.answer_sealed)
     throw new Error('an idempotency record was committed without its answer')
-  return JSON.parse(secrets.open(stored.answer_sealed)) as T
+  return JSON.parse(secrets.open(place, stored.answer_sealed)) as T
 }

@@ -25,7 +25,7 @@ const KEYS_PER_APP = 25
 /** The record in answers. */
 export function toApiKey(secrets: Secrets, row: ApiKeyRow): ApiKey {
   return {
-    apiKey: secrets.open(row.key_sealed),
+    apiKey: secrets.open(['api_keys.key', row.app_no], row.key_sealed),
     name: row.name,
     scope: row.scope,
     createdAt: Math.floor(row.created_at.getTime() / 1000),
@@ -39,7 +39,8 @@ export async function addApiKey(
   key: { appNo: number; name: string; scope: KeyScope },
 ): Promise<ApiKey> {
   const apiKey = randomBytes(20).toString('hex')
-  const stored = { keyHash: secrets.hash(apiKey), keySealed: secrets.seal(apiKey) }
+  const keySealed = secrets.seal(['api_keys.key', key.appNo], apiKey)
+  const stored = { keyHash: secrets.hash(apiKey), keySealed }
   return toApiKey(secrets, await insertApiKey.one(tx, { ...key, ...stored }))
 }
 

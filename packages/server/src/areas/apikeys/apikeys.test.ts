@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
+import { rows } from '../../../test/log-writers.ts'
+import { newOperator } from '../../../test/operators.ts'
 import { refuseOwnKey } from './policy.ts'
 
 const server = useServer()
@@ -283,4 +285,23 @@ suite('which API keys a key may change', () => {
       assert.equal(refuseOwnKey({ credential: own }, key)?.code, code)
     })
   }
+})
+
+suite('an API key in the database', () => {
+  test("can't be replaced by another secret to have it shown", async () => {
+    const app = await server.newApp()
+    const operator = await newOperator(server)
+    await operator.client.totp.start({ password: operator.password })
+    const { db } = server.deps.directory
+    const [operatorRow] = await rows<{ totp_pending_sealed: Buffer }>(
+      db,
+      `select totp_pending_sealed from operators where operator_no = ${operator.no}`,
+    )
+    const totp = operatorRow?.totp_pending_sealed
+    assert.ok(totp)
+    await rows(app.cell.db, `update api_keys set key_sealed = $1 where app_no = ${app.no}`, [totp])
+    const { status, body } = await app.call('GET', '/v3/apikeys')
+    assert.equal(status, 500)
+    assert.deepEqual(Object.keys(body), ['error'])
+  })
 })

@@ -97,7 +97,8 @@ async function isSecondFactor(
     const codeHash = secrets.hash(recoveryCode.trim().toLowerCase())
     return (await useRecoveryCode.maybeOne(directory.db, { operatorNo, codeHash })) !== undefined
   }
-  const step = totp_sealed ? totpStep(secrets.open(totp_sealed), code.trim()) : undefined
+  const secret = totp_sealed && secrets.open(['operators.totp', operatorNo], totp_sealed)
+  const step = secret ? totpStep(secret, code.trim()) : undefined
   if (step === undefined) return false
   return (await useTotpStep.maybeOne(directory.db, { operatorNo, step })) !== undefined
 }

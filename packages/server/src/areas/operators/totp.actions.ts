@@ -26,7 +26,7 @@ export async function startTotp(deps: Deps, request: FastifyRequest, password: s
   await checkPassword(deps, operator, password)
   return operatorWrite(deps, request, async (tx) => {
     const secret = newTotpSecret()
-    const sealed = deps.secrets.seal(secret)
+    const sealed = deps.secrets.seal(['operators.totp', operator.no], secret)
     const started = await startTotpSecret.maybeOne(tx, { operatorNo: operator.no, sealed })
     if (!started) throw fail('ERR_TOTP_ALREADY_ON')
     await recordAudit(tx, operator, { action: 'startTotp' })
@@ -39,8 +39,10 @@ export async function confirmTotp(deps: Deps, request: FastifyRequest, code: str
   await countAttempt(deps, email, address)
   const answer = await operatorWrite(deps, request, async (tx) => {
     const { totp_pending_sealed: sealed } = await getOperator.one(tx, { operatorNo })
-    const step = sealed ? totpStep(deps.secrets.open(sealed), code.trim()) : undefined
-    if (!sealed || step === undefined) throw fail('ERR_WRONG_CODE')
+    if (!sealed) throw fail('ERR_WRONG_CODE')
+    const secret = deps.secrets.open(['operators.totp', operatorNo], sealed)
+    const step = totpStep(secret, code.trim())
+    if (step === undefined) throw fail('ERR_WRONG_CODE')
     const confirmed = await confirmTotpSecret.maybeOne(tx, { operatorNo, sealed, step })
     if (!confirmed) throw fail('ERR_WRONG_CODE')
     await removeOtherSessions.run(tx, { operatorNo, sessionId })

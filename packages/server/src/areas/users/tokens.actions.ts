@@ -27,7 +27,7 @@ type TokenDeps = Pick<Deps, 'secrets'>
 export function toAuthToken({ secrets }: TokenDeps, row: TokenRow): AuthToken {
   return {
     uid: row.uid,
-    authToken: secrets.open(row.token_sealed),
+    authToken: secrets.open(['auth_tokens.token', row.app_no, row.uid], row.token_sealed),
     createdAt: Math.floor(row.created_at.getTime() / 1000),
     ...(row.platform !== null && { platform: row.platform }),
     ...(row.user_agent !== null && { userAgent: row.user_agent }),
@@ -51,7 +51,8 @@ export async function addAuthToken(
   const { secrets } = deps
   const token = `${uid}_${Math.floor(Date.now() / 1000)}${randomBytes(20).toString('hex')}`
   const auditId = operator?.auditId ?? null
-  const stored = { tokenHash: secrets.hash(token), tokenSealed: secrets.seal(token), auditId }
+  const tokenSealed = secrets.seal(['auth_tokens.token', appNo, uid], token)
+  const stored = { tokenHash: secrets.hash(token), tokenSealed, auditId }
   return toAuthToken(deps, await insertToken.one(tx, { appNo, uid, ...stored }))
 }
 

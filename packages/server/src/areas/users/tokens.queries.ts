@@ -1,12 +1,12 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
 import { query } from '../../platform/db/query.ts'
 
-export type TokenRow = Omit<CellRows['auth_tokens'], 'app_no' | 'app_info'> & {
+export type TokenRow = Omit<CellRows['auth_tokens'], 'app_info'> & {
   app_info: Record<string, unknown> | null
 }
 
 const COLUMNS =
-  'token_hash, token_sealed, uid, platform, user_agent, app_info, audit_id, created_at'
+  'app_no, token_hash, token_sealed, uid, platform, user_agent, app_info, audit_id, created_at'
 
 export const insertToken = query<
   { appNo: number; uid: string; tokenHash: Buffer; tokenSealed: Buffer; auditId: number | null },

@@ -7,6 +7,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { readUnset } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import type { Place } from '../../platform/secrets/secrets.ts'
 import {
   countWebhooks,
   insertWebhook,
@@ -63,10 +64,10 @@ export async function createWebhook(
       url,
       useBasicAuth,
       username,
-      passwordSealed: sealed(deps, password),
+      passwordSealed: sealed(deps, ['webhooks.password', appNo, id], password),
       enabled: given.enabled ?? true,
       retryOnFailure: given.retryOnFailure ?? true,
-      secretSealed: deps.secrets.seal(secret),
+      secretSealed: deps.secrets.seal(['webhooks.secret', appNo, id], secret),
     })
     if (!row) throw fail('ERR_WEBHOOK_ALREADY_EXISTS', { id })
     await announceWebhook(tx, appNo, 'webhook.created', row)
@@ -97,7 +98,7 @@ export async function updateWebhook(
       url,
       useBasicAuth,
       username,
-      passwordSealed: sealed(deps, password),
+      passwordSealed: sealed(deps, ['webhooks.password', actor.app.no, before.id], password),
       enabled,
       retryOnFailure: given.retryOnFailure ?? null,
       unset,
@@ -174,9 +175,9 @@ export function deleteWebhookTriggers(
 
 /** Both secrets sign for a day: time to give the receiver the new one. */
 export function rotateWebhookSecret(deps: Deps, actor: Actor, id: string): Promise<NewSecret> {
-  return change(deps, actor, id, async (tx, { no }) => {
+  return change(deps, actor, id, async (tx, { no, id: hookId }) => {
     const secret = newSecret()
-    const secretSealed = deps.secrets.seal(secret)
+    const secretSealed = deps.secrets.seal(['webhooks.secret', actor.app.no, hookId], secret)
     const row = await updateSecret.one(tx, { appNo: actor.app.no, no, secretSealed })
     const oldSecretUntil = Math.floor(row.old_secret_until.getTime() / 1000)
     return { row, answer: { secret, oldSecretUntil } }
@@ -216,8 +217,8 @@ function checkCredentials(used: boolean, username: boolean, password: boolean): 
   )
 }
 
-const sealed = ({ secrets }: Deps, text: string | null) =>
-  text === null ? null : secrets.seal(text)
+const sealed = ({ secrets }: Deps, place: Place, text: string | null) =>
+  text === null ? null : secrets.seal(place, text)
 
 type WebhookEvent = Extract<EventType, `webhook.${string}`>
 

@@ -126,8 +126,10 @@ suite('rotateWebhookSecret', () => {
     const text = JSON.stringify([stored, await app.events(), await app.client.webhooks.get('a')])
     for (const value of ['pass4711', secret, next]) assert.ok(!text.includes(value))
     const [row] = stored as { password_sealed: Buffer; secret_sealed: Buffer }[]
-    assert.equal(server.deps.secrets.open(row?.password_sealed ?? Buffer.of()), 'pass4711')
-    assert.equal(server.deps.secrets.open(row?.secret_sealed ?? Buffer.of()), next)
+    const open = (column: 'webhooks.password' | 'webhooks.secret', sealed: Buffer = Buffer.of()) =>
+      server.deps.secrets.open([column, app.no, 'a'], sealed)
+    assert.equal(open('webhooks.password', row?.password_sealed), 'pass4711')
+    assert.equal(open('webhooks.secret', row?.secret_sealed), next)
   })
 })
 

@@ -228,7 +228,7 @@ export function openCellUrl(
 
 function openUrl(secrets: Secrets, cellId: string, sealed: Buffer): string {
   try {
-    return secrets.open(sealed)
+    return secrets.open(['cells.url', cellId], sealed)
   } catch {
     throw new UserError(
       `The URL of cell ${cellId} was encrypted with another LOQUAT_SECRET. Use the same secret for every process.`,

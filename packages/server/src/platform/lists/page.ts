@@ -1,6 +1,6 @@
 import { badRequest } from '../http/fail.ts'
 import { type PageRequest, pagination } from '../http/schemas.ts'
-import type { Secrets } from '../secrets/secrets.ts'
+import type { Place, Secrets } from '../secrets/secrets.ts'
 import type { Count } from './count.ts'
 import type { PageKey } from './keyset.ts'
 import type { PageStarts } from './page-starts.ts'
@@ -171,15 +171,14 @@ async function startOf<R>(
 }
 
 const sealCursor = (secrets: Secrets, name: KeysetList<never>['name'], cursor: Cursor) =>
-  secrets.seal(JSON.stringify([name, cursor])).toString('base64url')
+  secrets.seal(['cursor', JSON.stringify(name)], JSON.stringify(cursor)).toString('base64url')
 
 /** Cursors are sealed: a cursor of another app or list is invalid. */
 function openCursor(secrets: Secrets, name: KeysetList<never>['name'], cursor: string): Cursor {
   try {
-    const [list, start] = JSON.parse(secrets.open(Buffer.from(cursor, 'base64url')))
-    if (JSON.stringify(list) === JSON.stringify(name)) return start
+    const place: Place = ['cursor', JSON.stringify(name)]
+    return JSON.parse(secrets.open(place, Buffer.from(cursor, 'base64url')))
   } catch {
-    // Reported below.
+    throw badRequest({ cursor: ['cursor does not belong to this list'] })
   }
-  throw badRequest({ cursor: ['cursor does not belong to this list'] })
 }

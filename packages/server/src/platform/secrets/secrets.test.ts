@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { openSecrets } from './secrets.ts'
+import { openSecrets, type Place } from './secrets.ts'
 
+const PLACE: Place = ['webhooks.secret', 7, 'h1']
 const newSecret = () => randomBytes(32).toString('base64')
 
 suite('secrets', () => {
@@ -11,44 +12,64 @@ suite('secrets', () => {
 
   test('a sealed value opens again, even in another process with the same secret', () => {
     for (const value of ['', 'a', 'key 日本語 🥭', 'x'.repeat(100_000)]) {
-      assert.equal(openSecrets(secret).open(secrets.seal(value)), value)
+      assert.equal(openSecrets(secret).open(PLACE, secrets.seal(PLACE, value)), value)
     }
   })
 
   test('sealing twice gives different bytes, and neither shows the value', () => {
-    const [first, second] = [secrets.seal('the same value'), secrets.seal('the same value')]
+    const [first, second] = [
+      secrets.seal(PLACE, 'the same value'),
+      secrets.seal(PLACE, 'the same value'),
+    ]
     assert.notDeepEqual(first, second)
     assert.ok(!first.includes('the same value'))
   })
 
   test('a change of any byte is detected', () => {
-    const sealed = secrets.seal('apiKey')
+    const sealed = secrets.seal(PLACE, 'apiKey')
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed)
       changed.writeUInt8((changed[at] ?? 0) ^ 1, at)
-      assert.throws(() => secrets.open(changed), `byte ${at}`)
+      assert.throws(() => secrets.open(PLACE, changed), `byte ${at}`)
+    }
+  })
+
+  test('a value opens only in its place', () => {
+    const places: Place[] = [
+      PLACE,
+      ['webhooks.password', 7, 'h1'],
+      ['webhooks.secret', 8, 'h1'],
+      ['webhooks.secret', 7, 'h2'],
+      ['api_keys.key', 7],
+      ['operators.totp', 7],
+    ]
+    for (const [one, sealed] of places.map((place) => [place, secrets.seal(place, 'x')] as const)) {
+      for (const other of places) {
+        if (one === other) assert.equal(secrets.open(other, sealed), 'x')
+        else assert.throws(() => secrets.open(other, sealed), `${one} at ${other}`)
+      }
     }
   })
 
   test('missing and extra bytes are detected', () => {
-    const sealed = secrets.seal('apiKey')
+    const sealed = secrets.seal(PLACE, 'apiKey')
     for (let length = 0; length < sealed.length; length++) {
-      assert.throws(() => secrets.open(sealed.subarray(0, length)), `${length} bytes`)
+      assert.throws(() => secrets.open(PLACE, sealed.subarray(0, length)), `${length} bytes`)
     }
-    assert.throws(() => secrets.open(Buffer.concat([sealed, Buffer.of(0)])))
+    assert.throws(() => secrets.open(PLACE, Buffer.concat([sealed, Buffer.of(0)])))
   })
 
   test('another secret opens nothing and gives other hashes', () => {
     const other = openSecrets(newSecret())
-    assert.throws(() => other.open(secrets.seal('apiKey')))
+    assert.throws(() => other.open(PLACE, secrets.seal(PLACE, 'apiKey')))
     assert.notDeepEqual(other.hash('apiKey'), secrets.hash('apiKey'))
   })
 
   test('an accepted secret opens what it sealed, and the hashes stay', () => {
     const next = newSecret()
     const replaced = openSecrets(next, { accepted: [secret], hashing: secret })
-    assert.equal(replaced.open(secrets.seal('apiKey')), 'apiKey')
-    assert.throws(() => secrets.open(replaced.seal('apiKey')))
+    assert.equal(replaced.open(PLACE, secrets.seal(PLACE, 'apiKey')), 'apiKey')
+    assert.throws(() => secrets.open(PLACE, replaced.seal(PLACE, 'apiKey')))
     assert.deepEqual(replaced.hash('apiKey'), secrets.hash('apiKey'))
   })
 

@@ -11,13 +11,28 @@ import {
 export interface Secrets {
   /** A keyed hash, to look up a value. */
   hash(value: string): Buffer
-  /** Encrypts a value. Each call returns different bytes. */
-  seal(value: string): Buffer
-  /** Decrypts a sealed value. Throws if it was changed or sealed with another secret. */
-  open(sealed: Buffer): string
+  /** Encrypts a value for one place. Each call returns different bytes. */
+  seal(place: Place, value: string): Buffer
+  /** Decrypts a sealed value. Throws if it was changed, or sealed for another place or with another secret. */
+  open(place: Place, sealed: Buffer): string
   /** The keys for a purpose: the first to sign with, all of them to check with. */
   keys(purpose: 'bus'): [PurposeKey, ...PurposeKey[]]
 }
+
+/**
+ * Where a sealed value is stored: table and column, then the row. Each column has a key of its own, and the row is
+ * authenticated with the value, so a value that was copied to another place doesn't open. The row is named by what
+ * stays when its app moves to another cell and when secrets are replaced, so not by keyed hashes.
+ */
+export type Place =
+  | ['api_keys.key', appNo: number]
+  | ['auth_tokens.token', appNo: number, uid: string]
+  | ['cells.url', cellId: string]
+  | ['cursor', list: string]
+  | ['idempotency.answer', appNo: number, uid: string, key: string]
+  | ['operator idempotency.answer', operatorNo: number, key: string]
+  | ['operators.totp', operatorNo: number]
+  | ['webhooks.password' | 'webhooks.secret', appNo: number, id: string]
 
 /** A key that was derived from a secret for one purpose. */
 export interface PurposeKey {
@@ -54,33 +69,43 @@ export function openSecrets(
   { accepted = [], hashing = secret }: OtherSecrets = {},
 ): Secrets {
   const hashKey = derive(hashing, 'hash')
-  const sealKey = deriveKey(secret, 'seal')
-  const sealKeys = new Map(
-    [secret, ...accepted].map((each) => deriveKey(each, 'seal')).map(({ id, key }) => [id, key]),
-  )
+  const derived = new Map<string, [PurposeKey, ...PurposeKey[]]>()
+
+  const keysFor = (purpose: string): [PurposeKey, ...PurposeKey[]] => [
+    deriveKey(secret, purpose),
+    ...accepted.map((other) => deriveKey(other, purpose)),
+  ]
+
+  /** Derived once for each column. */
+  function sealKeys([column]: Place): [PurposeKey, ...PurposeKey[]] {
+    const keys = derived.get(column) ?? keysFor(`seal ${column}`)
+    derived.set(column, keys)
+    return keys
+  }
 
   return {
-    keys: (purpose) => [
-      deriveKey(secret, purpose),
-      ...accepted.map((other) => deriveKey(other, purpose)),
-    ],
+    keys: keysFor,
     hash: (value) => createHmac('sha256', hashKey).update(value).digest(),
-    seal(value) {
+    seal(place, value) {
+      const [{ id, key }] = sealKeys(place)
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', sealKey.key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      cipher.setAAD(Buffer.from(JSON.stringify(place)))
       const body = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
       const head = Buffer.alloc(1 + ID_BYTES)
       head[0] = VERSION
-      head.writeUInt32BE(sealKey.id, 1)
+      head.writeUInt32BE(id, 1)
       return Buffer.concat([head, nonce, body, cipher.getAuthTag()])
     },
-    open(sealed) {
+    open(place, sealed) {
       if (sealed[0] !== VERSION) throw new Error('unknown format of a sealed value')
-      const key = sealKeys.get(sealed.readUInt32BE(1))
+      const id = sealed.readUInt32BE(1)
+      const key = sealKeys(place).find((each) => each.id === id)?.key
       if (!key) throw new Error('sealed with an unknown secret')
       const nonce = sealed.subarray(1 + ID_BYTES, 1 + ID_BYTES + NONCE_BYTES)
       const body = sealed.subarray(1 + ID_BYTES + NONCE_BYTES, -TAG_BYTES)
       const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+      decipher.setAAD(Buffer.from(JSON.stringify(place)))
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
     },

@@ -31,14 +31,16 @@ export function requestFor(
 ): WebhookRequest {
   const type = event.type as EventType
   const { trigger }: Definition = events[type]
-  const { app_id: appId, id: hookId, use_basic_auth, username, password_sealed } = webhook
+  const { app_no: appNo, app_id: appId, id: hookId, use_basic_auth, username } = webhook
   const rest = JSON.stringify({ appId, region, webhook: hookId }).slice(1)
   const body = `{"trigger":${JSON.stringify(trigger)},"data":${dataOf(type, event.payload)},${rest}`
   const id = idOf(webhook, event)
   const timestamp = Math.floor(Date.now() / 1000)
   const sealed = [webhook.secret_sealed, webhook.old_secret_sealed].filter((one) => one !== null)
-  const keys = sealed.map((one) => secrets.open(one))
-  const password = use_basic_auth && password_sealed ? secrets.open(password_sealed) : undefined
+  const keys = sealed.map((one) => secrets.open(['webhooks.secret', appNo, hookId], one))
+  const passwordSealed = use_basic_auth ? webhook.password_sealed : null
+  const password =
+    passwordSealed && secrets.open(['webhooks.password', appNo, hookId], passwordSealed)
   const credentials = Buffer.from(`${username}:${password}`).toString('base64')
   return {
     body,
