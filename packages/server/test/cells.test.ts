@@ -7,7 +7,7 @@ import { announce } from '../src/platform/events/announce.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
 import { type Service, serve } from '../src/serve.ts'
 import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
-import { newApp, type TestServer, useServer } from './kit.ts'
+import { newApp, refused, type TestServer, useServer } from './kit.ts'
 import { newOperator } from './operators.ts'
 import { makeDatabase, type PrivateEngine, startPrivate } from './private-engines.ts'
 
@@ -108,12 +108,15 @@ suite('a row in the table of cells', () => {
 
   test('moves a cell to another address, even for known apps', async () => {
     const app = await server.newApp('us')
+    // The key is known now, but not to the new database.
+    assert.equal((await app.call('GET', '/v3/users')).status, 200)
     const url = await newCellDatabase()
     await queryAt(url, 'insert into apps (app_no, app_id) values ($1, $2)', [app.no, app.id])
     const sealed = openSecrets(server.env.LOQUAT_SECRET ?? '').seal(['cells.url', 'us-1'], url)
     const readdress = `update cells set url_sealed = $1 where cell_id = 'us-1'`
     await queryAt(directoryOf(server), readdress, [sealed])
     await server.deps.directory.refresh()
+    await refused(app.call('GET', '/v3/users'), 'AUTH_ERR_APIKEY_NOT_FOUND')
     const known = await server.deps.directory.find(app.id)
     assert.ok(known)
     assert.equal(known.cell?.url, url)

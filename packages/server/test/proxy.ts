@@ -1,7 +1,7 @@
 /** An address whose server can be replaced, as a failover does. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export interface Proxy {
+export interface ServerProxy {
   /** The URL of a database behind the proxy, given the URL of the same database behind the target. */
   url(target: string): string
   /** Ends all connections. New ones go to this server, or nowhere. */
@@ -9,7 +9,7 @@ export interface Proxy {
   close(): void
 }
 
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<ServerProxy> {
   let current: URL | undefined = new URL(target)
   const open = new Set<Socket>()
   const server = createServer((client) => {
