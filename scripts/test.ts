@@ -1,6 +1,7 @@
 /**
  * npm test: every test, on private engines. `npm test -- FILE…` runs only some files or folders,
- * `npm run test:long` the long forms. `--times` runs one file at a time and prints what each costs.
+ * `npm run test:long` the long forms. `--times` runs one file at a time and prints what each costs, `--statements`
+ * prints the statements that PostgreSQL spent most time on.
  * Random inputs follow from the commit, so that a commit passes or fails every time; those of the long form
  * are new in each run. LOQUAT_TEST_SEED=N repeats the run that printed N.
  */
@@ -19,6 +20,7 @@ import type { EnginesEnv } from '../packages/server/src/engines/engines.ts'
 import type { Cost } from '../packages/server/test/costs.ts'
 import { databaseUrl, makeTemplates, withEngines } from '../packages/server/test/engines.ts'
 import type { Group } from '../packages/server/test/group.ts'
+import { printStatements, trackStatements } from '../packages/server/test/statement-times.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,6 +28,7 @@ const { values, positionals } = parseArgs({
     long: { type: 'boolean', default: false },
     only: { type: 'string' },
     times: { type: 'boolean', default: false },
+    statements: { type: 'boolean', default: false },
   },
 })
 
@@ -84,6 +87,7 @@ const files =
         .sort((one, other) => rank(one) - rank(other))
 
 process.exitCode = await withEngines({ durable: false }, async (engines, dir) => {
+  if (values.statements) await trackStatements(engines, dir)
   await makeTemplates(engines)
   const [seen, costs] = [join(dir, 'seen'), join(dir, 'costs')]
   for (const path of [seen, costs]) writeFileSync(path, '')
@@ -102,6 +106,7 @@ process.exitCode = await withEngines({ durable: false }, async (engines, dir) =>
   // Coverage means nothing unless all tests ran and passed.
   if (whole && passed.every(Boolean)) passed.push(await passes([COVERAGE], 1))
   await printCosts(engines, costs)
+  if (values.statements) await printStatements(engines)
   return passed.every(Boolean) ? 0 : 1
 })
 

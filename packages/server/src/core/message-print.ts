@@ -2,7 +2,7 @@
  * Records of messages as JSON text, the same as those of message-record.ts. PostgreSQL prints contents, users and
  * groups, and this joins them. Only contents that mention users or tell of an action are parsed.
  */
-import { conversationIdOf } from './ids.ts'
+import { conversationIdOf, secondOf } from './ids.ts'
 import {
   changedBy,
   type Entity,
@@ -22,6 +22,8 @@ type Json = Record<string, unknown>
 export interface PrintableRow extends MessageRow {
   /** The content as PostgreSQL prints it. */
   text: string
+  /** Whether nobody changed it, replied or reacted to it, or saved it, and it has no tags and refers to no message. */
+  plain: boolean
   reactions: { reaction: string; count: number; reactedByMe?: true }[] | undefined
   saved_at: Date | null
 }
@@ -38,8 +40,10 @@ export class MessagePrinter {
   readonly #entities: Map<string, string>
   readonly #messages: Map<number, PrintableRow>
   readonly #show: Pick<Show, 'hideQuoted' | 'hideTags'>
-  /** `"entities":{…}` by sender: it is the same for all plain messages of a sender. */
+  /** `"entities":{…}` by sender: it is the same for all plain contents of a sender. */
   readonly #bySender = new Map<string, string>()
+  /** The fields that plain messages of one sender, category and type have in common. */
+  readonly #common = new Map<string, string>()
 
   /** Users and groups by `kind:id`, and messages that others refer to by id. */
   constructor(
@@ -58,10 +62,25 @@ export class MessagePrinter {
 
   /** Without the messages that it refers to, without receipts, and without the closing brace. */
   #printBare(row: PrintableRow): string {
+    if (row.plain && row.data === NOTHING) return this.#printPlain(row)
     const base = toBase(row)
     if (this.#show.hideTags) delete base.tags
     const saved = row.saved_at ? `,"savedAt":${seconds(row.saved_at)}` : ''
     return `${opened(JSON.stringify(base))},"data":${this.#printContent(row)}${saved}`
+  }
+
+  /** Most messages differ only in their id, time and content: their other fields are printed once. */
+  #printPlain(row: PrintableRow): string {
+    const key = `${row.sender} ${row.category} ${row.type}`
+    let common = this.#common.get(key)
+    if (common === undefined) {
+      const { id: _id, muid: _muid, sentAt: _sentAt, updatedAt: _updatedAt, ...rest } = toBase(row)
+      common = opened(JSON.stringify(rest))
+      this.#common.set(key, common)
+    }
+    const muid = row.muid === null ? '' : `,"muid":${JSON.stringify(row.muid)}`
+    const second = secondOf(row.id)
+    return `${common},"id":"${row.id}"${muid},"sentAt":${second},"updatedAt":${second},"data":${this.#printContent(row)}`
   }
 
   #printContent(row: PrintableRow): string {

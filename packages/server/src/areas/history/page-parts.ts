@@ -62,6 +62,7 @@ type Fields = [
 type Time = string | null
 type Uid = string | null
 
+const PLAIN_FIELDS = 4
 const NO_TAGS: string[] = []
 
 function toRow({ kind, one, other }: PageHead, { id, fields, text }: PartRow): PrintableRow {
@@ -97,6 +98,7 @@ function toRow({ kind, one, other }: PageHead, { id, fields, text }: PartRow): P
     saved_at: dateOf(given[16]),
     saved: given[16] !== undefined,
     text: content,
+    plain: given.length === PLAIN_FIELDS,
     data: parsedContent(given[1], content),
     delivered_at: null,
     read_at: null,
