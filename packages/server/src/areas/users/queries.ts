@@ -8,19 +8,27 @@ export const findUser = query<{ appNo: number; uid: string }, UserRow>(
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 
-/** The same as another user sees it, with the blocks between the two. */
+/**
+ * The same as another user sees it, with the blocks between the two. Always one row: `active` says whether the viewer
+ * is an active user, and `uid` is null if there is no such user.
+ */
 export const findUserSeen = query<
   { appNo: number; uid: string; viewer: string },
-  UserRow & Relation
+  { active: boolean } & ((UserRow & Relation) | { uid: null })
 >(
   'users.findSeen',
-  `select ${USER_COLUMNS},
-     (select b.created_at from blocks b
-      where b.app_no = :appNo and b.uid = :viewer and b.blocked_uid = :uid) as blocked_by_me_at,
-     (select b.created_at from blocks b
-      where b.app_no = :appNo and b.uid = :uid and b.blocked_uid = :viewer) as has_blocked_me_at
-   from users
-   where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
+  `select viewer.active, seen.*
+   from (select exists (select from users where app_no = :appNo and uid = :viewer
+       and deactivated_at is null and removed_at is null) as active) viewer
+   left join (
+     select ${USER_COLUMNS},
+       (select b.created_at from blocks b
+        where b.app_no = :appNo and b.uid = :viewer and b.blocked_uid = :uid) as blocked_by_me_at,
+       (select b.created_at from blocks b
+        where b.app_no = :appNo and b.uid = :uid and b.blocked_uid = :viewer) as has_blocked_me_at
+     from users
+     where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null
+   ) seen on true`,
 )
 
 /**

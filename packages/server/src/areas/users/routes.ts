@@ -115,7 +115,10 @@ export const userRoutes =
     app.get(
       '/users/:uid',
       {
-        config: { ...access, users: true, onBehalfOf: 'optional', errors: ['ERR_UID_NOT_FOUND'] },
+        config: {
+          ...{ ...access, users: true, onBehalfOf: 'optional', checksUser: true },
+          errors: ['ERR_UID_NOT_FOUND'],
+        },
         schema: {
           operationId: 'getUser',
           tags,
@@ -131,8 +134,10 @@ export const userRoutes =
           if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
           return { data: withTags(toUser(row), row) }
         }
-        const row = await findUserSeen.maybeOne(cell.db, { appNo, uid, viewer: actor.uid })
-        if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
+        const row = await findUserSeen.one(cell.db, { appNo, uid, viewer: actor.uid })
+        if (actor.kind === 'appOnBehalf' && !row.active)
+          throw fail('ERR_UID_NOT_FOUND', { uid: actor.uid })
+        if (row.uid === null) throw fail('ERR_UID_NOT_FOUND', { uid })
         return { data: withTags(asSeenBy(actor.uid, row, row), row) }
       },
     )
