@@ -131,7 +131,8 @@ CREATE TABLE public.operator_sessions (
     user_agent text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.operators (

@@ -93,6 +93,7 @@ export interface DirectoryRows {
     created_at: Date
     seen_at: Date
     expires_at: Date
+    failures: number
   }
   operators: {
     operator_no: number

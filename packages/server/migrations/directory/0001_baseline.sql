@@ -90,7 +90,9 @@ create table operator_sessions (
   created_at timestamptz not null default now(),
   -- Updated once a minute at most.
   seen_at timestamptz not null default now(),
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  -- Wrong passwords and codes in a row, for changes to the account. The fifth ends the session.
+  failures int not null default 0
 );
 create index operator_sessions_operator on operator_sessions (operator_no, created_at);
 

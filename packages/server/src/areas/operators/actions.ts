@@ -7,7 +7,7 @@ import { originOf } from '../../gate/operators.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { ApiError, fail } from '../../platform/http/fail.ts'
 import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
-import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { countAttempt, countedCheck } from './attempts.ts'
 import { removeAllKeys } from './keys.queries.ts'
 import {
   findOperatorByEmail,
@@ -150,8 +150,8 @@ export async function updateOperator(
  * A change to the account's security requires the password again, because a session can be stolen.
  */
 export async function checkPassword(deps: Deps, operator: Caller, password: string) {
-  await countAttempt(deps, operator.email, operator.address)
-  const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo: operator.no })
-  if (!(await isPassword(password, password_hash))) throw fail('ERR_WRONG_PASSWORD')
-  await forgiveAttempts(deps, operator.email, operator.address)
+  await countedCheck(deps, operator, async () => {
+    const { password_hash } = await getOperator.one(deps.directory.db, { operatorNo: operator.no })
+    if (!(await isPassword(password, password_hash))) throw fail('ERR_WRONG_PASSWORD')
+  })
 }

@@ -9,7 +9,7 @@ import { fail } from '../../platform/http/fail.ts'
 import { hashPassword, isPassword } from '../../platform/secrets/passwords.ts'
 import { totpStep } from '../../platform/secrets/totp.ts'
 import { toOperator } from './actions.ts'
-import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { countSignIn } from './attempts.ts'
 import { findOperatorByEmail, type OperatorRow } from './queries.ts'
 import {
   insertSession,
@@ -50,7 +50,7 @@ export async function createSession(
   const { directory, secrets } = deps
   const origin = originOf(request)
   const { email, password } = given
-  await countAttempt(deps, email, origin.address)
+  const forgive = await countSignIn(deps, request, email)
   const row = await findOperatorByEmail.maybeOne(directory.db, { email })
   const right = await isPassword(password, row?.password_hash ?? (await nobody))
   if (!row) throw fail('AUTH_ERR_INVALID_CREDENTIALS')
@@ -61,7 +61,7 @@ export async function createSession(
   if (row.totp_sealed && !(await isSecondFactor(deps, row, given))) {
     throw await refused(deps, operator, 'code')
   }
-  await forgiveAttempts(deps, email, origin.address)
+  await forgive()
 
   const token = randomBytes(32).toString('base64url')
   const shown = sessionToken(deps, request)

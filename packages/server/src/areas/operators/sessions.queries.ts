@@ -44,6 +44,23 @@ export const removeSession = directoryQuery<
    returning session_id`,
 )
 
+/** Counts a check of the password or a code, before it is made. No row if the session has ended. */
+export const countCheck = directoryQuery<
+  { operatorNo: number; sessionId: string | null },
+  { failures: number }
+>(
+  'sessions.countCheck',
+  `update operator_sessions set failures = failures + 1
+   where session_id = :sessionId and operator_no = :operatorNo
+   returning failures`,
+)
+
+export const clearFailures = directoryQuery<{ operatorNo: number; sessionId: string | null }>(
+  'sessions.clearFailures',
+  `update operator_sessions set failures = 0
+   where session_id = :sessionId and operator_no = :operatorNo`,
+)
+
 /** The session that a sign-in replaces. */
 export const removeShownSession = directoryQuery<{ tokenHash: Buffer }>(
   'sessions.removeShown',

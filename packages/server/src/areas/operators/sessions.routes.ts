@@ -7,6 +7,7 @@ import { writeCookie } from '../../platform/http/cookies.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page, PageQuery, pageOf } from '../../platform/http/schemas.ts'
 import { toOperator } from './actions.ts'
+import { DEVICE_COOKIE, newDevice } from './attempts.ts'
 import { getOperator } from './queries.ts'
 import {
   createSession,
@@ -22,11 +23,15 @@ import { Session, SessionParams, SignedIn, SignIn } from './sessions.schema.ts'
 const tags = ['sessions']
 const own: ManageAccess = { manage: 'account', sessionOnly: true }
 const DAY = 86_400
+/** How long a device stays known after the last sign-in. */
+const DEVICE_DAYS = 180
 
 export const sessionRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const secure = isSecure(deps)
+    const deviceCookie = (account: string) =>
+      writeCookie(DEVICE_COOKIE, newDevice(deps, account), { secure, seconds: DEVICE_DAYS * DAY })
     const setCookie = (reply: FastifyReply, token: string, seconds: number) =>
       reply.header('set-cookie', writeCookie(SESSION_COOKIE, token, { secure, seconds }))
 
@@ -44,7 +49,8 @@ export const sessionRoutes =
           operationId: 'createSession',
           tags,
           summary: 'Sign in',
-          description: 'The response sets the cookie of a new session.',
+          description:
+            "The response sets the cookie of a new session, and one by which this device is known: attempts from others then don't count against it.",
           body: SignIn,
           response: { 200: Data(SignedIn) },
         },
@@ -52,6 +58,8 @@ export const sessionRoutes =
       async (request, reply) => {
         const { token, ...data } = await createSession(deps, request, request.body)
         setCookie(reply, token, SESSION_DAYS * DAY)
+        // Added to the first one.
+        reply.header('set-cookie', deviceCookie(data.operator.email))
         return { data }
       },
     )

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { refused, useServer } from '../../../test/kit.ts'
 import { cookieOf, manage, newOperator, signIn } from '../../../test/operators.ts'
+import { takeAttempt } from './queries.ts'
 
 const server = useServer()
 /** Each test uses an address of its own, so that its limits don't affect another test. */
@@ -174,6 +175,49 @@ suite('createSession against brute force', () => {
     assert.equal(shut.body.error.code, 'ERR_TOO_MANY_ATTEMPTS')
     assert.equal(shut.headers.get('retry-after'), '900')
     assert.equal((await attempt(email, '10.2.0.2', password)).status, 200)
+  })
+
+  test('does not block a device on which the operator has signed in, but counts its own attempts', async () => {
+    const { email, password } = await newOperator(secure)
+    const signedIn = await attempt(email, '10.5.0.1', password)
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .find((one) => one?.includes('loquat_device'))
+    assert.ok(cookie)
+    for (let nth = 0; nth < 100; nth++) {
+      const { directory } = secure.deps
+      await takeAttempt.run(directory.db, { subject: email })
+    }
+    const on = (device: string, given = password) =>
+      signIn(secure, { email, password: given }, { ...from('10.5.0.1'), cookie: device })
+    assert.equal((await attempt(email, '10.5.0.2', password)).status, 429)
+    assert.equal((await on(cookie.replace(/\.../, '.xx'))).status, 429)
+    assert.equal((await on(cookie)).status, 200)
+    const statuses = []
+    for (let nth = 0; nth < 11; nth++) statuses.push((await on(cookie, 'wrong password')).status)
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429])
+    assert.equal((await on(cookie)).status, 429)
+    const other = await newOperator(secure)
+    const borrowed = { email: other.email, password: 'wrong password' }
+    for (let nth = 0; nth < 10; nth++) await attempt(other.email, '10.5.0.3')
+    assert.equal((await signIn(secure, borrowed, { ...from('10.5.0.3'), cookie })).status, 429)
+  })
+
+  test('leaves sessions alone, whose fifth wrong password ends them', async () => {
+    const rui = await newOperator(secure)
+    for (let nth = 0; nth < 100; nth++) {
+      await takeAttempt.run(secure.deps.directory.db, { subject: rui.email })
+    }
+    const key = (password: string) => rui.call('POST', '/keys', { body: { name: 'Key', password } })
+    for (let nth = 0; nth < 4; nth++) await refused(key('wrong'), 'ERR_WRONG_PASSWORD')
+    assert.equal((await key(rui.password)).status, 200)
+    const answers = []
+    for (let nth = 0; nth < 6; nth++) answers.push((await key('wrong')).body.error.code)
+    assert.deepEqual(answers, [
+      ...Array(5).fill('ERR_WRONG_PASSWORD'),
+      'AUTH_ERR_INVALID_CREDENTIALS',
+    ])
   })
 
   test('counts simultaneous attempts one by one', async () => {

@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { newTotpSecret, totpStep, totpUrl } from '../../platform/secrets/totp.ts'
 import { checkPassword } from './actions.ts'
-import { countAttempt, forgiveAttempts } from './attempts.ts'
+import { countedCheck } from './attempts.ts'
 import { getOperator } from './queries.ts'
 import { removeOtherSessions } from './sessions.queries.ts'
 import {
@@ -35,23 +35,22 @@ export async function startTotp(deps: Deps, request: FastifyRequest, password: s
 }
 
 export async function confirmTotp(deps: Deps, request: FastifyRequest, code: string) {
-  const { no: operatorNo, email, address, sessionId = null } = request.operator
-  await countAttempt(deps, email, address)
-  const answer = await operatorWrite(deps, request, async (tx) => {
-    const { totp_pending_sealed: sealed } = await getOperator.one(tx, { operatorNo })
-    if (!sealed) throw fail('ERR_WRONG_CODE')
-    const secret = deps.secrets.open(['operators.totp', operatorNo], sealed)
-    const step = totpStep(secret, code.trim())
-    if (step === undefined) throw fail('ERR_WRONG_CODE')
-    const confirmed = await confirmTotpSecret.maybeOne(tx, { operatorNo, sealed, step })
-    if (!confirmed) throw fail('ERR_WRONG_CODE')
-    await removeOtherSessions.run(tx, { operatorNo, sessionId })
-    const recoveryCodes = await replaceCodes(deps, tx, operatorNo)
-    await recordAudit(tx, request.operator, { action: 'confirmTotp' })
-    return { recoveryCodes }
-  })
-  await forgiveAttempts(deps, email, address)
-  return answer
+  const { no: operatorNo, sessionId = null } = request.operator
+  const confirm = () =>
+    operatorWrite(deps, request, async (tx) => {
+      const { totp_pending_sealed: sealed } = await getOperator.one(tx, { operatorNo })
+      if (!sealed) throw fail('ERR_WRONG_CODE')
+      const secret = deps.secrets.open(['operators.totp', operatorNo], sealed)
+      const step = totpStep(secret, code.trim())
+      if (step === undefined) throw fail('ERR_WRONG_CODE')
+      const confirmed = await confirmTotpSecret.maybeOne(tx, { operatorNo, sealed, step })
+      if (!confirmed) throw fail('ERR_WRONG_CODE')
+      await removeOtherSessions.run(tx, { operatorNo, sessionId })
+      const recoveryCodes = await replaceCodes(deps, tx, operatorNo)
+      await recordAudit(tx, request.operator, { action: 'confirmTotp' })
+      return { recoveryCodes }
+    })
+  return countedCheck(deps, request.operator, confirm)
 }
 
 export async function renewTotpCodes(deps: Deps, request: FastifyRequest, password: string) {
