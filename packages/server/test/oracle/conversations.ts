@@ -2,6 +2,7 @@
  * How records of conversations were once made: all columns of the last message are read, every text is parsed, and
  * marks are looked up for receipts. Slow, and easy to check against the rows. Tests compare the records of the API with these.
  */
+import assert from 'node:assert/strict'
 import { type ConversationKind, printedId, SYSTEM_UID } from '../../src/core/ids.ts'
 import { toMessages } from '../../src/core/message-record.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../src/core/message-rows.ts'
@@ -12,7 +13,7 @@ import type { Relation } from '../../src/core/user-rows.ts'
 import { SENDER_IS_THERE } from '../../src/core/visibility.ts'
 import { type Executor, query } from '../../src/platform/db/query.ts'
 
-export interface ViewKey {
+interface ViewKey {
   uid: string
   kind: ConversationKind
   withId: string
@@ -84,8 +85,32 @@ const listRows = query<{ appNo: number; keys: string }, Row>(
    order by listed.nth`,
 )
 
+/** The query of a list whose records have all their optional parts. */
+export const ALL_PARTS =
+  'includeBlockedUsers=true&perPage=1000&withTags=true&withUserAndGroupTags=true&withBlockedInfo=true'
+
+interface Listed {
+  uid?: string
+  conversationType: ConversationKind
+  conversationWith: { uid?: string; guid?: string }
+}
+
+/** Compares the records of a list with ALL_PARTS: of a user, or of the app. */
+export async function assertConversations(
+  { cell, no }: { cell: { db: Executor }; no: number },
+  uid: string | undefined,
+  listed: Listed[],
+): Promise<void> {
+  const keys = listed.map(({ conversationType: kind, conversationWith, ...view }) => ({
+    uid: uid ?? view.uid ?? '',
+    kind,
+    withId: conversationWith.guid ?? conversationWith.uid ?? '',
+  }))
+  assert.deepEqual(listed, await byOracle(cell.db, no, keys, uid))
+}
+
 /** Records of views with tags and blocks: as their owner sees them, or as the app does, which sees several owners'. */
-export async function conversationsByOracle(
+async function byOracle(
   db: Executor,
   appNo: number,
   keys: ViewKey[],
