@@ -35,6 +35,7 @@ const benches: Record<string, () => Promise<Bench[]>> = {
   instructions: async () => [
     (await import('../packages/server/bench/instructions.ts')).instructions,
   ],
+  jobs: async () => [(await import('../packages/server/bench/jobs.ts')).jobs],
   lists: async () => [(await import('../packages/server/bench/lists.ts')).lists],
   messages: async () => [
     (await import('../packages/server/bench/messages.ts')).messages,

@@ -125,6 +125,13 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/jobs',
+    staticData: { crumb: 'Jobs' },
+    validateSearch: textsOf('state', 'name'),
+    component: lazyRouteComponent(() => import('./areas/jobs/jobs.tsx'), 'Jobs'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/settings',
     staticData: { crumb: 'Settings' },
     component: lazyRouteComponent(() => import('./areas/settings/settings.tsx'), 'Settings'),

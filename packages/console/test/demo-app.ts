@@ -65,6 +65,22 @@ async function talk({ call }: TestApp) {
 }
 
 /** Thirty days of usage with quiet weekends, stored as the workers would store it. */
+/** None of these is due, so no worker runs them. */
+export async function addJobs({ no, cell }: TestApp, error: string) {
+  const text = `insert into jobs
+      (app_no, id, name, state, tries, input, done, total, error, created_at, run_at, ended_at)
+    select $1, tick() + nth, name, state, tries, jsonb_build_object('guid', $2::text), done, total,
+      error, now() - nth * interval '9 minutes', now() + interval '1 hour',
+      case when state in ('dead', 'cancelled') then now() end
+    from (values
+      (4, 'groups.sweep', 'dead', 10, 12000, null, $2),
+      (3, 'users.sweep', 'waiting', 3, 4000, 9200, 'canceling statement due to statement timeout'),
+      (2, 'conversations.sweep', 'waiting', 0, null, null, null),
+      (1, 'webhooks.sweep', 'cancelled', 1, 1000, null, null)
+    ) job (nth, name, state, tries, done, total, error)`
+  await cell.db.query({ name: '', text, values: [no, error] })
+}
+
 async function addUsage({ no, cell }: TestApp) {
   for (let ago = 30; ago >= 0; ago--) {
     const day = `utc_day(now()) - ${ago}`
@@ -143,6 +159,7 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await addWebhooks(app)
   await talk(app)
   await addUsage(app)
+  await addJobs(app, 'The connection was lost while the rows were removed.')
   await delivered(app, 'paging')
   // Makes updateApp the newest audit entry.
   await operator.client.apps.update(app.id, { name: 'Clinic chat' })

@@ -2,7 +2,7 @@
 import type { TestApp, TestServer } from '../../server/test/kit.ts'
 import { join, newOperator } from '../../server/test/operators.ts'
 import { until } from '../../server/test/until.ts'
-import type { DemoApp } from './demo-app.ts'
+import { addJobs, type DemoApp } from './demo-app.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Runs if it becomes markup. Tests look for it as text. */
@@ -79,6 +79,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await addGroups(app)
   await addWebhooks(app)
   await talk(app)
+  await addJobs(app, SCRIPT)
   await until('the webhook was called', async () => {
     const { data } = await app.client.webhooks.listDeliveries('trap')
     return data.length > 0

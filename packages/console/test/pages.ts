@@ -61,6 +61,13 @@ export const pages: ConsolePage[] = [
   { name: 'delivery', path: hook, shows: 'message.sent', hostile: 'message.sent', act: openRow },
   { name: 'webhook-settings', path: (ids) => `${hook(ids)}?tab=settings`, shows: 'Triggers' },
   { name: 'team', path: ofApp('/team'), shows: 'Invited', hostile: 'onload=' },
+  { name: 'jobs', path: ofApp('/jobs'), shows: 'groups.sweep', hostile: 'groups.sweep' },
+  {
+    name: 'job',
+    path: ofApp('/jobs'),
+    shows: 'groups.sweep',
+    act: openRow,
+  },
   { name: 'audit', path: ofApp('/audit'), shows: 'updateApp', hostile: 'updateApp' },
   {
     name: 'audit-entry',

@@ -616,6 +616,24 @@ export const errors = {
     message: 'The app "{appId}" is scheduled for deletion. Restore it first.',
     when: 'Management: the app was deleted and can still be restored.',
   },
+  ERR_JOB_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'The app has no job "{jobId}".',
+    when: 'Management: the job does not exist. Jobs that are done are removed.',
+  },
+  ERR_JOB_OVER: {
+    status: 409,
+    retry: false,
+    message: 'The job "{jobId}" is already {state}.',
+    when: 'Management: a job that is done or dead was cancelled.',
+  },
+  ERR_JOB_NOT_FAILED: {
+    status: 409,
+    retry: false,
+    message: 'The job "{jobId}" is not dead or cancelled, or another one does the same work.',
+    when: 'Management: only dead and cancelled jobs can be retried.',
+  },
   ERR_APP_NOT_ARCHIVED: {
     status: 409,
     retry: false,

@@ -113,6 +113,33 @@ export type Cursor = {
   affix?: 'append' | 'prepend'
 }
 
+export type Job = {
+  id: string
+  /** What it does, such as `users.sweep`. */
+  name: string
+  /** `waiting`: until `runAt`. `blocked`: until an earlier job of its queue is over. `dead`: failed for good. */
+  state: 'blocked' | 'waiting' | 'ready' | 'running' | 'done' | 'dead' | 'cancelled'
+  /** Whether a running job was asked to stop. */
+  cancelling: boolean
+  /** What it works on. */
+  input: unknown
+  /** How far it is, in units of its own. */
+  progress?: {
+    done: number
+    total?: number
+  }
+  /** Runs since it last made progress. */
+  tries: number
+  /** Why its last failed run failed. */
+  error?: string
+  /** Time of creation, in Unix seconds. */
+  createdAt: number
+  /** When it is or was due, in Unix seconds. */
+  runAt: number
+  /** When it ended, in Unix seconds. */
+  endedAt?: number
+}
+
 export type Operator = {
   /** Number of the account. */
   id: string
@@ -663,6 +690,25 @@ export type ListAppAuditEntriesQuery = {
   operator?: number | undefined
 }
 
+export type ListJobsAnswer = {
+  data: Job[]
+  meta: {
+    /** Pass this as `before` to get the next page. Missing on the last page. */
+    next?: number
+  }
+}
+
+export type ListJobsQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Only jobs older than this one. Pass `meta.next` of the previous page. */
+  before?: number | undefined
+  /** Only jobs in this state. */
+  state?: 'blocked' | 'waiting' | 'ready' | 'running' | 'done' | 'dead' | 'cancelled' | undefined
+  /** Only jobs with this name. */
+  name?: string | undefined
+}
+
 /** `client.operators` */
 export class OperatorsMethods {
   readonly #transport: Transport
@@ -1049,6 +1095,56 @@ export class AuditEntriesMethods {
   }
 }
 
+/** `client.jobs` */
+export class JobsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List an app's background jobs, newest first. */
+  async list(appId: string, query?: ListJobsQuery, options?: CallOptions): Promise<ListJobsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/jobs`, query },
+      options,
+    )
+  }
+
+  /** List an app's background jobs, newest first (iterates over all pages). */
+  all(
+    appId: string,
+    query?: ListJobsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<Job, void, undefined> {
+    return everyFollowing((page) => this.list(appId, { ...query, ...page }, options), 'before')
+  }
+
+  /** Get a background job with its progress. */
+  async get(appId: string, jobId: string, options?: CallOptions): Promise<Job> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/jobs/${segment(jobId)}` },
+      options,
+    )
+  }
+
+  /** Cancel a background job. */
+  async cancel(appId: string, jobId: string, options?: CallOptions): Promise<Job> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/jobs/${segment(jobId)}/cancel` },
+      options,
+    )
+  }
+
+  /** Retry a dead or cancelled background job. */
+  async retry(appId: string, jobId: string, options?: CallOptions): Promise<Job> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/jobs/${segment(jobId)}/retry` },
+      options,
+    )
+  }
+}
+
 /** All operations, grouped by area. */
 export class ManagementOperations {
   readonly operators: OperatorsMethods
@@ -1062,6 +1158,7 @@ export class ManagementOperations {
   readonly tenants: TenantsMethods
   readonly usageReports: UsageReportsMethods
   readonly auditEntries: AuditEntriesMethods
+  readonly jobs: JobsMethods
 
   constructor(transport: Transport) {
     this.operators = new OperatorsMethods(transport)
@@ -1075,5 +1172,6 @@ export class ManagementOperations {
     this.tenants = new TenantsMethods(transport)
     this.usageReports = new UsageReportsMethods(transport)
     this.auditEntries = new AuditEntriesMethods(transport)
+    this.jobs = new JobsMethods(transport)
   }
 }

@@ -774,6 +774,7 @@ begin
   delete from interactions where app_no = p_app_no and message_id = p_id;
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
+    perform enqueue_job(p_app_no, 'reactions.sweep');
   end if;
   if p_permanent then
     perform delete_message_references(p_app_no, array[p_id]);
@@ -924,26 +925,30 @@ CREATE FUNCTION public.enqueue_job(p_app_no integer, p_name text, p_input jsonb 
 declare
   v_now timestamptz := job_clock();
   v_state text := case when p_delay > interval '0' then 'waiting' else 'ready' end;
-  v_id bigint;
+  v_id bigint := tick() + nextval('job_ids') % 4;
+  v_before bigint;
 begin
   if p_serial_key is not null then
     perform lock_serial_key(p_app_no, p_serial_key);
-    if exists (select from jobs
-      where app_no = p_app_no and serial_key = p_serial_key and ended_at is null)
-    then
+    select id into v_before from jobs
+    where app_no = p_app_no and serial_key = p_serial_key and ended_at is null
+    order by id desc limit 1;
+    if found then
       v_state := 'blocked';
+      -- The order of ids is the order of the queue, also if the clock was set back.
+      v_id := greatest(v_id, v_before + 1);
     end if;
   end if;
   -- An insert that may conflict costs more, so only those with a key are made that way.
   if p_dedupe_key is null then
-    insert into jobs (app_no, name, state, priority, run_at, deadline, created_at, serial_key, input)
-    values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_serial_key, p_input)
-    returning id into v_id;
+    insert into jobs (app_no, id, name, state, priority, run_at, deadline, created_at, serial_key, input)
+    values (p_app_no, v_id, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now,
+      p_serial_key, p_input);
     return v_id;
   end if;
   insert into jobs (
-    app_no, name, state, priority, run_at, deadline, created_at, dedupe_key, serial_key, input)
-  values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_dedupe_key,
+    app_no, id, name, state, priority, run_at, deadline, created_at, dedupe_key, serial_key, input)
+  values (p_app_no, v_id, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_dedupe_key,
     p_serial_key, p_input)
   on conflict (app_no, name, dedupe_key) where dedupe_key is not null and ended_at is null
   -- Also locks rows that it doesn't change.
@@ -1811,6 +1816,7 @@ begin
     tries = 0, cancelling = false, run_at = job_clock(), deadline = null, ended_at = null
   where app_no = p_app_no and id = p_id and state in ('dead', 'cancelled')
   returning * into j;
+  if not found then select * into j from jobs where app_no = p_app_no and id = p_id; end if;
   return j.state;
 exception when unique_violation then
   return 'duplicate';
@@ -2529,6 +2535,7 @@ CREATE FUNCTION public.sweep_messages(p_app_no integer, p_conversation bigint, p
     AS $$
 declare
   v_ids bigint[];
+  v_more boolean;
 begin
   with gone as (
     delete from messages where ctid = any (array(
@@ -2543,8 +2550,9 @@ begin
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
-  select array_agg(id) into v_ids from gone;
+  select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
   if v_ids is null then return 0; end if;
+  if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
   update conversations set removed = removed + cardinality(v_ids)
   where app_no = p_app_no and no = p_conversation;
@@ -2616,6 +2624,7 @@ CREATE FUNCTION public.sweep_sender_messages(p_app_no integer, p_conversation bi
     AS $$
 declare
   v_ids bigint[];
+  v_more boolean;
 begin
   with gone as (
     delete from messages where ctid = any (array(
@@ -2639,8 +2648,9 @@ begin
       where parent_id is not null and there group by parent_id) g
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
-  select array_agg(id) into v_ids from gone;
+  select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
   if v_ids is null then return 0; end if;
+  if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
   update conversations set removed = removed + cardinality(v_ids)
   where app_no = p_app_no and no = p_conversation;
@@ -3170,7 +3180,7 @@ CREATE TABLE public.job_steps (
 
 CREATE TABLE public.jobs (
     app_no integer NOT NULL,
-    id bigint DEFAULT nextval('public.job_ids'::regclass) NOT NULL,
+    id bigint NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
     state text NOT NULL COLLATE pg_catalog."C",
     priority smallint DEFAULT 0 NOT NULL,
@@ -3751,8 +3761,6 @@ CREATE INDEX bans_user ON public.bans USING btree (app_no, uid);
 
 CREATE INDEX blocks_blocked ON public.blocks USING btree (app_no, blocked_uid, uid);
 
-CREATE INDEX conversations_purging ON public.conversations USING btree (app_no, no) WHERE purging;
-
 CREATE UNIQUE INDEX direct_views_order ON public.direct_views USING btree (app_no, uid, blocked, updated_second DESC, with_id);
 
 CREATE INDEX event_positions_first ON ONLY public.event_positions USING btree (app_no, to_first, "position") WHERE (to_first <> ''::text);
@@ -3890,8 +3898,6 @@ CREATE INDEX webhook_progress_waiting ON public.webhook_progress USING btree (ap
 CREATE UNIQUE INDEX webhooks_id ON public.webhooks USING btree (app_no, id) WHERE (NOT removed);
 
 CREATE INDEX webhooks_receipts ON public.webhooks USING btree (app_no) WHERE ((NOT removed) AND (types && '{conversation.delivered.to.all,conversation.read.by.all}'::text[]));
-
-CREATE INDEX webhooks_removed ON public.webhooks USING btree (app_no, no) WHERE removed;
 
 CREATE INDEX webhooks_shard ON public.webhooks USING btree (shard) WHERE (enabled AND (NOT removed));
 

@@ -13,6 +13,7 @@ import { eventRoutes } from './areas/events/routes.ts'
 import { memberRoutes } from './areas/groups/members.routes.ts'
 import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
+import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
@@ -78,6 +79,7 @@ const manageAreas: typeof areas = [
   settingRoutes,
   usageRoutes,
   auditRoutes,
+  jobRoutes,
 ]
 
 export interface ApiOptions {

@@ -35,6 +35,7 @@ suite('configuration', () => {
         timeoutMs: 4000,
         prefix: 'loquat',
       },
+      jobs: { slots: 16, slotsPerApp: 8 },
       service: {
         secret: REQUIRED.LOQUAT_SECRET,
         acceptedSecrets: [],

@@ -212,6 +212,17 @@ export const options = {
         'The prefix of all NATS subjects and Redis keys, so that installations can share both.',
     }),
   },
+  jobs: {
+    slots: integer('LOQUAT_JOB_SLOTS', 1, 1000, {
+      default: '16',
+      description: 'How many background jobs of a cell a worker runs at a time.',
+    }),
+    slotsPerApp: integer('LOQUAT_JOB_SLOTS_PER_APP', 1, 1000, {
+      default: '8',
+      description:
+        'How many background jobs of one app run at a time, in all workers of a cell together.',
+    }),
+  },
   service: {
     secret: secret('LOQUAT_SECRET', {
       description:

@@ -1,8 +1,10 @@
+import type { Static, TSchema } from 'typebox'
 import type { Config } from './config.ts'
 import { type Bus, openBus } from './platform/bus/bus.ts'
 import { type Cache, openCache } from './platform/cache/cache.ts'
-import { Directory } from './platform/cells/directory.ts'
+import { type Cell, Directory } from './platform/cells/directory.ts'
 import { Revocations } from './platform/cells/revocations.ts'
+import * as jobs from './platform/jobs/definition.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { Targets } from './platform/net/targets.ts'
@@ -23,6 +25,17 @@ export interface Deps {
   /** Decides which addresses webhooks may call. */
   targets: Targets
 }
+
+/** What jobs of the queue run with. */
+export interface JobDeps {
+  deps: Deps
+  cell: Cell
+}
+
+/** Defines a job of the queue (docs/jobs.md). `workers/queue.ts` lists them. */
+export const defineJob = <Input extends TSchema, Checkpoint extends TSchema>(
+  definition: jobs.Definition<Input, Checkpoint, JobDeps>,
+): jobs.Job<Static<Input>, JobDeps> => jobs.defineJob(definition)
 
 /** Opens everything without waiting. Only the directory has to be awaited, with `deps.directory.start()`. */
 export function openDeps(config: Config): Deps {

@@ -14,6 +14,27 @@ const waitingWebhooks = query<Record<string, never>, { value: number }>(
   'select count(*)::int as value from webhook_progress where waits_until is not null',
 )
 
+/** By app and priority, because the index begins with them: each step of the walk reads one entry. */
+const oldestJob = query<Record<string, never>, { value: number }>(
+  'gauges.oldestJob',
+  `with recursive heads as (
+     (select app_no, priority, run_at from jobs where state = 'ready'
+      order by app_no, priority desc, run_at limit 1)
+     union all
+     select next.* from heads, lateral (
+       select app_no, priority, run_at from jobs
+       where state = 'ready' and (app_no > heads.app_no
+         or app_no = heads.app_no and priority < heads.priority)
+       order by app_no, priority desc, run_at limit 1) next
+   )
+   select coalesce(extract(epoch from job_clock() - min(run_at)), 0)::float8 as value from heads`,
+)
+
+const deadJobs = query<Record<string, never>, { value: number }>(
+  'gauges.deadJobs',
+  `select count(*)::int as value from jobs where state = 'dead' and ended_at is not null`,
+)
+
 /** Gauges of this process: connections, memory and the load of its event loop. */
 export function addProcessGauges({ metrics, directory }: Deps): void {
   metrics.gauge(
@@ -69,5 +90,15 @@ export function addBacklogGauges({ metrics, directory, log }: Deps): void {
     'loquat_webhooks_waiting',
     'Webhooks that are only probed because their receivers failed too often, by cell.',
     perCell(waitingWebhooks),
+  )
+  metrics.gauge(
+    'loquat_jobs_oldest_seconds',
+    'Age of the background job that has been ready for the longest time, by cell.',
+    perCell(oldestJob),
+  )
+  metrics.gauge(
+    'loquat_jobs_dead',
+    'Background jobs that failed for good and were neither retried nor removed, by cell.',
+    perCell(deadJobs),
   )
 }

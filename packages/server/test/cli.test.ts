@@ -662,3 +662,38 @@ suite('serve', { concurrency: 3 }, () => {
     assert.equal((await running.end()).code, 0)
   })
 })
+
+suite('jobs', () => {
+  test('lists the jobs of all apps and of the cells, cancels and retries them', async () => {
+    const { appId } = await createApp()
+    const text = `select enqueue_job(app_no, 'test.none', '{}', '1 hour') as id from apps where app_id = $1`
+    const id = String((await queryAt(cellUrl, text, [appId])).rows[0].id)
+    const own = `select enqueue_job(0, 'test.cell', '{}', '1 hour') as id`
+    const cellJob = String((await queryAt(cellUrl, own)).rows[0].id)
+    const listed = async (...flags: string[]) =>
+      JSON.parse((await command(['jobs', 'list', '--json', ...flags], env)).stdout) as {
+        id: string
+        app: string | null
+        state: string
+      }[]
+    const found = (await listed()).filter((job) => [id, cellJob].includes(job.id))
+    assert.deepEqual(
+      found.map(({ app, state }) => [app, state]),
+      [
+        [null, 'waiting'],
+        [appId, 'waiting'],
+      ],
+    )
+    const change = async (...args: string[]) => (await command(['jobs', ...args], env)).stdout
+    assert.equal(await change('cancel', appId, id), `Job ${id} is cancelled.\n`)
+    assert.equal(await change('cancel', 'us-1', cellJob), `Job ${cellJob} is cancelled.\n`)
+    assert.deepEqual(
+      (await listed('--app', appId, '--state', 'cancelled')).map((job) => job.id),
+      [id],
+    )
+    assert.equal(await change('retry', appId, id), `Job ${id} is ready.\n`)
+    assert.match((await command(['jobs', 'list'], env)).stdout, /^CELL +APP +JOB +NAME/)
+    assertRefused(await command(['jobs', 'cancel', appId, '1'], env), /has no job 1/)
+    assertRefused(await command(['jobs', 'cancel', 'nowhere', id], env), /no app "nowhere"/)
+  })
+})

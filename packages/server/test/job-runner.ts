@@ -8,7 +8,9 @@ import type { Claimed, EnqueueOptions } from '../src/platform/jobs/queue.ts'
 import { enqueue } from '../src/platform/jobs/queue.ts'
 import { Runner, type RunnerOptions } from '../src/platform/jobs/runner.ts'
 import { Worker } from '../src/platform/leases/leases.ts'
+import { runQueue } from '../src/workers/queue.ts'
 import { rows } from './log-writers.ts'
+import { until } from './until.ts'
 
 export interface TestContext {
   cell: Cell
@@ -29,6 +31,11 @@ export interface StartedRunner {
   stop(): Promise<void>
 }
 
+const running = new Set<StartedRunner>()
+
+/** Stops all runners that are still running: a failed test must not keep its file from ending. */
+export const stopRunners = () => Promise.all([...running].map((runner) => runner.stop()))
+
 export function startRunner(
   deps: Deps,
   cell: Cell,
@@ -38,22 +45,38 @@ export function startRunner(
   const worker = new Worker(() => cell.db, deps.log)
   worker.start()
   const stop = new AbortController()
-  const runner = new Runner<TestContext>({
+  const jobRunner = new Runner<TestContext>({
     ...{ jobs, worker, log: deps.log, bus: deps.bus, slots: 8, perApp: 8, drainMs: 60_000 },
     subject: jobsSubject(cell.id),
     db: () => cell.db,
     context: (job) => ({ cell, job }),
     ...options,
   })
-  const ended = runner.run(stop.signal)
-  return {
+  const ended = jobRunner.run(stop.signal)
+  const runner = {
     workerId: worker.id,
     async stop() {
+      running.delete(runner)
       stop.abort()
       await ended
       await worker.close()
     },
   }
+  running.add(runner)
+  return runner
+}
+
+/** Runs the cell's queue, with all jobs of the service, until none of this name is left. */
+export async function runQueued(deps: Deps, cell: Cell, name: string): Promise<void> {
+  const worker = new Worker(() => cell.db, deps.log)
+  worker.start()
+  const stop = new AbortController()
+  const ended = runQueue({ deps, cell, worker, signal: stop.signal })
+  const left = () => rows(cell.db, 'select from jobs where name = $1 and ended_at is null', [name])
+  await until(`no ${name} is left`, async () => (await left()).length === 0)
+  stop.abort()
+  await ended
+  await worker.close()
 }
 
 /** Adds a job in a transaction of its own. */

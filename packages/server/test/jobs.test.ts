@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
-import { before, suite, test } from 'node:test'
+import { afterEach, before, suite, test } from 'node:test'
 import { Type } from 'typebox'
 import type { Cell } from '../src/platform/cells/directory.ts'
 import { Unrecoverable } from '../src/platform/jobs/definition.ts'
 import { enqueue } from '../src/platform/jobs/queue.ts'
-import { add, COUNTED, countJob, jobsOf, startRunner, type TestJob, testJob } from './job-runner.ts'
+import {
+  add,
+  COUNTED,
+  countJob,
+  jobsOf,
+  startRunner,
+  stopRunners,
+  type TestJob,
+  testJob,
+} from './job-runner.ts'
 import { useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -14,6 +23,7 @@ import { until } from './until.ts'
 suite('jobs', () => {
   const server = useServer({ env: { LOQUAT_POOL_SIZE: '30' } })
   let cell: Cell
+  afterEach(stopRunners)
   before(async () => {
     cell = server.deps.directory.cell('us-1')
     await rows(cell.db, COUNTED)
@@ -291,8 +301,8 @@ suite('jobs', () => {
 
     test('cost the same with thousands of ready apps as with ten', async () => {
       const thousands = LONG ? 10_000 : 2_000
-      const text = `insert into jobs (app_no, name, state, run_at, created_at, input)
-      select 2000000 + n, 'test.flat', 'ready', now(), now(), '{}' from generate_series(1, $1) n`
+      const text = `insert into jobs (app_no, id, name, state, run_at, created_at, input)
+      select 2000000 + n, nextval('job_ids'), 'test.flat', 'ready', now(), now(), '{}' from generate_series(1, $1) n`
       const explain = `explain (analyze, buffers, format json)
       select claim_jobs(gen_random_uuid(), 5, 5, $1)`
       const buffersOf = async () => {
@@ -491,8 +501,8 @@ suite('jobs', () => {
       const runner = startRunner(server.deps, cell, [countJob])
       await add(cell, app.no, countJob, { to: 1 })
       await until('it works', () => isEmpty(app.no))
-      const text = `insert into jobs (app_no, name, state, epoch, tries, worker_id, run_at, created_at, input)
-      values ($1, 'test.count', 'running', 1, 1, $2, now(), now(), '{"to":1}')`
+      const text = `insert into jobs (app_no, id, name, state, epoch, tries, worker_id, run_at, created_at, input)
+      values ($1, 1, 'test.count', 'running', 1, 1, $2, now(), now(), '{"to":1}')`
       await rows(cell.db, text, [app.no, runner.workerId])
       await until('it is done', () => isEmpty(app.no))
       await runner.stop()

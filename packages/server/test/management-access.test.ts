@@ -55,6 +55,10 @@ const MAY: Record<string, 'everyone' | 'account' | 'session' | Role[]> = {
   createUsageReport: ALL,
   listAuditEntries: 'account',
   listAppAuditEntries: ['owner', 'admin'],
+  listJobs: ['owner', 'admin'],
+  getJob: ['owner', 'admin'],
+  cancelJob: ['owner', 'admin'],
+  retryJob: ['owner', 'admin'],
 }
 
 test('the table has exactly one line for each operation', () => {

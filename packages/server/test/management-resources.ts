@@ -29,9 +29,19 @@ async function otherSession({ server, caller }: Ground): Promise<string> {
   return answer.body.data.session.id
 }
 
+/** A job of the app that no worker runs. */
+async function newJob({ server, ids }: Ground): Promise<string> {
+  const app = await server.deps.directory.find(ids.appId ?? '')
+  if (!app?.cell) throw new Error(`there is no app ${ids.appId}`)
+  const text = `select enqueue_job($1, 'test.none', '{}', '1 hour') as id`
+  const { rows } = await app.cell.db.query<{ id: number }>({ name: '', text, values: [app.no] })
+  return String(rows[0]?.id)
+}
+
 /** By the name of a path parameter other than `appId`. */
 const resources: Record<string, (ground: Ground) => Promise<string>> = {
   sessionId: otherSession,
+  jobId: newJob,
   key: async ({ caller: { client, password } }) =>
     (await client.keys.create({ name: 'Made', password })).key,
 }
@@ -95,6 +105,11 @@ const samples: Record<string, (ground: Ground) => Sample | Promise<Sample>> = {
     },
   }),
   createUsageReport: () => ({ body: { usePreviousBillingCycle: true } }),
+  listJobs: () => ({ query: { limit: '10', before: '9', state: 'dead', name: 'users.sweep' } }),
+  retryJob: async ({ owner, ids }) => {
+    await owner.client.jobs.cancel(ids.appId ?? '', ids.jobId ?? '')
+    return {}
+  },
   listAuditEntries: () => ({ query: { limit: '10', action: 'createApp', from: '0', to: '9' } }),
   listAppAuditEntries: () => ({ query: { limit: '10', before: '9', operator: '1' } }),
 }

@@ -10,6 +10,7 @@ const PATHS = {
   webhook: 'M9 1.5 3.5 9H8l-1 5.5L12.5 7H8Z',
   team: 'M2.5 5.5h11v8h-11ZM6 5.5V3h4v2.5M2.5 9h11',
   audit: 'M3.5 2h9v12h-9ZM6 5.5h4M6 8h4M6 10.5h2.5',
+  jobs: 'M8 14.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM8 4.5V8l2.5 2',
   settings: 'M2 4.5h6M11.5 4.5H14M9.75 2.75v3.5M2 11.5h2.5M8 11.5h6M6.25 9.75v3.5',
   menu: 'M2 4h12M2 8h12M2 12h12',
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',

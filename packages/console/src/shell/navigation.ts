@@ -41,6 +41,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     name: 'Manage',
     items: [
       { name: 'Team', icon: 'team', to: '/apps/$appId/team' },
+      { name: 'Jobs', icon: 'jobs', to: '/apps/$appId/jobs', roles: ADMINS },
       { name: 'Audit log', icon: 'audit', to: '/apps/$appId/audit', roles: ADMINS },
       { name: 'Settings', icon: 'settings', to: '/apps/$appId/settings', roles: ADMINS },
     ],

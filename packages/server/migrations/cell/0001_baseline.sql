@@ -51,7 +51,7 @@ create table apps (
   ceilings jsonb not null default '{}',
   created_at timestamptz not null default now(),
   -- Set: the app is marked for removal, and nothing serves it until it is restored. The directory
-  -- decides; workers/apps.ts copies its decision.
+  -- decides; the job apps.reconcile copies its decision.
   archived_at timestamptz,
   -- The search horizon: a transaction that adds or changes the text of a message with this id or a lower
   -- one adds the id to search_changes. Read it once the transaction has its xid.
@@ -93,12 +93,13 @@ create table leases (
 -- Durable background work (docs/jobs.md). A transaction adds a job with enqueue_job; the runners of all
 -- workers claim jobs in turns between apps. The row is the only state: whoever runs it holds its worker
 -- id and epoch, and what it writes to the row checks both.
+-- Only tells apart jobs of the same microsecond: ids carry their time (enqueue_job).
 create sequence job_ids;
 
 create table jobs (
   -- 0: work of the cell itself. No reference to apps: a job may be about an app that is gone.
   app_no int not null,
-  id bigint not null default nextval('job_ids'),
+  id bigint not null,
   name text collate "C" not null,
   -- blocked: an earlier job of its serial key isn't over. waiting: until run_at. dead: failed for good.
   state text collate "C" not null check (
@@ -527,7 +528,6 @@ create table conversations (
   primary key (app_no, no),
   unique (app_no, kind, one, other)
 ) with (fillfactor = 50);
-create index conversations_purging on conversations (app_no, no) where purging;
 
 create table messages (
   app_no int not null,
@@ -898,7 +898,6 @@ create table webhooks (
 );
 create unique index webhooks_id on webhooks (app_no, id) where not removed;
 create index webhooks_shard on webhooks (shard) where enabled and not removed;
-create index webhooks_removed on webhooks (app_no, no) where removed;
 -- Webhooks that want to know when all members have received or read a message (workers/receipts/).
 create index webhooks_receipts on webhooks (app_no)
 where not removed and types && '{conversation.delivered.to.all,conversation.read.by.all}';

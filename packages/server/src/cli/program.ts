@@ -10,6 +10,9 @@ import { cellsSet } from './cells-set.ts'
 import type { Command, Context } from './command.ts'
 import { dev } from './dev.ts'
 import { fill } from './fill.ts'
+import { jobsCancel } from './jobs-cancel.ts'
+import { jobsList } from './jobs-list.ts'
+import { jobsRetry } from './jobs-retry.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorsCreate } from './operators-create.ts'
 import { operatorsDisable } from './operators-disable.ts'
@@ -31,6 +34,9 @@ export const commands: Command[] = [
   appsCreate,
   appsList,
   appsSet,
+  jobsList,
+  jobsCancel,
+  jobsRetry,
   operatorsCreate,
   operatorsList,
   operatorsDisable,

@@ -3,28 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { isLeaseLost, type Lease, Worker } from '../platform/leases/leases.ts'
-import { runApps } from './apps.ts'
 import type { Job } from './job.ts'
 import { runPresence } from './presence.ts'
+import { runQueue } from './queue.ts'
 import { runReceipts } from './receipts/receipts.ts'
 import { runSearchIndex } from './search.ts'
 import { runSequencer } from './sequencer.ts'
 import { runStatistics } from './statistics.ts'
-import { runSweeps } from './sweeps.ts'
 import { runUpkeep } from './upkeep.ts'
-import { runUsage } from './usage.ts'
 import { runWebhooks } from './webhooks/webhooks.ts'
 
-/** The jobs that one process at a time runs for each cell. Webhooks are shared between workers instead. */
+/** The jobs that one process at a time runs for each cell. Workers share webhooks and the queue instead. */
 const jobs: Record<string, Job> = {
   sequencer: runSequencer,
   upkeep: runUpkeep,
   statistics: runStatistics,
-  sweeps: runSweeps,
   search: runSearchIndex,
   presence: runPresence,
-  apps: runApps,
-  usage: runUsage,
   receipts: runReceipts,
 }
 
@@ -78,7 +73,8 @@ async function serveDatabase(deps: Deps, cell: Cell, signal: AbortSignal): Promi
       await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
     }
   })
-  await Promise.all([...single, runWebhooks({ deps, cell, worker, signal })])
+  const shared = { deps, cell, worker, signal }
+  await Promise.all([...single, runWebhooks(shared), runQueue(shared)])
   await worker.close()
 }
 

@@ -8,6 +8,7 @@ import { removeOldIdempotency } from '../gate/queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
+import { removeOldJobs } from '../platform/jobs/queue.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 3_600_000
@@ -47,6 +48,7 @@ export async function maintainCell({
   await removeAll(removeOldRevocations, cell, signal)
   await removeAll(removeOldDeadLetters, cell, signal)
   await removeAll(removeOldSteps, cell, signal)
+  await removeAll(removeOldJobs, cell, signal)
   await removeAll(removeOldFormerMembers, cell, signal, { days })
   for (let batch = 0; batch < MARK_BATCHES && !signal.aborted; batch++) {
     if (!(await thinMarks.one(cell.db, { limit: BATCH })).more) break

@@ -118,3 +118,23 @@ export async function readUsage(story: Story, app: ServedApp): Promise<void> {
   }
   await story.show('getMessageStats', { query: { fromDate: steps[0] ?? 0, toDate: end } })
 }
+
+/** Two jobs that no worker runs: one has failed for good, one waits. */
+export async function manageJobs(story: Story, { no, id: appId, cell }: ServedApp): Promise<void> {
+  const text = `insert into jobs
+      (app_no, id, name, state, tries, input, done, error, created_at, run_at, ended_at)
+    values ($1, tick(), 'groups.sweep', 'dead', 10, '{"guid":"ward-5"}', 12000,
+      'canceling statement due to statement timeout', now(), now(), now()),
+      ($1, tick() + 4, 'users.sweep', 'waiting', 0, '{"uid":"ben"}', null, null, now(),
+        now() + interval '1 hour', null)`
+  await cell.db.query({ name: '', text, values: [no] })
+  const { data } = (await story.send('listJobs', { ids: { appId } })).body as {
+    data: { id: string; state: string }[]
+  }
+  const idOf = (state: string) => data.find((job) => job.state === state)?.id ?? ''
+  const failed = { appId, jobId: idOf('dead') }
+  await story.show('listJobs', { ids: { appId }, query: { state: 'dead' } })
+  await story.show('getJob', { ids: failed })
+  await story.show('cancelJob', { ids: { appId, jobId: idOf('waiting') } })
+  await story.show('retryJob', { ids: failed })
+}

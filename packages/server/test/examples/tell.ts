@@ -4,7 +4,7 @@ import type { Service } from '../../src/serve.ts'
 import type { ServerOptions } from '../kit.ts'
 import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
 import { createGroups, manageGroups } from './groups.ts'
-import { followEvents, manageWebhooks, readUsage } from './integrations.ts'
+import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
@@ -35,6 +35,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await followEvents(story, served)
   await manageWebhooks(story, served)
   await readUsage(story, served)
+  await manageJobs(story, served)
   await manageApp(story, appId)
   await secureAccount(story)
   return story.examples

@@ -13,7 +13,8 @@ language sql
 return pg_advisory_xact_lock(hashtextextended(p_key, p_app_no::bigint + 1));
 
 /*
- * Adds a job in the caller's transaction and returns its id. With a dedupe key, a job of the same name
+ * Adds a job in the caller's transaction and returns its id, which carries its time: consecutive numbers
+ * would tell an app how busy the others are. With a dedupe key, a job of the same name
  * and key that isn't over stands for the new one: if it runs, it runs once more afterwards. That job's
  * row stays locked until the caller ends, so that it can't start or end without seeing the caller's
  * writes. With a serial key, jobs run one at a time, in the order in which they were added.
@@ -27,26 +28,30 @@ language plpgsql as $$
 declare
   v_now timestamptz := job_clock();
   v_state text := case when p_delay > interval '0' then 'waiting' else 'ready' end;
-  v_id bigint;
+  v_id bigint := tick() + nextval('job_ids') % 4;
+  v_before bigint;
 begin
   if p_serial_key is not null then
     perform lock_serial_key(p_app_no, p_serial_key);
-    if exists (select from jobs
-      where app_no = p_app_no and serial_key = p_serial_key and ended_at is null)
-    then
+    select id into v_before from jobs
+    where app_no = p_app_no and serial_key = p_serial_key and ended_at is null
+    order by id desc limit 1;
+    if found then
       v_state := 'blocked';
+      -- The order of ids is the order of the queue, also if the clock was set back.
+      v_id := greatest(v_id, v_before + 1);
     end if;
   end if;
   -- An insert that may conflict costs more, so only those with a key are made that way.
   if p_dedupe_key is null then
-    insert into jobs (app_no, name, state, priority, run_at, deadline, created_at, serial_key, input)
-    values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_serial_key, p_input)
-    returning id into v_id;
+    insert into jobs (app_no, id, name, state, priority, run_at, deadline, created_at, serial_key, input)
+    values (p_app_no, v_id, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now,
+      p_serial_key, p_input);
     return v_id;
   end if;
   insert into jobs (
-    app_no, name, state, priority, run_at, deadline, created_at, dedupe_key, serial_key, input)
-  values (p_app_no, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_dedupe_key,
+    app_no, id, name, state, priority, run_at, deadline, created_at, dedupe_key, serial_key, input)
+  values (p_app_no, v_id, p_name, v_state, p_priority, v_now + p_delay, p_deadline, v_now, p_dedupe_key,
     p_serial_key, p_input)
   on conflict (app_no, name, dedupe_key) where dedupe_key is not null and ended_at is null
   -- Also locks rows that it doesn't change.
@@ -368,6 +373,7 @@ begin
     tries = 0, cancelling = false, run_at = job_clock(), deadline = null, ended_at = null
   where app_no = p_app_no and id = p_id and state in ('dead', 'cancelled')
   returning * into j;
+  if not found then select * into j from jobs where app_no = p_app_no and id = p_id; end if;
   return j.state;
 exception when unique_violation then
   return 'duplicate';

@@ -58,6 +58,7 @@ begin
   delete from interactions where app_no = p_app_no and message_id = p_id;
   if m.reacted or m.saved then
     insert into gone_messages (app_no, id) values (p_app_no, p_id) on conflict do nothing;
+    perform enqueue_job(p_app_no, 'reactions.sweep');
   end if;
   if p_permanent then
     perform delete_message_references(p_app_no, array[p_id]);

@@ -1,4 +1,4 @@
--- Removal in batches of what belonged to removed users, groups, roles and messages.
+-- Removal in batches of what belonged to removed users, groups, roles and messages, by jobs of the queue.
 -- Lock order: conversations by number, then as in send.sql. A sweep locks several heads: if PostgreSQL ends
 -- it as a deadlock, the worker runs it again.
 
@@ -32,6 +32,7 @@ returns int
 language plpgsql as $$
 declare
   v_ids bigint[];
+  v_more boolean;
 begin
   with gone as (
     delete from messages where ctid = any (array(
@@ -46,8 +47,9 @@ begin
     delete from muids u using gone g
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
-  select array_agg(id) into v_ids from gone;
+  select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
   if v_ids is null then return 0; end if;
+  if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
   update conversations set removed = removed + cardinality(v_ids)
   where app_no = p_app_no and no = p_conversation;
@@ -60,6 +62,7 @@ returns int
 language plpgsql as $$
 declare
   v_ids bigint[];
+  v_more boolean;
 begin
   with gone as (
     delete from messages where ctid = any (array(
@@ -83,8 +86,9 @@ begin
       where parent_id is not null and there group by parent_id) g
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
-  select array_agg(id) into v_ids from gone;
+  select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
   if v_ids is null then return 0; end if;
+  if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
   update conversations set removed = removed + cardinality(v_ids)
   where app_no = p_app_no and no = p_conversation;

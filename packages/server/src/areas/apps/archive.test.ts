@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { operations } from '../../../test/conformity.ts'
 import { Device } from '../../../test/device.ts'
+import { runQueued } from '../../../test/job-runner.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { startServing } from '../../../test/loquat.ts'
 import { join, newOperator, type TestOperator } from '../../../test/operators.ts'
@@ -11,7 +12,7 @@ import { rowsOf } from '../../../test/rows.ts'
 import { assertWithin, timedTest } from '../../../test/timed-test.ts'
 import { timeUntil, until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
-import { reconcileApps } from '../../workers/apps.ts'
+import { reconcileApps } from './reconcile.job.ts'
 
 const server = useServer({ env: { LOQUAT_WEBHOOK_PRIVATE_TARGETS: 'true' } })
 
@@ -24,9 +25,11 @@ async function owned(): Promise<{ app: TestApp; rui: TestOperator }> {
   return { app, rui }
 }
 
-/** One round of the worker's job. */
-const keep = ({ cell }: TestApp) =>
-  reconcileApps({ deps: server.deps, cell, signal: new AbortController().signal })
+/** One round of the jobs that archive and remove apps. */
+const keep = async ({ cell }: TestApp) => {
+  await reconcileApps({ deps: server.deps, cell })
+  await runQueued(server.deps, cell, 'apps.purge')
+}
 
 /** Reads the directory again, instead of waiting a few seconds for it. */
 const refresh = () => server.deps.directory.refresh()

@@ -7,6 +7,7 @@ import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import {
   clearView,
   findMembership,
@@ -18,6 +19,7 @@ import {
   sweepPurged,
   updateTags,
 } from './queries.ts'
+import { sweepPurgedJob } from './sweep.job.ts'
 
 /** Rows removed in the action's own transaction; the sweep removes the rest. */
 const SWEEP_AT_ONCE = 1_000
@@ -151,7 +153,8 @@ export function resetConversation(deps: Deps, actor: Actor, viewKey: ViewKey, fo
     if (forAll) {
       await clearView.one(tx, { appNo, conversation, uid: withId })
       await purgeConversation.run(tx, { appNo, conversation })
-      await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
+      const { gone } = await sweepPurged.one(tx, { appNo, no: conversation, limit: SWEEP_AT_ONCE })
+      if (!gone) await enqueue(tx, appNo, sweepPurgedJob, { no: conversation })
     }
     const payload = { ...viewPayload(viewKey), forAll }
     const key = `conversation:${conversation}`

@@ -108,12 +108,6 @@ export const purgeConversation = query<{ appNo: number; conversation: number }>(
    where app_no = :appNo and no = :conversation`,
 )
 
-/** Conversations of all apps, because a sweep serves a whole cell. */
-export const listPurging = query<{ limit: number }, { app_no: number; no: number }>(
-  'conversations.listPurging',
-  'select app_no, no from conversations where purging limit :limit',
-)
-
 /** Removes up to :limit purged messages; returns whether none is left. */
 export const sweepPurged = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
   'conversations.sweepPurged',

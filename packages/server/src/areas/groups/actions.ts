@@ -14,6 +14,7 @@ import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import { hashPassword } from '../../platform/secrets/passwords.ts'
 import { lockUsers } from '../users/queries.ts'
 import { applyMemberLists, uidsOf } from './members.actions.ts'
@@ -38,6 +39,7 @@ import {
   updateGroupRow,
 } from './queries.ts'
 import type { CreatedGroup, GroupChanges, NewGroup } from './schema.ts'
+import { sweepGroupJob } from './sweep.job.ts'
 import { countSetting, type TriesDeps } from './tries.ts'
 
 /** Rows removed in the action's own transaction; the sweep removes the rest. */
@@ -218,7 +220,8 @@ export function deleteGroup(deps: Deps, actor: Actor, guid: string) {
     refuseIf(refuseDelete(locked.acting))
     const { group, shownId, hidden } = locked
     await markGroupRemoved.run(tx, { appNo, guid })
-    await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
+    const { gone } = await sweepGroup.one(tx, { appNo, guid, limit: SWEEP_AT_ONCE })
+    if (!gone) await enqueue(tx, appNo, sweepGroupJob, { guid })
     const views = shownId > 0 ? group.members_count - hidden : 0
     await addToTotal(tx, appNo, 'views.group', -views)
     await addToTotal(tx, appNo, 'groups', -1)

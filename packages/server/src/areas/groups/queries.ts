@@ -153,11 +153,6 @@ export const removeOldFormerMembers = query<{ days: number; limit: number }, { r
    select count(*) as removed from gone`,
 )
 
-/** Removed groups of all apps, because a sweep serves a whole cell. */
-export const listRemovedGroups = query<{ limit: number }, { app_no: number; guid: string }>(
-  'groups.listRemoved',
-  'select app_no, guid from groups where removed_at is not null limit :limit',
-)
 export interface MemberStateRow {
   uid: string
   scope: Scope | null

@@ -54,10 +54,10 @@ export const removeReaction = query<Reaction>(
   'select from remove_reaction(:appNo, :id, :uid, :reaction)',
 )
 
-/** Deleted messages of all apps, because a sweep serves a whole cell. */
-export const listGoneMessages = query<{ limit: number }, { app_no: number; id: number }>(
+/** Deleted messages whose reactions and saves are still there. */
+export const listGoneMessages = query<{ appNo: number; limit: number }, { id: number }>(
   'reactions.listGoneMessages',
-  'select app_no, id from gone_messages limit :limit',
+  'select id from gone_messages where app_no = :appNo order by id limit :limit',
 )
 
 /** Removes up to :limit of the message's reactions and saves; returns whether none is left. */

@@ -7,6 +7,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import { refuseDelete } from './policy.ts'
 import {
   countRoles,
@@ -20,6 +21,7 @@ import {
   updateRoleRow,
 } from './queries.ts'
 import type { NewRole, RoleChanges } from './schema.ts'
+import { sweepRoleJob } from './sweep.job.ts'
 
 const ROLES_PER_APP = 25
 /** Users moved in the action's own transaction; the sweep moves the rest. */
@@ -86,7 +88,8 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
     if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
     refuseIf(refuseDelete(row))
     await markRoleRemoved.run(tx, { appNo, role })
-    await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
+    const { gone } = await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
+    if (!gone) await enqueue(tx, appNo, sweepRoleJob, { role })
     await announceRole(tx, appNo, 'role.deleted', row)
     return { success: true as const, message: `Role ${role} deleted.` }
   })

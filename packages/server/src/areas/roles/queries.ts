@@ -134,9 +134,3 @@ export const sweepRole = query<{ appNo: number; role: string; limit: number }, {
   'roles.sweep',
   'select sweep_role(:appNo, :role, :limit) as gone',
 )
-
-/** Removed roles of all apps, because a sweep serves a whole cell. */
-export const listRemovedRoles = query<{ limit: number }, { app_no: number; role: string }>(
-  'roles.listRemoved',
-  'select app_no, role from roles where removed_at is not null limit :limit',
-)

@@ -9,6 +9,7 @@ import { addToTotal } from '../../platform/db/totals.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
 import { fail, noAccess } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import { removePresence } from '../presence/queries.ts'
 import { holdRole } from '../roles/queries.ts'
 import {
@@ -21,6 +22,7 @@ import {
   updateUserRow,
 } from './queries.ts'
 import type { CreatedUser, NewUser, UserChanges } from './schema.ts'
+import { sweepUserJob } from './sweep.job.ts'
 import { addAuthToken, type RevokingDeps, revokeTokensOf } from './tokens.actions.ts'
 
 /** The uid of the app itself; it has no row. */
@@ -141,7 +143,8 @@ async function removeUser(tx: Tx, deps: RevokingDeps, appNo: number, user: UserR
   await revokeTokensOf(tx, deps, appNo, [uid])
   await markRemoved.run(tx, { appNo, uid })
   await removePresence.run(tx, { appNo, uid })
-  await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })
+  const { gone } = await sweepUser.one(tx, { appNo, uid, limit: SWEEP_AT_ONCE })
+  if (!gone) await enqueue(tx, appNo, sweepUserJob, { uid })
   const state = user.deactivated_at ? 'users.deactivated' : 'users.active'
   await addToTotal(tx, appNo, state, -1)
   await announceUser(tx, appNo, 'user.deleted', user)

@@ -167,9 +167,3 @@ export const sweepUser = query<{ appNo: number; uid: string; limit: number }, { 
   'users.sweep',
   'select sweep_user(:appNo, :uid, :limit) as gone',
 )
-
-/** Removed users of all apps, because a sweep serves a whole cell. */
-export const listRemoved = query<{ limit: number }, { app_no: number; uid: string }>(
-  'users.listRemoved',
-  'select app_no, uid from users where removed_at is not null limit :limit',
-)

@@ -7,6 +7,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { readUnset } from '../../platform/http/changes.ts'
 import { badRequest, fail } from '../../platform/http/fail.ts'
+import { enqueue } from '../../platform/jobs/queue.ts'
 import type { Place } from '../../platform/secrets/secrets.ts'
 import {
   countWebhooks,
@@ -30,6 +31,7 @@ import type {
   Webhook,
   WebhookChanges,
 } from './schema.ts'
+import { sweepWebhookJob } from './sweep.job.ts'
 
 const WEBHOOKS_PER_APP = 25
 
@@ -122,6 +124,7 @@ export function deleteWebhook(deps: Deps, actor: Actor, id: string) {
   return write(deps, actor, async (tx) => {
     const row = await removeWebhook.maybeOne(tx, { appNo, id })
     if (!row) throw fail('ERR_WEBHOOK_NOT_FOUND', { id })
+    await enqueue(tx, appNo, sweepWebhookJob, { no: row.no })
     await announceWebhook(tx, appNo, 'webhook.deleted', row)
     return { success: true as const, message: 'Webhook deleted.' }
   })

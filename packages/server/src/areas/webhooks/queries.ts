@@ -178,11 +178,6 @@ export const removeWebhook = query<{ appNo: number; id: string }, WebhookRow>(
    returning ${COLUMNS}`,
 )
 
-export const listRemovedWebhooks = query<{ limit: number }, { app_no: number; no: number }>(
-  'webhooks.listRemoved',
-  'select app_no, no from webhooks where removed order by app_no, no limit :limit',
-)
-
 export const sweepWebhook = query<{ appNo: number; no: number; limit: number }, { gone: boolean }>(
   'webhooks.sweep',
   'select sweep_webhook(:appNo, :no, :limit) as gone',

@@ -13,6 +13,10 @@ export interface Metrics {
   requests: Histogram
   /** Events that got their positions, by cell. */
   events: Counter
+  /** Runs of jobs that ended, by job, outcome and cell. */
+  jobs: Counter
+  /** Seconds that jobs waited for a runner after they were due, by job and cell. */
+  jobWaits: Histogram
   /** Adds a histogram of seconds. */
   times(name: string, description: string): Histogram
   /** Adds a histogram of sizes, such as the items of a batch. */
@@ -49,6 +53,13 @@ export function openMetrics(): Metrics {
     events: meter.createCounter('loquat_events_total', {
       description: 'Events to which this process assigned positions, by cell.',
     }),
+    jobs: meter.createCounter('loquat_job_runs_total', {
+      description: 'Runs of background jobs that ended in this process, by job, outcome and cell.',
+    }),
+    jobWaits: times(
+      'loquat_job_wait_seconds',
+      'Time between the moment when a background job was due and its start.',
+    ),
     times,
     sizes: (name, description) =>
       meter.createHistogram(name, {

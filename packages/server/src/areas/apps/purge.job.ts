@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { sweepAll } from '../../core/sweep.ts'
+import { defineJob } from '../../deps.ts'
+import { recordAudit } from '../../gate/audit.ts'
+import { beginPurge, purgeApp, removePlacement } from './archive.queries.ts'
+
+/** A job of the cell, because it deletes the app's own jobs too. */
+export const purgeAppJob = defineJob({
+  name: 'apps.purge',
+  summary: 'Deletes all data of an app, and its row in the directory last.',
+  input: Type.Object({ no: Type.Integer(), id: Type.String() }),
+  async run(run) {
+    const { deps, cell } = run.context
+    const { db } = deps.directory
+    const appNo = run.input.no
+    if (!(await beginPurge.maybeOne(db, { appNo }))) return
+    await sweepAll(run, (limit) => purgeApp.one(cell.db, { appNo, limit }))
+    await db.tx(async (tx) => {
+      if (!(await removePlacement.maybeOne(tx, { appNo }))) return
+      await recordAudit(tx, 'service', { action: 'purgeApp', app: run.input })
+    })
+    deps.log.info({ cell: cell.id, app: run.input.id }, 'app purged')
+  },
+})

@@ -1,0 +1,57 @@
+import { purgeAppJob } from '../areas/apps/purge.job.ts'
+import { reconcileAppsJob } from '../areas/apps/reconcile.job.ts'
+import { sweepPurgedJob } from '../areas/conversations/sweep.job.ts'
+import { sweepGroupJob } from '../areas/groups/sweep.job.ts'
+import { sweepReactionsJob } from '../areas/reactions/sweep.job.ts'
+import { sweepRoleJob } from '../areas/roles/sweep.job.ts'
+import { rollUpUsageJob, samplePeaksJob } from '../areas/stats/roll-up.job.ts'
+import { sweepUserJob } from '../areas/users/sweep.job.ts'
+import { sweepWebhookJob } from '../areas/webhooks/sweep.job.ts'
+import type { Deps, JobDeps } from '../deps.ts'
+import { type Cell, jobsSubject } from '../platform/cells/directory.ts'
+import type { Job } from '../platform/jobs/definition.ts'
+import { Runner } from '../platform/jobs/runner.ts'
+import type { Worker } from '../platform/leases/leases.ts'
+
+/** All jobs of the queue. */
+export const queuedJobs: readonly Job<never, JobDeps>[] = [
+  sweepUserJob,
+  sweepRoleJob,
+  sweepGroupJob,
+  sweepPurgedJob,
+  sweepReactionsJob,
+  sweepWebhookJob,
+  reconcileAppsJob,
+  purgeAppJob,
+  rollUpUsageJob,
+  samplePeaksJob,
+]
+
+interface QueueOptions {
+  deps: Deps
+  cell: Cell
+  worker: Worker
+  signal: AbortSignal
+}
+
+/** Runs jobs of a cell's queue, together with all other workers of the cell. */
+export function runQueue({ deps, cell, worker, signal }: QueueOptions): Promise<void> {
+  const { bus, log, config, metrics } = deps
+  const { slots, slotsPerApp } = config.jobs
+  const runner = new Runner<JobDeps>({
+    jobs: queuedJobs,
+    worker,
+    db: () => cell.db,
+    bus,
+    subject: jobsSubject(cell.id),
+    log: log.child({ cell: cell.id }),
+    slots,
+    perApp: slotsPerApp,
+    drainMs: config.http.drainSeconds * 1000,
+    context: () => ({ deps, cell }),
+    onStart: ({ name, waitedMs }) =>
+      metrics.jobWaits.record(Math.max(waitedMs, 0) / 1000, { job: name, cell: cell.id }),
+    onEnd: ({ name }, outcome) => metrics.jobs.add(1, { job: name, outcome, cell: cell.id }),
+  })
+  return runner.run(signal)
+}
