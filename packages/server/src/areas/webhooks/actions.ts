@@ -33,6 +33,13 @@ import type {
 } from './schema.ts'
 import { sweepWebhookJob } from './sweep.job.ts'
 
+declare module '../../platform/secrets/secrets.ts' {
+  interface Places {
+    'webhooks.password': [appNo: number, id: string]
+    'webhooks.secret': [appNo: number, id: string]
+  }
+}
+
 const WEBHOOKS_PER_APP = 25
 
 /** The event types of these triggers. */

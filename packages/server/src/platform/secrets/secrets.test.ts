@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { openSecrets, type Place } from './secrets.ts'
 
-const PLACE: Place = ['webhooks.secret', 7, 'h1']
+const PLACE: Place = ['auth_tokens.token', 7, 'amira']
 const newSecret = () => randomBytes(32).toString('base64')
 
 suite('secrets', () => {
@@ -37,9 +37,8 @@ suite('secrets', () => {
   test('a value opens only in its place', () => {
     const places: Place[] = [
       PLACE,
-      ['webhooks.password', 7, 'h1'],
-      ['webhooks.secret', 8, 'h1'],
-      ['webhooks.secret', 7, 'h2'],
+      ['auth_tokens.token', 8, 'amira'],
+      ['auth_tokens.token', 7, 'ben'],
       ['api_keys.key', 7],
       ['operators.totp', 7],
     ]

@@ -24,15 +24,18 @@ export interface Secrets {
  * authenticated with the value, so a value that was copied to another place doesn't open. The row is named by what
  * stays when its app moves to another cell and when secrets are replaced, so not by keyed hashes.
  */
-export type Place =
-  | ['api_keys.key', appNo: number]
-  | ['auth_tokens.token', appNo: number, uid: string]
-  | ['cells.url', cellId: string]
-  | ['cursor', list: string]
-  | ['idempotency.answer', appNo: number, uid: string, key: string]
-  | ['operator idempotency.answer', operatorNo: number, key: string]
-  | ['operators.totp', operatorNo: number]
-  | ['webhooks.password' | 'webhooks.secret', appNo: number, id: string]
+export type Place = { [Column in keyof Places]: [Column, ...row: Places[Column]] }[keyof Places]
+
+/** The columns with sealed values, and what names their rows. Areas add their own. */
+export interface Places {
+  'api_keys.key': [appNo: number]
+  'auth_tokens.token': [appNo: number, uid: string]
+  'cells.url': [cellId: string]
+  cursor: [list: string]
+  'idempotency.answer': [appNo: number, uid: string, key: string]
+  'operator idempotency.answer': [operatorNo: number, key: string]
+  'operators.totp': [operatorNo: number]
+}
 
 /** A key that was derived from a secret for one purpose. */
 export interface PurposeKey {
