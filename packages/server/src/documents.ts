@@ -3,7 +3,7 @@ import { documentedRequests } from './areas/messages/new-message.ts'
 import type { DocumentOptions } from './platform/http/openapi.ts'
 import { ErrorRecord } from './platform/http/schemas.ts'
 import type { ApiDocument } from './reference/document.ts'
-import { addExamples, recordedExamples } from './reference/examples.ts'
+import { addExamples, readExamples } from './reference/examples.ts'
 import { introduction, managementIntroduction } from './reference/introduction.ts'
 import { titleTags } from './reference/tags.ts'
 
@@ -21,7 +21,7 @@ export const documented = { ...documentedRecords, ...documentedRequests, Error: 
 
 function complete(document: object): void {
   titleTags(document as ApiDocument)
-  addExamples(document as ApiDocument, recordedExamples())
+  addExamples(document as ApiDocument, readExamples())
 }
 
 /** The parts of the OpenAPI documents other than the operations. */

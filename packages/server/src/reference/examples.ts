@@ -20,8 +20,10 @@ export type Examples = Record<string, Example[]>
 
 const FILE = new URL('../../examples.gen.json', import.meta.url)
 
-/** The recorded examples. */
-export const recordedExamples = lazily((): Examples => JSON.parse(readFileSync(FILE, 'utf8')))
+/** The recorded examples, read anew: `npm run generate` records them before it makes the documents. */
+export const readExamples = (): Examples => JSON.parse(readFileSync(FILE, 'utf8'))
+
+export const recordedExamples = lazily(readExamples)
 
 /** Adds the examples to the parameters, bodies and answers of all operations. */
 export function addExamples(document: ApiDocument, examples: Examples): void {
