@@ -2,7 +2,7 @@
  * Records of messages as JSON text, the same as those of message-record.ts. PostgreSQL prints contents, users and
  * groups, and this joins them. Only contents that mention users or tell of an action are parsed.
  */
-import { conversationIdOf, secondOf } from './ids.ts'
+import { type ConversationKind, conversationIdOf, secondOf } from './ids.ts'
 import {
   changedBy,
   type Entity,
@@ -102,7 +102,7 @@ export class MessagePrinter {
         ? receiver
         : `${opened(receiver)}${receiver === '{}' ? '' : ','}"conversationId":${id}}`
     const from = this.#entities.get(`user:${sender}`) ?? '{}'
-    const text = `"entities":{"sender":{"entity":${from},"entityType":"user"},"receiver":{"entity":${shown},"entityType":"${kind}"}}`
+    const text = printEntities(kind, from, shown)
     this.#bySender.set(sender, text)
     return text
   }
@@ -143,6 +143,10 @@ export class MessagePrinter {
     return `,"replyCount":${replyCount}${reply}`
   }
 }
+
+/** The entities of a message that is no action, from the records of its sender and receiver as JSON. */
+export const printEntities = (kind: ConversationKind, sender: string, receiver: string) =>
+  `"entities":{"sender":{"entity":${sender},"entityType":"user"},"receiver":{"entity":${receiver},"entityType":"${kind}"}}`
 
 /** A JSON object without its closing brace. */
 const opened = (json: string) => json.slice(0, -1)

@@ -4,6 +4,7 @@
  */
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, printedId, SYSTEM_UID } from '../../core/ids.ts'
+import { printEntities } from '../../core/message-print.ts'
 import { toMessages } from '../../core/message-record.ts'
 import { listReferred } from '../../core/message-rows.ts'
 import { printSent } from '../../core/records/message.ts'
@@ -87,9 +88,7 @@ function toLastMessage(view: ViewRow, owner: string, show: Show): string | undef
       : `${view.counterpart}${show.owners ? '' : membershipOf(view)}`
   return `${message ?? toText(view)},"data":${data.slice(0, -1)}${
     data === '{}' ? '' : ','
-  }"entities":{"sender":{"entity":${from}},"entityType":"user"},"receiver":{"entity":${to}},"entityType":"${
-    kind
-  }"}}}${receiptOf(view, receiver)}}`
+  }${printEntities(kind, `${from}}`, `${to}}`)}}${receiptOf(view, receiver)}}`
 }
 
 /** The record of a text that the head keeps, without content and the closing brace. */
