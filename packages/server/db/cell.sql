@@ -417,7 +417,7 @@ declare
   v_apart bigint := date_part('epoch', clock_timestamp()) * 1000 - p_clock;
 begin
   if abs(v_apart) > 60000 then
-    raise exception using errcode = 'LQ003', message = format(
+    raise exception using errcode = 'LQ006', message = format(
       'the clocks of the database and of this process are %s seconds apart', abs(v_apart) / 1000);
   end if;
 end $$;
@@ -2228,7 +2228,7 @@ declare
   s sequencer_progress;
 begin
   if pg_postmaster_start_time() <> p_started then
-    raise exception 'the log of this server is not checked yet' using errcode = 'LQ004';
+    raise exception 'the log of this server is not checked yet' using errcode = 'LQ005';
   end if;
   taken := 0;
 

@@ -91,8 +91,8 @@ create table leases (
 );
 
 -- Durable background work (docs/jobs.md). A transaction adds a job with enqueue_job; the runners of all
--- workers claim jobs in turns between apps. The row is the only state: whoever runs it holds its worker
--- id and epoch, and what it writes to the row checks both.
+-- workers claim jobs in turns between apps. The row is the only state: it names the worker that
+-- runs the job and the epoch of that claim, and every write of the worker checks both.
 -- Only tells apart jobs of the same microsecond: ids carry their time (enqueue_job).
 create sequence job_ids;
 

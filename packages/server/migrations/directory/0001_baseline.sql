@@ -136,7 +136,7 @@ create table collaborators (
 create unique index collaborators_owner on collaborators (app_no) where role = 'owner';
 create index collaborators_operator on collaborators (operator_no, app_no);
 
--- For people without an account. Whoever has the token can accept the invitation.
+-- For people without an account. Anyone who has the token can accept the invitation.
 create table invitations (
   app_no int not null references apps on delete cascade,
   email text not null check (email = lower(email)),
@@ -150,7 +150,7 @@ create table invitations (
 -- The audit log. It references neither operators nor apps, because it outlives both.
 create table audit (
   -- Carries its time, like the ids of messages: consecutive numbers would tell tenants how busy the
-  -- others are. Of two entries that draw the same id, one draws again.
+  -- others are. If two entries get the same id, the second one is inserted again.
   id bigint primary key default
     floor((date_part('epoch', clock_timestamp()) - 1000000000) * 1000000)::bigint * 4 + floor(random() * 4)::int,
   at timestamptz not null default clock_timestamp(),

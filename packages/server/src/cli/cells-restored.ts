@@ -8,7 +8,7 @@ export const cellsRestored: Command = {
   summary: "Say that a cell's database was restored from a backup, at the same address.",
   flags: [{ flag: '--id <id>', description: 'the name of the cell', required: true }],
   details:
-    "Breaks the cell's event log, so that no position is assigned twice: devices read their data again, and readers of GET /events are told where to continue. Most restores are noticed automatically, but running this command is always safe. After `loquat cells add` with a new URL it isn't needed.",
+    "Breaks the cell's event log, so that no position is assigned twice: devices read their data again, and GET /events tells its readers where to continue. Most restores are noticed automatically, but running this command is always safe. After `loquat cells add` with a new URL it isn't needed.",
   examples: ['loquat cells restored --id eu-1'],
   async run(context, flags) {
     const cellId = String(flags.id)

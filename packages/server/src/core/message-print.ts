@@ -1,6 +1,6 @@
 /**
  * Records of messages as JSON text, the same as those of message-record.ts. PostgreSQL prints contents, users and
- * groups, and this joins them. Only contents that mention users or tell of an action are parsed.
+ * groups, and this joins them. Only contents with mentions or actions are parsed.
  */
 import { type ConversationKind, conversationIdOf, secondOf } from './ids.ts'
 import {

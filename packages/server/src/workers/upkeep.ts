@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thinMarks } from '../areas/conversations/queries.ts'
 import { removeOldFormerMembers } from '../areas/groups/queries.ts'
+import { removeOldJobs } from '../areas/jobs/queries.ts'
 import { removeOldSteps } from '../areas/stats/queries.ts'
 import { removeOldDeadLetters } from '../areas/webhooks/deliveries.queries.ts'
 import { maintainLogs } from '../core/logs.ts'
@@ -8,7 +9,6 @@ import { removeOldIdempotency } from '../gate/queries.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { removeOldRevocations } from '../platform/cells/revocations.ts'
 import { type Query, query } from '../platform/db/query.ts'
-import { removeOldJobs } from '../platform/jobs/queue.ts'
 import type { JobContext } from './job.ts'
 
 const EVERY_MS = 3_600_000

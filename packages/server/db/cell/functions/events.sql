@@ -47,7 +47,7 @@ declare
   s sequencer_progress;
 begin
   if pg_postmaster_start_time() <> p_started then
-    raise exception 'the log of this server is not checked yet' using errcode = 'LQ004';
+    raise exception 'the log of this server is not checked yet' using errcode = 'LQ005';
   end if;
   taken := 0;
 

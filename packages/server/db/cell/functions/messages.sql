@@ -88,7 +88,7 @@ begin
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
 end $$;
 
-/* Forgets the copies that heads keep of changed messages. Whoever changes a message has locked its head. */
+/* Forgets the copies that heads keep of changed messages. The transaction has locked those heads. */
 create or replace function forget_copies() returns trigger
 language plpgsql as $$
 begin

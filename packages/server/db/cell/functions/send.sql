@@ -234,7 +234,7 @@ declare
   v_apart bigint := date_part('epoch', clock_timestamp()) * 1000 - p_clock;
 begin
   if abs(v_apart) > 60000 then
-    raise exception using errcode = 'LQ003', message = format(
+    raise exception using errcode = 'LQ006', message = format(
       'the clocks of the database and of this process are %s seconds apart', abs(v_apart) / 1000);
   end if;
 end $$;

@@ -251,7 +251,7 @@ const CONNECTION_FAULT = new Set([
  * Shutdown, startup, no resources, read-only after a failover, a cancelled or timed-out statement, a conflict that all
  * retries met, or a clock that is wrong (`check_clock` in db/cell/functions/send.sql).
  */
-const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01|LQ003)$/
+const SERVER_AWAY = /^(57P0[1-5]|57014|53\d{3}|08\w{3}|25P03|25006|40001|40P01|LQ006)$/
 const DRIVER_AWAY =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/
 

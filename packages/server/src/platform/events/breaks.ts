@@ -1,6 +1,6 @@
 /**
  * Breaks in a cell's event log. A restored database, or a standby that was behind, would assign positions again that
- * readers have seen. So whoever finds that a log may have lost events breaks it: all positions jump to the next multiple
+ * readers have seen. So a process that finds that a log may have lost events breaks it: all positions jump to the next multiple
  * of 10^12. docs/decisions/0031-breaks-in-the-log.md
  */
 import { directoryQuery, type Executor, query } from '../db/query.ts'

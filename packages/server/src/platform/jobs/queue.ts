@@ -154,20 +154,3 @@ export const removeOtherSchedules = query<{ keys: string[] }>(
   'jobs.removeOtherSchedules',
   `delete from job_schedules where app_no = 0 and key <> all (:keys::text[])`,
 )
-
-/** Removes jobs that ended a while ago, with their steps: dead ones after a month, others after a week. */
-export const removeOldJobs = query<{ limit: number }, { removed: number }>(
-  'jobs.removeOld',
-  `with gone as (
-     delete from jobs where ctid = any (array(
-       (select ctid from jobs where state in ('done', 'cancelled') and ended_at is not null
-          and ended_at < now() - interval '7 days' limit :limit)
-       union all
-       (select ctid from jobs where state = 'dead' and ended_at is not null
-          and ended_at < now() - interval '30 days' limit :limit)))
-     returning app_no, id
-   ), steps as (
-     delete from job_steps s using gone where s.app_no = gone.app_no and s.job_id = gone.id
-   )
-   select count(*) as removed from gone`,
-)
