@@ -1,0 +1,90 @@
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { ADD_CHANGE, ADD_REMOVE, ALL, CHANGE, type Table } from './table.ts'
+
+/**
+ * The tables of a cell. Rows of an app have its `app_no`; purge_app deletes them, so the service may delete from all
+ * of these tables.
+ */
+// biome-ignore format: one line per table
+export const cellTables = {
+  // Apps and their credentials.
+  apps: { moves: 'replicated', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id settings ceilings created_at archived_at search_upto special_roles' },
+  api_keys: { moves: 'replicated', service: ALL, audit: 'app_no name scope created_at', sealed: { key_sealed: 'api_keys.key' }, hashed: 'key_hash', plain: 'app_no name scope created_at' },
+  auth_tokens: { moves: 'replicated', service: ALL, audit: 'app_no uid audit_id created_at', people: 'uid', personal: 'platform user_agent app_info', sealed: { token_sealed: 'auth_tokens.token' }, hashed: 'token_hash', plain: 'app_no audit_id created_at' },
+  revocations: { moves: 'stays', service: ADD_REMOVE, people: 'id', plain: 'at app_no kind' },
+  idempotency: { moves: 'replicated', service: ALL, people: 'uid', sealed: { answer_sealed: 'idempotency.answer' }, hashed: 'credential request_hash', plain: 'app_no key created_at message_id' },
+
+  // Background work.
+  workers: { moves: 'stays', service: ALL, plain: 'worker_id expires_at' },
+  leases: { moves: 'stays', service: ADD_CHANGE, plain: 'job worker_id epoch' },
+  jobs: { moves: 'replicated', service: ALL, personal: 'dedupe_key serial_key input checkpoint error', plain: 'app_no id name state priority tries epoch cancelling again stepped worker_id run_at deadline created_at ended_at done total' },
+  job_steps: { moves: 'replicated', service: ADD_REMOVE, personal: 'result', plain: 'app_no job_id step' },
+  job_schedules: { moves: 'replicated', service: ALL, personal: 'input', plain: 'app_no key name every_seconds at zone days next_at' },
+
+  // The event log. A move first waits until the app's events have positions.
+  event_bodies: { moves: 'replicated', service: ADD_REMOVE, people: 'key to_first to_second active_uid', personal: 'payload', plain: 'id app_no day at type counts_as' },
+  event_positions: { moves: 'replicated', service: ADD_REMOVE, people: 'to_first to_second', plain: 'position body_id app_no day body_day type' },
+  sequencer_progress: { moves: 'stays', service: CHANGE, plain: 'taken gaps watched stamp stamp_day since' },
+  positions: { moves: 'replicated', service: ALL, plain: 'app_no position' },
+  log_breaks: { moves: 'replicated', service: ADD_REMOVE, audit: '*', plain: 'app_no last next at' },
+  log_origin: { moves: 'stays', service: CHANGE, audit: '*', plain: 'system_id timeline wal_position break_no' },
+
+  // Users and their relations.
+  roles: { moves: 'replicated', exported: 'roles', service: ALL, plain: 'app_no role name description metadata settings built_in created_at updated_at removed_at' },
+  users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no role created_at updated_at deactivated_at removed_at bot' },
+  friends: { moves: 'replicated', exported: 'friends', service: ADD_REMOVE, people: 'uid friend_uid', plain: 'app_no created_at' },
+  blocks: { moves: 'replicated', exported: 'blocks', service: ADD_REMOVE, people: 'uid blocked_uid', plain: 'app_no created_at' },
+  totals: { moves: 'replicated', service: ALL, plain: 'app_no what shard total' },
+  gateways: { moves: 'stays', service: ALL, plain: 'gateway seen_at expires_at ended' },
+  presence: { moves: 'drained', service: ALL, people: 'uid', personal: 'name_key', plain: 'app_no gateways' },
+
+  // Groups, conversations and messages.
+  groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type members_count created_at updated_at created_second changed_second removed_at' },
+  bans: { moves: 'replicated', exported: 'bans', service: ADD_REMOVE, people: 'uid', plain: 'app_no guid scope joined_at banned_at' },
+  former_members: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no conversation guid at' },
+  conversations: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'one other shown_sender', personal: 'shown_data', plain: 'app_no no kind last_id shown_id shown_muid delivered_at read_at created_second updated_second updated_before stored removed counted hidden purged_id purging blocked_one blocked_other' },
+  inbox: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'uid with_id', personal: 'tags', plain: 'app_no kind conversation read_id read_counted own_since cleared_id pinned_at visible blocked created_second scope joined_at' },
+  direct_views: { moves: 'replicated', service: ALL, people: 'uid with_id', plain: 'app_no blocked updated_second' },
+  view_totals: { moves: 'replicated', service: ALL, people: 'uid', plain: 'app_no visible unblocked' },
+  app_pins: { moves: 'replicated', exported: 'settings', service: ALL, people: 'id', plain: 'app_no place kind pinned_at' },
+  messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender edited_by deleted_by pinned_by', personal: 'data tags', plain: 'app_no id conversation category type muid parent_id quoted_id counts shows counted updated_at edited_at deleted_at pinned_at reacted saved' },
+  muids: { moves: 'replicated', service: ALL, people: 'sender target', plain: 'app_no muid message_id' },
+  gone_messages: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no id' },
+  uncounted: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no conversation id' },
+  threads: { moves: 'replicated', service: ALL, plain: 'app_no parent_id conversation replies last_id updated_second' },
+  thread_users: { moves: 'replicated', exported: 'threads', service: ALL, people: 'uid', plain: 'app_no parent_id conversation direct wrote follows' },
+  mentions: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no conversation message_id parent_id counts' },
+  interactions: { moves: 'replicated', exported: 'interactions', service: ADD_REMOVE, people: 'uid', plain: 'app_no message_id element_id at' },
+  reactions: { moves: 'replicated', exported: 'reactions', service: ADD_REMOVE, people: 'uid', personal: 'reaction', plain: 'app_no message_id id reacted_at' },
+  reaction_counts: { moves: 'replicated', service: ALL, plain: 'app_no message_id reaction count first_id' },
+  saves: { moves: 'replicated', exported: 'saves', service: ADD_REMOVE, people: 'uid', plain: 'app_no message_id saved_at' },
+
+  // Receipts.
+  marks: { moves: 'replicated', exported: 'receipts', service: ALL, people: 'uid', plain: 'app_no conversation kind upto_id at' },
+  mark_thinning: { moves: 'stays', service: CHANGE, people: 'place', plain: 'began_at' },
+  receipt_progress: { moves: 'replicated', service: ALL, plain: 'app_no kind position ended' },
+  receipt_floors: { moves: 'replicated', service: ALL, people: 'ahead_uid laggards', plain: 'app_no kind conversation floor ahead_id bound deleted' },
+
+  // The search index.
+  search_segments: { moves: 'rebuilt', service: ALL, plain: 'app_no upto_id after_id messages version' },
+  search_ids: { moves: 'rebuilt', service: ADD_REMOVE, plain: 'app_no upto_id block ids' },
+  search_grams: { moves: 'rebuilt', service: ALL, personal: 'gram ordinals', plain: 'app_no upto_id' },
+  search_changes: { moves: 'rebuilt', service: ALL, plain: 'app_no id' },
+
+  // Webhooks.
+  webhooks: { moves: 'replicated', exported: 'webhooks', service: ALL, sealed: { password_sealed: 'webhooks.password', secret_sealed: 'webhooks.secret', old_secret_sealed: 'webhooks.secret' }, plain: 'app_no no shard id name url use_basic_auth username enabled retry_on_failure triggers types since old_secret_until removed created_at updated_at' },
+  webhook_progress: { moves: 'replicated', service: ALL, plain: 'app_no webhook_no position failures failing_since failed_at probes waits_until' },
+  webhook_parked: { moves: 'replicated', service: ALL, people: 'key', plain: 'app_no webhook_no tries retry_at' },
+  webhook_backlog: { moves: 'replicated', service: ADD_REMOVE, people: 'key', plain: 'app_no webhook_no position' },
+  webhook_dead_letters: { moves: 'replicated', service: ALL, plain: 'app_no webhook_no position upto type reason at' },
+  webhook_deliveries: { moves: 'replicated', service: ADD_REMOVE, personal: 'answer', plain: 'app_no webhook_no id position type try status error duration_ms at day' },
+
+  // Usage.
+  usage_progress: { moves: 'replicated', service: ALL, plain: 'app_no position' },
+  usage_days: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no day what count' },
+  usage_steps: { moves: 'replicated', service: ALL, plain: 'app_no at what count' },
+  usage_peaks: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no day online' },
+  usage_activity: { moves: 'replicated', service: ALL, people: 'uid', personal: 'day', plain: 'app_no' },
+  usage_returns: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no day before users' },
+  usage_seen: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no day' },
+} as const satisfies Record<keyof CellRows, Table>
