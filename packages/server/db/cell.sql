@@ -528,8 +528,8 @@ begin
       continue;
     end if;
     exit when v_wrapped and v_app > p_after;
-    if v_app > 0 and not exists (select from apps where app_no = v_app and archived_at is null) then
-      -- Nothing runs for an app that is archived or not here. Look again in a minute.
+    if v_app > 0 and not exists (select from working_apps() where app_no = v_app) then
+      -- Look again in a minute.
       update jobs set state = 'waiting', run_at = job_clock() + interval '1 minute'
       where ctid = any (array(select ctid from jobs where app_no = v_app and state = 'ready'
         limit 1000 for update skip locked));
@@ -2975,6 +2975,10 @@ CREATE FUNCTION public.utc_day(p_at timestamp with time zone) RETURNS date
 CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (p_mentions IS NULL) THEN (p_data - 'mentions'::text) ELSE (p_data || jsonb_build_object('mentions', p_mentions)) END;
+
+CREATE FUNCTION public.working_apps() RETURNS TABLE(app_no integer, app_id text)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$ select app_no, app_id from apps where archived_at is null $$;
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,

@@ -207,8 +207,8 @@ begin
       continue;
     end if;
     exit when v_wrapped and v_app > p_after;
-    if v_app > 0 and not exists (select from apps where app_no = v_app and archived_at is null) then
-      -- Nothing runs for an app that is archived or not here. Look again in a minute.
+    if v_app > 0 and not exists (select from working_apps() where app_no = v_app) then
+      -- Look again in a minute.
       update jobs set state = 'waiting', run_at = job_clock() + interval '1 minute'
       where ctid = any (array(select ctid from jobs where app_no = v_app and state = 'ready'
         limit 1000 for update skip locked));

@@ -5,7 +5,7 @@ import type { Segment } from './search.queries.ts'
 export const listPositions = query<Record<string, never>, { app_no: number; position: number }>(
   'indexing.listPositions',
   `select a.app_no, coalesce(p.position, 0) as position
-   from apps a left join positions p using (app_no)`,
+   from working_apps() a left join positions p using (app_no)`,
 )
 
 /** The first and the last message of each app that aren't indexed. */
@@ -17,7 +17,7 @@ export const listEnds = query<Record<string, never>, { app_no: number; ends: str
      )), ' ',
      (select max(m.id) from messages m where m.app_no = a.app_no)
    ) as ends
-   from apps a`,
+   from working_apps() a`,
 )
 
 /**
@@ -156,7 +156,7 @@ export const listStale = query<{ least: number; limit: number }, Segment & { app
        where s.app_no = c.app_no and s.upto_id >= c.id order by s.upto_id limit 1
      ) s on true
    )
-   select app_no, after_id, upto_id from changed d
+   select app_no, after_id, upto_id from changed d join working_apps() using (app_no)
    where d.upto_id is not null and :least <= (select count(*) from (
      select from search_changes c
      where c.app_no = d.app_no and c.id > d.after_id and c.id <= d.upto_id limit :least

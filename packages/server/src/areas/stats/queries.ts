@@ -107,12 +107,13 @@ export const listSteps = query<
      and at < to_timestamp(:to::float8 / 1000)`,
 )
 
-/** Apps with events that aren't added up yet. `positions` has one row per app. */
+/** Apps with events or used tokens that aren't added up yet. */
 export const listLagging = query<Record<string, never>, { app_no: number }>(
   'stats.listLagging',
-  `select p.app_no from positions p left join usage_progress u using (app_no)
+  `select app_no from working_apps() a
+   left join positions p using (app_no) left join usage_progress u using (app_no)
    where p.position > coalesce(u.position, 0)
-   union select app_no from usage_seen`,
+     or exists (select from usage_seen s where s.app_no = a.app_no)`,
 )
 
 export const rollUp = query<{ appNo: number; limit: number }, { events: number }>(
@@ -120,11 +121,12 @@ export const rollUp = query<{ appNo: number; limit: number }, { events: number }
   'select roll_up_usage(:appNo, :limit) as events',
 )
 
-/** For all apps of the cell: reads all online users once. */
+/** Reads all online users of the cell once. */
 export const samplePeaks = query<Record<string, never>>(
   'stats.samplePeaks',
   `insert into usage_peaks as p (app_no, day, online)
-   select app_no, utc_day(clock_timestamp()), count(*) from presence group by app_no
+   select app_no, utc_day(clock_timestamp()), count(*)
+   from presence join working_apps() using (app_no) group by app_no
    on conflict (app_no, day) do update set online = excluded.online
    where p.online < excluded.online`,
 )

@@ -30,8 +30,8 @@ export interface Query<P, R> {
 /** The kinds of databases. */
 export type Schema = 'directory' | 'cell'
 
-/** All statements of the program, so that a test can PREPARE them. */
-export const statements = new Map<string, { text: string; schema: Schema }>()
+/** All statements of the program, with the names of their parameters, so that tests can check them. */
+export const statements = new Map<string, { text: string; schema: Schema; params: string[] }>()
 
 type Params = Record<string, unknown>
 
@@ -62,7 +62,7 @@ function declare<P extends Params, R extends QueryResultRow>(
     const known = order.indexOf(key)
     return `$${known >= 0 ? known + 1 : order.push(key)}`
   })
-  statements.set(name, { text, schema })
+  statements.set(name, { text, schema, params: order })
 
   const many = async (db: Executor, params: P) =>
     (await db.query<R>({ name, text, values: order.map((key) => params[key]) })).rows

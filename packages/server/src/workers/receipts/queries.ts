@@ -30,7 +30,8 @@ export const listDue = query<Record<string, never>, Subscription>(
      where not w.removed
        and w.types && '{conversation.delivered.to.all,conversation.read.by.all}'
      group by w.app_no, t.kind
-   ) s full join receipt_progress p using (app_no, kind) left join positions l using (app_no)
+   ) s full join receipt_progress p using (app_no, kind)
+   join working_apps() using (app_no) left join positions l using (app_no)
    where p.position is null or s.since is null or p.ended or l.position > p.position
      or exists (
        select from receipt_floors f

@@ -61,11 +61,10 @@ const ACTIVE = `select w.app_no, w.no, w.shard, w.id, a.app_id, w.url, w.use_bas
        select from webhook_parked k
        where k.app_no = w.app_no and k.webhook_no = w.no and k.retry_at <= now())) as due
    from webhooks w
-   join apps a on a.app_no = w.app_no
+   join working_apps() a on a.app_no = w.app_no
    join webhook_progress g on g.app_no = w.app_no and g.webhook_no = w.no
    left join positions p on p.app_no = w.app_no
-   where w.enabled and not w.removed
-     and not exists (select from apps a where a.app_no = w.app_no and a.archived_at is not null)`
+   where w.enabled and not w.removed`
 
 /** The enabled webhooks of these shards. Costs an index lookup or two for each webhook. */
 export const listActiveWebhooks = query<{ shards: number[] }, ActiveWebhook>(
