@@ -372,8 +372,26 @@ export const errors = {
   ERR_PERMISSION_DENIED: {
     status: 403,
     retry: false,
-    message: "Your role doesn't allow this action.",
-    when: "The role's settings only allow messages to friends; or a group participant tries to pin; or a user whose role is limited to friends tries to add friends.",
+    message: "Your role or your scope in the group doesn't allow this action.",
+    when: "A permission of the user's role or of the member's scope denies the action; `details` names it. Also: a group participant tries to pin, or a user whose role is limited to friends tries to add friends.",
+  },
+  ERR_FEATURE_RESTRICTED: {
+    status: 403,
+    retry: false,
+    message: "Your role can't use this feature.",
+    when: "The feature is restricted for the user's role; `details` names it.",
+  },
+  ERR_FEATURE_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no feature "{feature}".',
+    when: 'No feature has this name.',
+  },
+  ERR_PERMISSION_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no permission "{permission}".',
+    when: 'No permission of roles, or of scopes, has this name.',
   },
   ERR_GUID_NOT_FOUND: {
     status: 404,

@@ -77,6 +77,11 @@ function objectType({ properties, ...schema }: Schema, printing: Printing): stri
     return `${comment(field.description)}${JSON.stringify(name)}${required ? '' : '?'}: ${value}`
   })
   if (others === true) fields.push('[field: string]: unknown')
+  if (typeof others === 'object') {
+    // An index signature must allow the types of all properties.
+    const types = [others, ...Object.values(properties)].map((field) => typeOf(field, printing))
+    fields.push(`[name: string]: ${union(types)}`)
+  }
   return `{\n${fields.join('\n')}\n}`
 }
 

@@ -612,6 +612,17 @@ export type EmbeddedUser = {
   blockedAt?: number
 }
 
+export type Explanation = {
+  allowed: boolean
+  /** The user's role. */
+  role: string
+  /** The user's scope in the group. */
+  scope?: string
+  decidedBy?: RuleApplied
+  /** All rules about the action, in the order in which they decide. The first one that denies it decides. */
+  chain: RuleApplied[]
+}
+
 export type Form = {
   title?: string | undefined
   text?: string | undefined
@@ -971,6 +982,7 @@ export type MemberOutcome = {
       | 'ERR_GROUP_NO_CLEARANCE'
       | 'ERR_GROUP_NO_SELF_ACTION'
       | 'ERR_GROUP_NO_MODERATOR_SCOPE'
+      | 'ERR_FEATURE_RESTRICTED'
     message: string
   }
 }
@@ -1371,6 +1383,28 @@ export type Pagination = {
   total_capped?: true
 }
 
+export type Permission = {
+  /** Name of the permission. */
+  id: string
+  type: 'role' | 'scope'
+  title: string
+  /** What the permission controls. */
+  description: string
+  dataType: 'string' | 'stringArray' | 'rolesStringArray' | 'customStringArray'
+  /** The words that a value can have. */
+  availableValues?: string[]
+  defaultValue: string | string[]
+  /** The explicit value, or null if the default holds. */
+  value: string | string[] | null
+  /** Time when the value was first set, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
+/** All explicit values by name. Permissions that are not listed have their default. */
+export type PermissionValues = Record<string, string | string[]>
+
 export type PinnedConversation = {
   /** `group_<guid>` or `user_<uid>`. */
   conversationId: string
@@ -1410,6 +1444,18 @@ export type Receipt = {
   readAt?: number
 }
 
+export type RestrictedFeature = {
+  /** Key of the feature, with the prefix `u.`. */
+  key: string
+  title: string
+  /** What users with the role cannot do. */
+  description: string
+  /** Path of the operation. */
+  path: string
+  /** Time of the restriction, in Unix seconds. */
+  createdAt: number
+}
+
 export type Role = {
   /** Unique within the app. */
   role: string
@@ -1424,6 +1470,17 @@ export type Role = {
   createdAt: number
   /** Time of the last change, in Unix seconds. */
   updatedAt?: number
+}
+
+export type RuleApplied = {
+  /** What the rule belongs to: the role's restricted features, the role's permissions, the permissions of the scope in the group, or the built-in rules. */
+  layer: 'restriction' | 'role' | 'scope' | 'built-in'
+  /** The feature, the permission or the error of a built-in rule. */
+  rule: string
+  value: string | string[]
+  /** Whether somebody set the value. Otherwise it is the default. */
+  explicit: boolean
+  allows: boolean
 }
 
 export type Scheduler = {
@@ -1833,6 +1890,125 @@ export type UpdateRoleBody = {
     | undefined
   /** Fields to clear. */
   unset?: ('settings' | 'description' | 'metadata')[] | undefined
+}
+
+export type ListRolePermissionsQuery = {
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+}
+
+export type UpdateRolePermissionsAnswer = {
+  permissions: PermissionValues
+  [name: string]:
+    | {
+        success: boolean
+        message?: string
+        error?: {
+          code: 'ERR_PERMISSION_NOT_FOUND' | 'ERR_BAD_REQUEST' | 'ERR_ROLE_NOT_FOUND'
+          message: string
+        }
+      }
+    | PermissionValues
+}
+
+export type UpdateRolePermissionsBody = {
+  /** Values by name. A list may be a single text. Permissions that are not named keep their values. */
+  permissions: Record<string, unknown>
+}
+
+export type DeleteRolePermissionAnswer = {
+  permissions: PermissionValues
+}
+
+export type ExplainPermissionBody = {
+  /** UID of the user. */
+  uid: string
+  /** The operationId of an operation that users can call, such as `sendMessage`. */
+  action: string
+  /** GUID of the group in which the user acts. */
+  guid?: string | undefined
+  /** UID of the other user: the receiver of a message, the member, or the user in a list. */
+  receiver?: string | undefined
+  /** The message that the user sends, or that a list would show. */
+  message?:
+    | {
+        category?: string | undefined
+        type?: string | undefined
+        mimeTypes?: string[] | undefined
+        /** Whether it is a reply in a thread. */
+        reply?: boolean | undefined
+      }
+    | undefined
+}
+
+export type ListScopePermissionsQuery = {
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+}
+
+export type UpdateScopePermissionsAnswer = {
+  permissions: PermissionValues
+  [name: string]:
+    | {
+        success: boolean
+        message?: string
+        error?: {
+          code: 'ERR_PERMISSION_NOT_FOUND' | 'ERR_BAD_REQUEST' | 'ERR_ROLE_NOT_FOUND'
+          message: string
+        }
+      }
+    | PermissionValues
+}
+
+export type UpdateScopePermissionsBody = {
+  /** Values by name. A list may be a single text. Permissions that are not named keep their values. */
+  permissions: Record<string, unknown>
+}
+
+export type DeleteScopePermissionAnswer = {
+  permissions: PermissionValues
+}
+
+export type RestrictFeaturesAnswer = Record<
+  string,
+  {
+    success: boolean
+    message?: string
+    error?: {
+      code: 'ERR_FEATURE_NOT_FOUND'
+      message: string
+    }
+  }
+>
+
+export type RestrictFeaturesBody = {
+  /** Keys of features, with or without the prefix `u.`. */
+  featuresToRestrict: string[]
+}
+
+export type ListRestrictedFeaturesQuery = {
+  /** Maximum number of records per page. */
+  perPage?: number | undefined
+  /** Page number, starting at 1. */
+  page?: number | undefined
+}
+
+export type AllowRestrictedFeaturesQuery = {
+  /** The same as in the body. */
+  featuresToAllow?: string[] | undefined
+  /** The same as in the body. */
+  allowAll?: boolean | undefined
+}
+
+export type AllowRestrictedFeaturesBody = {
+  /** Keys of features to allow again. */
+  featuresToAllow?: string[] | undefined
+  /** Whether to allow all features again. */
+  allowAll?: boolean | undefined
 }
 
 export type CreateUserBody = {
@@ -3242,6 +3418,184 @@ export class RolesMethods {
   }
 }
 
+/** `client.permissions` */
+export class PermissionsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List the permissions of a role (one page). */
+  async listRole(
+    role: string,
+    query?: ListRolePermissionsQuery,
+    options?: CallOptions,
+  ): Promise<Page<Permission>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/roles/${segment(role)}/permissions`, query },
+      options,
+    )
+  }
+
+  /** List the permissions of a role (iterates over all pages). */
+  allRole(
+    role: string,
+    query?: Omit<ListRolePermissionsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Permission, void, undefined> {
+    return everyRecord((page) => this.listRole(role, { ...query, ...page }, options))
+  }
+
+  /** Change permissions of a role. */
+  async updateRole(
+    role: string,
+    body: UpdateRolePermissionsBody,
+    options?: CallOptions,
+  ): Promise<UpdateRolePermissionsAnswer> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/v3/roles/${segment(role)}/permissions`, body },
+      options,
+    )
+  }
+
+  /** Reset a permission of a role to its default. */
+  async deleteRole(
+    role: string,
+    permission: string,
+    options?: CallOptions,
+  ): Promise<DeleteRolePermissionAnswer> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/roles/${segment(role)}/permissions/${segment(permission)}` },
+      options,
+    )
+  }
+
+  /** Explain whether a user may do something. */
+  async explain(body: ExplainPermissionBody, options?: CallOptions): Promise<Explanation> {
+    return this.#transport.data({ method: 'POST', path: '/v3/permissions/explain', body }, options)
+  }
+
+  /** List the permissions of a scope in a group (one page). */
+  async listScope(
+    guid: string,
+    scope: 'admin' | 'moderator' | 'participant',
+    query?: ListScopePermissionsQuery,
+    options?: CallOptions,
+  ): Promise<Page<Permission>> {
+    return this.#transport.answer(
+      {
+        method: 'GET',
+        path: `/v3/groups/${segment(guid)}/scopes/${segment(scope)}/permissions`,
+        query,
+      },
+      options,
+    )
+  }
+
+  /** List the permissions of a scope in a group (iterates over all pages). */
+  allScope(
+    guid: string,
+    scope: 'admin' | 'moderator' | 'participant',
+    query?: Omit<ListScopePermissionsQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Permission, void, undefined> {
+    return everyRecord((page) => this.listScope(guid, scope, { ...query, ...page }, options))
+  }
+
+  /** Change permissions of a scope in a group. */
+  async updateScope(
+    guid: string,
+    scope: 'admin' | 'moderator' | 'participant',
+    body: UpdateScopePermissionsBody,
+    options?: CallOptions,
+  ): Promise<UpdateScopePermissionsAnswer> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/v3/groups/${segment(guid)}/scopes/${segment(scope)}/permissions`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Reset a permission of a scope to its default. */
+  async deleteScope(
+    guid: string,
+    scope: 'admin' | 'moderator' | 'participant',
+    permission: string,
+    options?: CallOptions,
+  ): Promise<DeleteScopePermissionAnswer> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/v3/groups/${segment(guid)}/scopes/${segment(scope)}/permissions/${segment(permission)}`,
+      },
+      options,
+    )
+  }
+}
+
+/** `client.restrictedFeatures` */
+export class RestrictedFeaturesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Restrict features for a role.
+   * @deprecated Deprecated since 2026-11-16, available until 2027-11-16. Use /v3/roles/{role}/permissions instead. */
+  async restrict(
+    role: string,
+    body: RestrictFeaturesBody,
+    options?: CallOptions,
+  ): Promise<RestrictFeaturesAnswer> {
+    return this.#transport.data(
+      { method: 'POST', path: `/v3/roles/${segment(role)}/restrictedfeatures`, body },
+      options,
+    )
+  }
+
+  /** List the restricted features of a role (one page).
+   * @deprecated Deprecated since 2026-11-16, available until 2027-11-16. Use /v3/roles/{role}/permissions instead. */
+  async list(
+    role: string,
+    query?: ListRestrictedFeaturesQuery,
+    options?: CallOptions,
+  ): Promise<Page<RestrictedFeature>> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/v3/roles/${segment(role)}/restrictedfeatures`, query },
+      options,
+    )
+  }
+
+  /** List the restricted features of a role (iterates over all pages).
+   * @deprecated Deprecated since 2026-11-16, available until 2027-11-16. Use /v3/roles/{role}/permissions instead. */
+  all(
+    role: string,
+    query?: Omit<ListRestrictedFeaturesQuery, 'page' | 'cursor'>,
+    options?: CallOptions,
+  ): AsyncGenerator<RestrictedFeature, void, undefined> {
+    return everyRecord((page) => this.list(role, { ...query, ...page }, options))
+  }
+
+  /** Allow features for a role again.
+   * @deprecated Deprecated since 2026-11-16, available until 2027-11-16. Use /v3/roles/{role}/permissions instead. */
+  async allow(
+    role: string,
+    body: AllowRestrictedFeaturesBody,
+    query?: AllowRestrictedFeaturesQuery,
+    options?: CallOptions,
+  ): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/v3/roles/${segment(role)}/restrictedfeatures`, body, query },
+      options,
+    )
+  }
+}
+
 /** `client.users` */
 export class UsersMethods {
   readonly #transport: Transport
@@ -3640,6 +3994,14 @@ export class GroupMembersMethods {
     options?: CallOptions,
   ): AsyncGenerator<Member, void, undefined> {
     return everyRecord((page) => this.list(guid, { ...query, ...page }, options))
+  }
+
+  /** Get a member of a group. */
+  async get(guid: string, uid: string, options?: CallOptions): Promise<Member> {
+    return this.#transport.data(
+      { method: 'GET', path: `/v3/groups/${segment(guid)}/members/${segment(uid)}` },
+      options,
+    )
   }
 
   /** Change a member's scope. */
@@ -4603,6 +4965,8 @@ export class StatsMethods {
 export class Operations {
   readonly apiKeys: ApiKeysMethods
   readonly roles: RolesMethods
+  readonly permissions: PermissionsMethods
+  readonly restrictedFeatures: RestrictedFeaturesMethods
   readonly users: UsersMethods
   readonly authTokens: AuthTokensMethods
   readonly bots: BotsMethods
@@ -4622,6 +4986,8 @@ export class Operations {
   constructor(transport: Transport) {
     this.apiKeys = new ApiKeysMethods(transport)
     this.roles = new RolesMethods(transport)
+    this.permissions = new PermissionsMethods(transport)
+    this.restrictedFeatures = new RestrictedFeaturesMethods(transport)
     this.users = new UsersMethods(transport)
     this.authTokens = new AuthTokensMethods(transport)
     this.bots = new BotsMethods(transport)

@@ -449,19 +449,22 @@ begin
       and not exists (select from friends
         where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
-      perform refuse('ERR_PERMISSION_DENIED');
+      perform refuse('ERR_PERMISSION_DENIED', jsonb_build_object('details', jsonb_build_object(
+        'permission', jsonb_build_array('sendMessage.mode'))));
     end if;
   end if;
 end $$;
 
-CREATE FUNCTION public.check_group_send(p_app_no integer, p_sender text, p_guid text, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
+CREATE FUNCTION public.check_group_send(p_app_no integer, p_sender text, p_guid text, p_replies boolean DEFAULT false, OUT sender text, OUT sender_presence text, OUT receiver text, OUT receiver_presence text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  v_joined boolean;
+  v_scope text;
+  v_rules jsonb;
 begin
-  select user_text(s), user_presence(s), group_text(g), i.scope is not null
-  into sender, sender_presence, receiver, v_joined
+  select user_text(s), user_presence(s), group_text(g), i.scope,
+    scope_rules(g.permissions, g.owner, i.scope, p_sender)
+  into sender, sender_presence, receiver, v_scope, v_rules
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -472,11 +475,25 @@ begin
   if receiver is null then
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
-  if p_sender <> 'app_system' and not v_joined then
+  if p_sender <> 'app_system' and v_scope is null then
     if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
       perform refuse('ERR_BANNED_GROUPMEMBER');
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  if v_rules is not null then
+    perform check_scope_rule(v_rules, v_scope, 'sendMessage');
+    if p_replies then perform check_scope_rule(v_rules, v_scope, 'sendThreadedMessage'); end if;
+  end if;
+end $$;
+
+CREATE FUNCTION public.check_scope_rule(p_rules jsonb, p_scope text, p_permission text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if p_rules #>> array[p_permission, 'value'] = 'deny' then
+    perform refuse('ERR_PERMISSION_DENIED', jsonb_build_object('details', jsonb_build_object(
+      'permission', jsonb_build_array(p_permission), 'scope', jsonb_build_array(p_scope))));
   end if;
 end $$;
 
@@ -658,6 +675,8 @@ CREATE TABLE public.roles (
     description text,
     metadata jsonb,
     settings jsonb,
+    permissions jsonb,
+    restrictions jsonb,
     built_in boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone,
@@ -1046,6 +1065,7 @@ CREATE TABLE public.groups (
     icon text,
     description text,
     owner text NOT NULL COLLATE pg_catalog."C",
+    permissions jsonb,
     metadata jsonb,
     tags text[] DEFAULT '{}'::text[] NOT NULL,
     members_count integer DEFAULT 0 NOT NULL,
@@ -1892,6 +1912,10 @@ CREATE FUNCTION public.schedule_job(p_app_no integer, p_key text, p_name text, p
     (excluded.name, excluded.input, excluded.every_seconds, excluded.at, excluded.zone, excluded.days)
 $$;
 
+CREATE FUNCTION public.scope_rules(p_permissions jsonb, p_owner text, p_scope text, p_uid text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN ((p_permissions IS NOT NULL) AND (p_owner <> p_uid)) THEN (p_permissions -> p_scope) ELSE NULL::jsonb END;
+
 CREATE FUNCTION public.text_with_names(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
@@ -1985,7 +2009,7 @@ begin
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
-      c := check_group_send(p_app_no, p_sender, p_receiver);
+      c := check_group_send(p_app_no, p_sender, p_receiver, p_parent is not null);
     end if;
     m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
       p_parent, p_quoted, v_counts, p_shows);
@@ -2108,6 +2132,7 @@ begin
           on o.app_no = i.app and o.uid = i.sender and o.kind = 'group' and o.with_id = i.receiver
         where i.kind = 'group' and c.app_no = i.app and c.guid = i.receiver and c.removed_at is null
           and o.scope is not null
+          and (c.permissions is null or c.permissions #>> array[o.scope, 'sendMessage', 'value'] is distinct from 'deny')
         offset 0) g on true
     where i.n = any (v_locked)
       and h.shown_id > 0 and h.hidden = 0 and not h.blocked_one and not h.blocked_other

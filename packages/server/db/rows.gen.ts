@@ -255,6 +255,7 @@ export interface CellRows {
     icon: string | null
     description: string | null
     owner: string
+    permissions: unknown | null
     metadata: unknown | null
     tags: string[]
     members_count: number
@@ -466,6 +467,8 @@ export interface CellRows {
     description: string | null
     metadata: unknown | null
     settings: unknown | null
+    permissions: unknown | null
+    restrictions: unknown | null
     built_in: boolean
     created_at: Date
     updated_at: Date | null

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { restrictionRoutes } from './areas/access/restrictions.routes.ts'
+import { permissionRoutes } from './areas/access/routes.ts'
 import { apiKeyRoutes } from './areas/apikeys/routes.ts'
 import { collaboratorRoutes } from './areas/apps/collaborators.routes.ts'
 import { appRoutes } from './areas/apps/routes.ts'
@@ -47,6 +49,8 @@ import { addReference } from './reference/routes.ts'
 const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   apiKeyRoutes,
   roleRoutes,
+  permissionRoutes,
+  restrictionRoutes,
   userRoutes,
   authTokenRoutes,
   botRoutes,

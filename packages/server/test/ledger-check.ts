@@ -10,6 +10,11 @@ import {
   triggerDataOf,
   triggers,
 } from '@loquat/protocol'
+import {
+  type Permission,
+  rolePermissions,
+  scopePermissions,
+} from '../src/core/access/definitions.ts'
 import { settings } from '../src/core/settings.ts'
 import {
   type Additions,
@@ -120,8 +125,35 @@ export const checkArea = (area: Area, ledger: Ledger): string[] => [
   ...area.settings.flatMap(checkSetting),
 ]
 
+const permissions: Record<string, Record<string, Permission>> = {
+  rolePermissions,
+  scopePermissions,
+}
+
+/** Permissions are names with values, not fields of an answer. */
+function checkPermissions(table: Record<string, Permission>, fields: Field[]): string[] {
+  const unknown = Object.keys(table).filter((name) => !fields.some(({ path }) => path === name))
+  return [
+    ...unknown.map((name) => `the permission ${name} isn't in the ledger`),
+    ...fields.flatMap(({ path, is }) => {
+      const ours = table[path]
+      if (!ours) return [`there is no permission ${path}`]
+      const [kind = '', ...rest] = is.replace(/^strings ?/, '').split(', ')
+      const words = kind === '' ? [] : kind.split(' | ')
+      const missing = words.filter((word) => !ours.availableValues?.includes(word))
+      const initial = rest.find((part) => part.startsWith('default '))?.slice('default '.length)
+      const fits = initial === undefined || ours.defaultValue === initial
+      return [
+        ...missing.map((word) => `${path} can't be ${word}`),
+        ...(fits ? [] : [`${path} is ${ours.defaultValue} by default`]),
+      ]
+    }),
+  ]
+}
+
 /** Records are compared where an operation answers with them, or with the component that they name. */
 function checkRecord(name: string, fields: Field[], { areas }: Ledger): string[] {
+  if (permissions[name]) return checkPermissions(permissions[name], fields)
   const component = fields.find(({ path }) => path === '$ref')?.is
   const { resolve = unresolved } = documents.get('GET /v3/messages') ?? {}
   if (component) {

@@ -8,11 +8,9 @@ const FOLDER = fileURLToPath(new URL('../contract/', import.meta.url))
 
 /** What parts of the contract can wait for. */
 const AREAS = [
-  'access control',
   'agents',
   'calls',
   'extensions',
-  'feature restrictions',
   'files',
   'import',
   'management',

@@ -199,6 +199,7 @@ suite("an app's data", () => {
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
+        ...['permissions', 'restricted_features'],
         ...['banned_users', 'messages', 'threads', 'interactions', 'conversations', 'stats'],
       ].map((tag) => [tag, ALL]),
     ),

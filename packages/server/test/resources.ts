@@ -123,6 +123,8 @@ export const resources: Record<string, Resource> = {
     },
     unknown: newId,
   },
+  permission: { make: async () => 'sendMessage', unknown: newId, free: true },
+  scope: { make: async () => 'participant', unknown: () => 'admin', free: true },
   uid: user,
   onBehalfOf: user,
   guid: {
@@ -214,6 +216,21 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
     body: { role: newId(), name: 'Coach', description: 'Leads', settings: { listUsers: 'all' } },
   }),
   updateRole: () => ({ body: { name: 'Trainer', metadata: { a: 1 }, unset: ['description'] } }),
+  updateRolePermissions: () => ({
+    body: { permissions: { createGroup: 'deny', 'sendMessage.allowedMessageTypes': ['text'] } },
+  }),
+  updateScopePermissions: () => ({ body: { permissions: { addReaction: 'deny' } } }),
+  explainPermission: async (app) => ({
+    body: {
+      uid: await user.make(app, {}),
+      action: 'sendMessage',
+      receiver: await user.make(app, {}),
+      message: { category: 'message', type: 'text' },
+    },
+  }),
+  restrictFeatures: () => ({ body: { featuresToRestrict: ['createGroup', 'u.deleteGroup'] } }),
+  listRestrictedFeatures: () => ({ query: { perPage: '10', page: '1' } }),
+  allowRestrictedFeatures: () => ({ body: { featuresToAllow: ['u.createGroup'] } }),
   createUser: () => ({
     body: {
       uid: newId(),

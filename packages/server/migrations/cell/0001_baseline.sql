@@ -321,6 +321,10 @@ create table roles (
   description text,
   metadata jsonb,
   settings jsonb,
+  -- Explicit values of permissions by name, each as {value, createdAt, updatedAt} (core/access/definitions.ts).
+  permissions jsonb,
+  -- Features that its users can't use, each with the second since when.
+  restrictions jsonb,
   -- Always exists, and doesn't count towards the app's roles.
   built_in boolean not null default false,
   created_at timestamptz not null default now(),
@@ -438,6 +442,8 @@ create table groups (
   description text,
   -- A member with the scope `admin`, or app_system, which isn't a member.
   owner text collate "C" not null,
+  -- Explicit values of the permissions of scopes: by scope, then as in roles.
+  permissions jsonb,
   metadata jsonb,
   tags text[] not null default '{}',
   members_count int not null default 0,

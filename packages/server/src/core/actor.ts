@@ -1,4 +1,5 @@
 import type { App, Cell } from '../platform/cells/directory.ts'
+import type { RolePolicy } from './access/rules.ts'
 import type { Settings } from './settings.ts'
 
 export type KeyScope = 'authOnly' | 'fullAccess'
@@ -12,6 +13,8 @@ interface Caller {
   app: ServedApp
   /** The app's settings that differ from their defaults, at most a second old. */
   settings: Settings
+  /** The rules of the acting user's role, at most a second old. Absent if there are none. */
+  policy?: RolePolicy | undefined
   /** Hash of the API key or auth token of the request. */
   credential: Buffer
   /** Present if the request has an Idempotency-Key. */

@@ -3,7 +3,14 @@ import type { CellRows } from '../../db/rows.gen.ts'
 
 export type GroupRow = Omit<
   CellRows['groups'],
-  'app_no' | 'name_key' | 'password_hash' | 'removed_at' | 'type' | 'metadata' | 'tags'
+  | 'app_no'
+  | 'name_key'
+  | 'password_hash'
+  | 'permissions'
+  | 'removed_at'
+  | 'type'
+  | 'metadata'
+  | 'tags'
 > & { type: GroupType; metadata: Record<string, unknown> | null; tags: string[] }
 
 const NAMES = [

@@ -1,5 +1,7 @@
 import type { MessageRecord, ReceiptRecord, UserRecord } from '@loquat/protocol'
 import type { Executor } from '../platform/db/query.ts'
+import { isShown, type MessageLimits, messageLimits } from './access/visible.ts'
+import type { Actor } from './actor.ts'
 import { type Annotations, annotationsOf } from './annotations.ts'
 import { type EntityRow, findEntities, listMentioned } from './entities.ts'
 import { conversationIdOf, SYSTEM_UID } from './ids.ts'
@@ -21,6 +23,8 @@ export interface Entity {
 export interface Show {
   /** The viewer; undefined for the app. */
   viewer?: string | undefined
+  /** What the viewer's role may see: other messages are left out of those that refer to them. */
+  limits?: MessageLimits | undefined
   /** They are for an event. */
   snapshot?: true
   /** Blocks between mentioned users and the viewer. */
@@ -31,6 +35,12 @@ export interface Show {
   /** Users and groups that have already been read. */
   entities?: Entities
 }
+
+/** What a record shows to the actor. */
+export const asSeenBy = ({ uid, policy }: Pick<Actor, 'uid' | 'policy'>): Show => ({
+  viewer: uid,
+  limits: messageLimits(policy),
+})
 
 /** Users and groups in their current state, by `kind:id`. */
 type Entities = Map<string, Json>
@@ -56,7 +66,8 @@ export async function toMessages(
 ): Promise<MessageRecord[]> {
   if (rows.length === 0) return []
   const referred = new Set(rows.flatMap((row) => referredIn(row, show)))
-  const others = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
+  const found = referred.size > 0 ? await listReferred.many(db, { appNo, ids: [...referred] }) : []
+  const others = found.filter((row) => isShown(show.limits, row))
   const known: Known = {
     entities: await withEntities(db, appNo, [...rows, ...others], show),
     messages: new Map(others.map((row) => [row.id, row])),

@@ -1,5 +1,6 @@
 import type { CellRows } from '../../db/rows.gen.ts'
 import { query } from '../platform/db/query.ts'
+import type { StoredPermissions } from './access/rules.ts'
 import type { ConversationKind } from './ids.ts'
 import { SENDER_IS_THERE } from './visibility.ts'
 
@@ -62,4 +63,6 @@ export interface ViewerAccess {
   /** Whether the viewer is one side of the 1:1 conversation or a member of the group. */
   takes_part: boolean
   scope: string | null
+  /** The permissions of that scope, if the group sets any and they bind the viewer. */
+  scope_rules: StoredPermissions | null
 }

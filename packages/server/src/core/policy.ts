@@ -10,12 +10,20 @@ import type { MessageRow, ViewerAccess } from './message-rows.ts'
 export type Refusal = ApiError | undefined
 
 /** The part of an actor that rules look at. Without a uid it is the app, to which no rule applies. */
-export type Acting = Pick<Actor, 'kind' | 'uid'>
+export type Acting = Pick<Actor, 'kind' | 'uid' | 'policy'>
 
 /** A message with the acting user's access to it. */
 export type Accessed = Pick<
   MessageRow & ViewerAccess,
-  'id' | 'kind' | 'sender' | 'category' | 'type' | 'deleted_at' | 'takes_part' | 'scope'
+  | 'id'
+  | 'kind'
+  | 'sender'
+  | 'category'
+  | 'type'
+  | 'deleted_at'
+  | 'takes_part'
+  | 'scope'
+  | 'scope_rules'
 >
 
 export function refuseIf(refusal: Refusal): void {

@@ -45,9 +45,9 @@ export function addPreflight(app: FastifyInstance, deps: Deps, credentials: Cred
     if (origin === undefined || asked === undefined) return reply.callNotFound()
     if (readApp(request.headers, serviceHost).appId) {
       const served = await appOfRequest(finder, request, reply)
-      const settings = await credentials.settings(served)
-      if (!settings) throw unknownApp(served.id)
-      letPagesRead(reply, settings, origin)
+      const state = await credentials.app(served)
+      if (!state) throw unknownApp(served.id)
+      letPagesRead(reply, state.settings, origin)
     } else allow(reply, '*')
     return reply
       .header('access-control-allow-methods', METHODS)

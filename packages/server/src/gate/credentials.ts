@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { type AppRules, compileRules } from '../core/access/rules.ts'
 import type { KeyScope, ServedApp } from '../core/actor.ts'
 import { type Settings, settingsInForce } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
@@ -17,17 +18,25 @@ export interface KnownUser {
   uid: string
 }
 
+/** What a process knows of an app that it serves. */
+export interface AppState {
+  /** The settings that differ from the defaults. */
+  settings: Settings
+  /** What the app's roles may do. */
+  rules: AppRules
+}
+
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
 const CACHED = 50_000
 const HASHES = 20_000
 
-/** API keys, auth tokens and settings of apps, read once and kept until they are revoked. */
+/** API keys, auth tokens, settings and rules of apps, read once and kept until they are revoked. */
 export class Credentials {
   readonly #deps: Pick<Deps, 'secrets' | 'revocations'>
   readonly #hashes: HashCache
   readonly #keys = new Map<string, KnownKey>()
   readonly #users = new Map<string, KnownUser>()
-  readonly #settings = new Map<number, Settings>()
+  readonly #apps = new Map<number, AppState>()
   /** Changes with each revocation. A lookup that began before one may have read what was revoked. */
   #revoked = 0
 
@@ -61,16 +70,16 @@ export class Credentials {
     })
   }
 
-  /** An app's settings that differ from the defaults; none if the app isn't served. */
-  async settings({ no: appNo, cell }: ServedApp): Promise<Settings | undefined> {
-    const known = this.#deps.revocations.trusted(cell) ? this.#settings.get(appNo) : undefined
+  /** An app's settings and rules; none if the app isn't served. */
+  async app({ no: appNo, cell }: ServedApp): Promise<AppState | undefined> {
+    const known = this.#deps.revocations.trusted(cell) ? this.#apps.get(appNo) : undefined
     if (known) return known
     const revoked = this.#revoked
     const row = await findServedSettings.maybeOne(cell.db, { appNo })
-    const settings = row && settingsInForce(row)
-    if (settings && revoked === this.#revoked) this.#settings.set(appNo, settings)
-    else this.#settings.delete(appNo)
-    return settings
+    const state = row && { settings: settingsInForce(row), rules: compileRules(row.rules ?? []) }
+    if (state && revoked === this.#revoked) this.#apps.set(appNo, state)
+    else this.#apps.delete(appNo)
+    return state
   }
 
   async #find<T extends { hash: Buffer }>(
@@ -100,10 +109,10 @@ export class Credentials {
     if (revoked === EVERYTHING) {
       this.#keys.clear()
       this.#users.clear()
-      this.#settings.clear()
+      this.#apps.clear()
     } else if (revoked.kind === 'apikey') this.#keys.delete(cacheKey(revoked.appNo, revoked.id))
     else if (revoked.kind === 'token') this.#users.delete(cacheKey(revoked.appNo, revoked.id))
-    else if (revoked.kind === 'app') this.#settings.delete(revoked.appNo)
+    else if (revoked.kind === 'app') this.#apps.delete(revoked.appNo)
   }
 }
 

@@ -32,6 +32,8 @@ const SECTION_OF_TAG: Record<string, Section> = {
   bots: 'integration',
   webhooks: 'integration',
   roles: 'data',
+  permissions: 'data',
+  restricted_features: 'data',
   users: 'data',
   friends: 'data',
   blocked_users: 'data',

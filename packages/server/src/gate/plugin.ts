@@ -1,5 +1,14 @@
+import type { ErrorCode } from '@loquat/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
+import {
+  type Action,
+  authorize,
+  type RoleAction,
+  type ScopeAction,
+} from '../core/access/authorize.ts'
+import type { Feature } from '../core/access/definitions.ts'
+import type { AppRules, RolePolicy } from '../core/access/rules.ts'
 import type { Actor, KeyScope, ServedApp } from '../core/actor.ts'
 import { type Settings, settingOf } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
@@ -10,7 +19,7 @@ import { COMMON_ERRORS, Id, isId, WRITE_ERRORS } from '../platform/http/schemas.
 import type { Logger } from '../platform/log/log.ts'
 import { appOfRequest, servedApp, unknownApp } from './app-of-request.ts'
 import { letPagesRead } from './cors.ts'
-import type { Credentials, KnownKey, KnownUser } from './credentials.ts'
+import type { AppState, Credentials, KnownKey, KnownUser } from './credentials.ts'
 import { Failures } from './failures.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
 import { managedAppId } from './managed.ts'
@@ -35,6 +44,14 @@ export interface Access {
    */
   checksUser?: boolean
   rate: RateClass
+  /**
+   * The features that a role may not use without this operation failing. The gate checks a single one; of several, the
+   * operation knows which ones it uses. `none` says why no rule names an operation that users can call.
+   */
+  feature?: Feature | readonly Feature[] | { none: string }
+  /** The permissions of roles and of scopes in groups that decide about it. */
+  permission?: RoleAction
+  scopePermission?: ScopeAction
 }
 
 export type RateClass = 'core' | 'standard'
@@ -48,6 +65,10 @@ declare module 'fastify' {
     managed: { operator: Operator; role: Role; audit?: number } | undefined
   }
   interface FastifyContextConfig extends Partial<Access> {}
+  interface FastifyInstance {
+    /** What rules say about the operations that users can call. */
+    actionsByOperation: Map<string, Action>
+  }
 }
 
 /** Makes every route below declare its access, and checks it for every request. */
@@ -57,8 +78,11 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   const serviceHost = new URL(deps.config.service.publicUrl).hostname
   const finder = { directory: deps.directory, failures, serviceHost }
 
+  app.decorate('actionsByOperation', new Map())
   app.addHook('onRoute', (route) => {
     const access = accessOf(route)
+    const { operationId } = (route.schema ?? {}) as { operationId?: string }
+    if (access.feature && operationId) app.actionsByOperation.set(operationId, actionOf(access))
     addErrors(route, access)
     completeRoute(route, { common: commonErrors(route), security: [{ apikey: [] }] })
     addHeaders(route)
@@ -77,8 +101,9 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
       managed === undefined
         ? await appOfRequest(finder, request, reply)
         : await appOfOperator(deps, failures, request, reply, managed)
-    const settings = await credentials.settings(served)
-    if (!settings) throw unknownApp(served.id)
+    const state = await credentials.app(served)
+    if (!state) throw unknownApp(served.id)
+    const { settings } = state
     // Before anything is rejected, because a page could not read the error otherwise. Only our own
     // pages may read answers to operators.
     if (!request.managed) letPagesRead(reply, settings, request.headers.origin)
@@ -87,7 +112,8 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
       : await callerOf({ credentials, failures, settings, request, reply }, served)
     request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
-    request.actor = await toActor(served, settings, caller, access, request)
+    request.actor = await toActor(served, state, caller, access, request)
+    authorize(request.actor, actionAtGate(access))
     if (request.managed) {
       request.actor.operator = { mayCreateTokens: mayUse(request.managed.role, 'integration') }
     }
@@ -151,8 +177,33 @@ function accessOf({ url, config }: Pick<RouteOptions, 'url' | 'config'>): Access
   if (!scope || users === undefined || !onBehalfOf || !rate) {
     throw new Error(`${url} does not say who may call it`)
   }
-  return { scope, users, onBehalfOf, rate, checksUser }
+  const { feature, permission, scopePermission } = config ?? {}
+  if ((users || onBehalfOf !== 'ignored') && !feature) {
+    throw new Error(`${url} does not say which feature of users it is, or why it is none`)
+  }
+  return {
+    ...{ scope, users, onBehalfOf, rate, checksUser },
+    ...(feature && { feature }),
+    ...(permission && { permission }),
+    ...(scopePermission && { scopePermission }),
+  }
 }
+
+/** What can be decided before the request is read. */
+const actionAtGate = ({ feature, permission }: Access): Action => ({
+  ...(typeof feature === 'string' && { features: [feature] }),
+  ...(permission && { permission }),
+})
+
+const actionOf = (access: Access): Action => ({
+  features: featuresOf(access),
+  ...(access.permission && { permission: access.permission }),
+  ...(access.scopePermission && { scopePermission: access.scopePermission }),
+})
+
+/** All features that decide about an operation. */
+const featuresOf = ({ feature = [] }: Access): readonly Feature[] =>
+  typeof feature === 'string' ? [feature] : 'none' in feature ? [] : feature
 
 const OnBehalfOf = Id('UID of the user on whose behalf an API key makes the call.')
 
@@ -170,22 +221,36 @@ function addHeaders({ method, config, schema }: RouteOptions): void {
 }
 
 /** Documents who may call an operation, and how calls are counted. */
-function addExtensions({ schema }: RouteOptions, { scope, users, onBehalfOf, rate }: Access): void {
+function addExtensions({ schema }: RouteOptions, access: Access): void {
+  const { scope, users, onBehalfOf, rate, feature, permission, scopePermission } = access
+  const features = featuresOf(access)
   Object.assign(schema ?? {}, {
     ...(users && { security: [{ apikey: [] }, { authToken: [] }] }),
     'x-scope': scope,
     'x-users': users,
     'x-on-behalf-of': onBehalfOf,
     'x-rate-class': rate,
+    ...(features.length > 0 && { 'x-features': features }),
+    ...(feature &&
+      typeof feature === 'object' &&
+      'none' in feature && { 'x-no-feature': feature.none }),
+    ...(permission && { 'x-permission': permission }),
+    ...(scopePermission && { 'x-scope-permission': scopePermission }),
   })
 }
 
 /** Errors that follow from who may call it. */
-function addErrors(route: RouteOptions, { users, onBehalfOf }: Access): void {
+function addErrors(route: RouteOptions, access: Access): void {
+  const { users, onBehalfOf, permission, scopePermission } = access
   const { errors = [] } = route.config ?? {}
-  const names = onBehalfOf !== 'ignored' || users === 'self'
-  if (!names || errors.includes('ERR_UID_NOT_FOUND')) return
-  route.config = { ...route.config, errors: [...errors, 'ERR_UID_NOT_FOUND'] }
+  const more: ErrorCode[] = [
+    ...(onBehalfOf !== 'ignored' || users === 'self' ? (['ERR_UID_NOT_FOUND'] as const) : []),
+    ...(featuresOf(access).length > 0 ? (['ERR_FEATURE_RESTRICTED'] as const) : []),
+    ...((permission && permission !== 'listMessages') || scopePermission
+      ? (['ERR_PERMISSION_DENIED'] as const)
+      : []),
+  ]
+  route.config = { ...route.config, errors: [...new Set([...errors, ...more])] }
 }
 
 type Caller = { key: KnownKey } | { user: KnownUser }
@@ -233,7 +298,7 @@ const NO_UID = 'onBehalfOf must be a uid: 1 to 100 characters of a-z, 0-9, - and
 
 async function toActor(
   app: ServedApp,
-  settings: Settings,
+  { settings, rules }: AppState,
   caller: Caller,
   access: Access,
   request: FastifyRequest,
@@ -241,7 +306,8 @@ async function toActor(
   if ('user' in caller) {
     const { hash, uid } = caller.user
     checkUserMay(access, uid, request)
-    return { app, settings, credential: hash, kind: 'user', uid }
+    const policy = rules.size > 0 ? await policyOf(app, rules, uid) : undefined
+    return { app, settings, policy, credential: hash, kind: 'user', uid }
   }
   const { hash: credential, scope } = caller.key
   if (scope === 'authOnly' && access.scope === 'fullAccess') {
@@ -253,8 +319,11 @@ async function toActor(
   const uid = textOf(header).toLowerCase()
   if (uid) {
     if (!isId(uid)) throw badRequest({ onBehalfOf: [NO_UID] })
-    if (!access.checksUser) await checkUser(app, uid)
-    return { app, settings, credential, scope, kind: 'appOnBehalf', uid }
+    const policy =
+      access.checksUser && rules.size > 0
+        ? await policyOf(app, rules, uid)
+        : !access.checksUser && rules.get(await checkUser(app, uid))
+    return { app, settings, ...(policy && { policy }), credential, scope, kind: 'appOnBehalf', uid }
   }
   // A server whose variable is empty must not act as the app by accident.
   if (header !== undefined) {
@@ -279,10 +348,21 @@ function checkUserMay({ users }: Access, uid: string, { headers, params }: Fasti
   if (named !== uid) throw fail('ERR_UID_NOT_FOUND', { uid: named })
 }
 
-/** Rejects a user who doesn't exist or is deactivated. */
-export async function checkUser({ no: appNo, cell }: ServedApp, uid: string): Promise<void> {
+/** The rules of a user's role, if it has any. The operation itself rejects users who can't act. */
+async function policyOf(
+  { no: appNo, cell }: ServedApp,
+  rules: AppRules,
+  uid: string,
+): Promise<RolePolicy | undefined> {
+  const user = await findActiveUser.maybeOne(cell.db, { appNo, uid })
+  return user && rules.get(user.role)
+}
+
+/** Rejects a user who doesn't exist or is deactivated. Otherwise returns the user's role. */
+export async function checkUser({ no: appNo, cell }: ServedApp, uid: string): Promise<string> {
   const known = await findActiveUser.maybeOne(cell.db, { appNo, uid })
   if (!known) throw fail('ERR_UID_NOT_FOUND', { uid: uid.slice(0, 100) })
+  return known.role
 }
 
 interface Counted {

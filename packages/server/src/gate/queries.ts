@@ -1,15 +1,23 @@
 import type { CellRows } from '../../db/rows.gen.ts'
+import type { RoleRules } from '../core/access/rules.ts'
 import type { KeyScope } from '../core/actor.ts'
 import type { Ceilings, Settings } from '../core/settings.ts'
 import { query } from '../platform/db/query.ts'
 
-/** None for an app that is scheduled for deletion. */
+/** With the rules of its roles, if there are any. None for an app that is scheduled for deletion. */
 export const findServedSettings = query<
   { appNo: number },
-  { settings: Settings; ceilings: Ceilings }
+  { settings: Settings; ceilings: Ceilings; rules: RoleRules[] | null }
 >(
   'gate.findSettings',
-  'select settings, ceilings from apps where app_no = :appNo and archived_at is null',
+  `select settings, ceilings, (
+     select json_agg(json_build_object('role', role, 'settings', r.settings,
+       'permissions', permissions, 'restrictions', restrictions))
+     from roles r
+     where r.app_no = :appNo and removed_at is null
+       and (r.settings is not null or permissions is not null or restrictions is not null)
+   ) as rules
+   from apps where app_no = :appNo and archived_at is null`,
 )
 
 export const findKey = query<
@@ -20,10 +28,10 @@ export const findKey = query<
   'select key_hash, scope from api_keys where app_no = :appNo and key_hash = :keyHash',
 )
 
-/** A user who can act: neither deactivated nor deleted. */
-export const findActiveUser = query<{ appNo: number; uid: string }, { uid: string }>(
+/** A user who can act, neither deactivated nor deleted, and the role as shown. */
+export const findActiveUser = query<{ appNo: number; uid: string }, { role: string }>(
   'gate.findUser',
-  `select uid from users
+  `select case role when 'default' then role else shown_role(app_no, role) end as role from users
    where app_no = :appNo and uid = :uid and deactivated_at is null and removed_at is null`,
 )
 

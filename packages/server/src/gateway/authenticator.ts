@@ -43,8 +43,9 @@ export class Authenticator {
     await this.#semaphoreOf(session.app.cell).run(async () => {
       if (session.closed) return
       const { app } = session
-      const settings = await this.#credentials.settings(app)
-      if (!settings) throw unknownApp(app.id)
+      const state = await this.#credentials.app(app)
+      if (!state) throw unknownApp(app.id)
+      const { settings } = state
       const user = await this.#findUser(session, settings, authToken)
       if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       if (session.closed) return

@@ -173,16 +173,3 @@ export const listForGroups = query<
    ) found ${BODIES}
    order by position`,
 )
-
-/** Fails as a send would if the user may not send messages there. Otherwise returns the user's record as JSON. */
-export const checkMaySend = query<
-  { appNo: number; kind: string; uid: string; receiver: string },
-  { sender: string }
->(
-  'gateway.checkMaySend',
-  `select case :kind when 'user' then (check_direct_send(:appNo, :uid, :receiver, (
-       select h from conversations h
-       where h.app_no = :appNo and h.kind = 'user' and h.one = least(:uid collate "C", :receiver collate "C")
-         and h.other = greatest(:uid collate "C", :receiver collate "C")))).sender
-     else (check_group_send(:appNo, :uid, :receiver)).sender end || '}' as sender`,
-)

@@ -32,6 +32,14 @@ const AREAS: Record<string, [title: string, description: string]> = {
   ],
   blocked_users: ['Blocked users', "Users who can't reach each other in 1:1 conversations."],
   roles: ['Roles', 'What kinds of users there are, and what they may do.'],
+  permissions: [
+    'Permissions',
+    'What the users of a role may do in the app, and the members with a scope in one group.',
+  ],
+  restricted_features: [
+    'Restricted features',
+    'Features that the users of a role cannot use. Permissions replace them.',
+  ],
   bots: ['Bots', 'Users that your server speaks for. They never sign in.'],
   events: [
     'Events',

@@ -59,6 +59,17 @@ export async function manageGroups(story: Story): Promise<void> {
     ids,
     query: { scopes: ['moderator', 'participant'], perPage: 10 },
   })
+  await story.show('getMember', { ids: { ...ids, uid: 'ben' }, as: 'amira' })
+  await story.show('updateScopePermissions', {
+    ids: { ...ids, scope: 'participant' },
+    body: { permissions: { sendThreadedMessage: 'deny', 'listMembers.allowedScopes': 'admin' } },
+  })
+  await story.show('listScopePermissions', { ids: { ...ids, scope: 'participant' } })
+  for (const permission of ['sendThreadedMessage', 'listMembers.allowedScopes']) {
+    await story.show('deleteScopePermission', {
+      ids: { ...ids, scope: 'participant', permission },
+    })
+  }
   await story.show('changeMemberScope', {
     ids: { ...ids, uid: 'ben' },
     as: 'amira',

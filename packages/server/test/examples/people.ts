@@ -74,7 +74,50 @@ async function manageRoles(story: Story): Promise<void> {
     body: { name: 'Ward nurse', metadata: { colour: 'teal' } },
   })
   await story.run('createRole', { body: { role: 'trainee', name: 'Trainee' } })
+  await managePermissions(story, { role: 'trainee' })
   await story.show('deleteRole', { ids: { role: 'trainee' } })
+}
+
+async function managePermissions(story: Story, ids: { role: string }): Promise<void> {
+  await story.show('updateRolePermissions', {
+    ids,
+    body: {
+      permissions: {
+        createGroup: 'deny',
+        'sendMessage.allowedMessageTypes': ['text', 'image'],
+        'sendMessage.allowedReceiverRoles': ['nurse'],
+      },
+    },
+  })
+  await story.show('updateRolePermissions', {
+    title: 'One of two values is not valid',
+    ids,
+    body: { permissions: { joinGroup: 'never', editMessage: 'deny' } },
+  })
+  await story.show('listRolePermissions', { ids })
+  await story.run('createUser', { body: { uid: 'gita', name: 'Gita Rao', role: 'trainee' } })
+  await story.show('explainPermission', {
+    body: {
+      uid: 'gita',
+      action: 'sendMessage',
+      receiver: 'amira',
+      message: { category: 'message', type: 'video' },
+    },
+  })
+  await story.show('createGroup', {
+    title: "The user's role may not create groups",
+    as: 'gita',
+    body: { guid: 'trainees', name: 'Trainees' },
+    status: 403,
+  })
+  await story.show('deleteRolePermission', { ids: { ...ids, permission: 'editMessage' } })
+  await story.show('restrictFeatures', {
+    ids,
+    body: { featuresToRestrict: ['createGroup', 'u.deleteGroup'] },
+  })
+  await story.show('listRestrictedFeatures', { ids, query: { perPage: 10 } })
+  await story.show('allowRestrictedFeatures', { ids, body: { featuresToAllow: ['createGroup'] } })
+  await story.run('deleteUser', { ids: { uid: 'gita' }, body: { permanent: true } })
 }
 
 async function manageTokens(story: Story): Promise<void> {

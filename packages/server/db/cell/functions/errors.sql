@@ -4,8 +4,8 @@
 -- was declared dead, LQ004 the job was cancelled, LQ005 the log isn't checked yet, LQ006 a clock is wrong.
 
 /*
- * Ends the transaction with an error of the API. p_values fill in the error's message; `devMessage`
- * is returned with it.
+ * Ends the transaction with an error of the API. p_values fill in the error's message; `devMessage` and
+ * `details` are returned with it.
  */
 create or replace function refuse(p_code text, p_values jsonb default '{}') returns void
 language plpgsql as $$

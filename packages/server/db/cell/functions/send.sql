@@ -328,7 +328,7 @@ begin
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
-      c := check_group_send(p_app_no, p_sender, p_receiver);
+      c := check_group_send(p_app_no, p_sender, p_receiver, p_parent is not null);
     end if;
     m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
       p_parent, p_quoted, v_counts, p_shows);
@@ -428,22 +428,25 @@ begin
       and not exists (select from friends
         where app_no = p_app_no and uid = p_sender and friend_uid = p_receiver)
     then
-      perform refuse('ERR_PERMISSION_DENIED');
+      perform refuse('ERR_PERMISSION_DENIED', jsonb_build_object('details', jsonb_build_object(
+        'permission', jsonb_build_array('sendMessage.mode'))));
     end if;
   end if;
 end $$;
 
 /* The same for a group, to which members and the app may write. */
 create or replace function check_group_send(
-  p_app_no int, p_sender text, p_guid text,
+  p_app_no int, p_sender text, p_guid text, p_replies boolean default false,
   out sender text, out sender_presence text, out receiver text, out receiver_presence text
 )
 language plpgsql as $$
 declare
-  v_joined boolean;
+  v_scope text;
+  v_rules jsonb;
 begin
-  select user_text(s), user_presence(s), group_text(g), i.scope is not null
-  into sender, sender_presence, receiver, v_joined
+  select user_text(s), user_presence(s), group_text(g), i.scope,
+    scope_rules(g.permissions, g.owner, i.scope, p_sender)
+  into sender, sender_presence, receiver, v_scope, v_rules
   from (select) one
     left join users s on s.app_no = p_app_no and s.uid = p_sender
       and s.deactivated_at is null and s.removed_at is null
@@ -454,11 +457,33 @@ begin
   if receiver is null then
     perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_guid));
   end if;
-  if p_sender <> 'app_system' and not v_joined then
+  if p_sender <> 'app_system' and v_scope is null then
     if exists (select from bans where app_no = p_app_no and guid = p_guid and uid = p_sender) then
       perform refuse('ERR_BANNED_GROUPMEMBER');
     end if;
     perform refuse('ERR_GROUP_NOT_JOINED');
+  end if;
+  if v_rules is not null then
+    perform check_scope_rule(v_rules, v_scope, 'sendMessage');
+    if p_replies then perform check_scope_rule(v_rules, v_scope, 'sendThreadedMessage'); end if;
+  end if;
+end $$;
+
+/*
+ * The explicit permissions of a user with this scope in a group: null if there are none, and for the owner, whom
+ * they don't bind.
+ */
+create or replace function scope_rules(p_permissions jsonb, p_owner text, p_scope text, p_uid text) returns jsonb
+language sql immutable
+return case when p_permissions is not null and p_owner <> p_uid then p_permissions -> p_scope end;
+
+/* Refuses what a permission of a scope denies. */
+create or replace function check_scope_rule(p_rules jsonb, p_scope text, p_permission text) returns void
+language plpgsql as $$
+begin
+  if p_rules #>> array[p_permission, 'value'] = 'deny' then
+    perform refuse('ERR_PERMISSION_DENIED', jsonb_build_object('details', jsonb_build_object(
+      'permission', jsonb_build_array(p_permission), 'scope', jsonb_build_array(p_scope))));
   end if;
 end $$;
 

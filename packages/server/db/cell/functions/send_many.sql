@@ -9,8 +9,8 @@
  * Sends those of these messages that need nothing but what every send needs, and returns their ids and records. It
  * leaves all others to send_message, which decides about them and says why it refuses one:
  *   - messages to a conversation that is new, locked by another transaction, or cleared by somebody;
- *   - messages that their senders may not send, or that need a closer look: blocks, special roles, a user or group
- *     that isn't there;
+ *   - messages that their senders may not send, or that need a closer look: blocks, special roles, permissions of
+ *     scopes, a user or group that isn't there;
  *   - messages with an idempotency key or muid that is known.
  *
  * p_messages: a JSON array of messages, which are no replies and quotes, mention nobody and update the conversation.
@@ -83,6 +83,7 @@ begin
           on o.app_no = i.app and o.uid = i.sender and o.kind = 'group' and o.with_id = i.receiver
         where i.kind = 'group' and c.app_no = i.app and c.guid = i.receiver and c.removed_at is null
           and o.scope is not null
+          and (c.permissions is null or c.permissions #>> array[o.scope, 'sendMessage', 'value'] is distinct from 'deny')
         offset 0) g on true
     where i.n = any (v_locked)
       and h.shown_id > 0 and h.hidden = 0 and not h.blocked_one and not h.blocked_other

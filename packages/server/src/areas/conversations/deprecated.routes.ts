@@ -24,6 +24,7 @@ export const deprecatedConversationRoutes =
       {
         config: {
           ...forServers,
+          feature: 'getConversation',
           errors: UNKNOWN,
           deprecated: DEPRECATED,
         },
@@ -50,6 +51,7 @@ export const deprecatedConversationRoutes =
       {
         config: {
           ...forServers,
+          feature: 'deleteConversationForUser',
           errors: [...UNKNOWN, 'ERR_GROUP_NO_ADMIN_SCOPE'],
           deprecated: DEPRECATED,
         },

@@ -13,6 +13,11 @@ export const ofOwner: Access = {
   rate: 'standard',
 }
 
+/** Why rules don't name what users do with their view of a conversation. */
+export const VIEW = {
+  none: 'Tags, pins and receipts of a conversation have no feature in the contract.',
+}
+
 /** How the two kinds of conversations differ. */
 export const kinds = [
   {

@@ -1,3 +1,4 @@
+import { messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { Deps } from '../../deps.ts'
 import { checkUser } from '../../gate/plugin.ts'
@@ -42,6 +43,7 @@ export async function pageOfConversations(
     tags: query.withTags === true,
     counterpartTags: query.withUserAndGroupTags === true,
     blocks: query.withBlockedInfo,
+    limits: messageLimits(actor.policy),
   })
   return `{"data":[${data.join(',')}],"meta":${JSON.stringify(found.meta)}}`
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { kinds, ofOwner, viewKeyOf } from './kinds.ts'
+import { kinds, ofOwner, VIEW, viewKeyOf } from './kinds.ts'
 import {
   pinConversation,
   setPinnedConversations,
@@ -82,6 +82,7 @@ export const pinRoutes =
           url: `${path}/pin`,
           config: {
             ...ofOwner,
+            feature: VIEW,
             errors: [unknown, ...errors],
           },
           schema: {

@@ -2,6 +2,7 @@
  * Conversations as JSON text. PostgreSQL prints users, groups and messages, and this joins them: a page is never parsed,
  * and most of its last messages refer to nothing but their sender and receiver.
  */
+import { isShown, type MessageLimits, messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, printedId, SYSTEM_UID } from '../../core/ids.ts'
 import { printEntities } from '../../core/message-print.ts'
@@ -24,6 +25,8 @@ export interface Show {
   /** The counterpart's tags. */
   counterpartTags?: boolean
   blocks?: boolean
+  /** What the viewer's role may see: other last messages are absent. */
+  limits?: MessageLimits | undefined
 }
 
 /** Records of views with their last messages, as JSON. */
@@ -78,7 +81,7 @@ const membershipOf = ({ scope, joined_second: joined }: ViewRow) =>
 /** The last message, if it isn't rich. */
 function toLastMessage(view: ViewRow, owner: string, show: Show): string | undefined {
   const { message, data, kind, one, other, uid, sender } = view
-  if (data === null) return undefined
+  if (data === null || (show.limits && !isShown(show.limits, kindOf(view)))) return undefined
   const receiver = kind === 'group' || sender === other ? one : other
   const entity = (id: string | null) => (id === uid ? owner : view.counterpart)
   const from = kind === 'group' && sender !== uid ? view.sender_record : entity(sender)
@@ -90,6 +93,10 @@ function toLastMessage(view: ViewRow, owner: string, show: Show): string | undef
     data === '{}' ? '' : ','
   }${printEntities(kind, `${from}}`, `${to}}`)}}${receiptOf(view, receiver)}}`
 }
+
+/** The category and type of a last message that isn't rich. */
+const kindOf = ({ message }: ViewRow): { category: string; type: string } =>
+  message === null ? KEPT : JSON.parse(`${message}}`)
 
 /** The record of a text that the head keeps, without content and the closing brace. */
 const toText = ({ id, muid, sender, kind, one, other }: ViewRow) =>
@@ -136,9 +143,9 @@ async function toRichMessages(
   const messages = await toMessages(
     db,
     appNo,
-    // Deleted since the views were read.
-    rows.filter(({ deleted_at }) => deleted_at === null),
-    { entities, viewer, hideTags: !show.tags },
+    // Some were deleted since the views were read.
+    rows.filter((row) => row.deleted_at === null && isShown(show.limits, row)),
+    { entities, viewer, hideTags: !show.tags, limits: show.limits },
   )
   return new Map(messages.map((message) => [Number(message.id), JSON.stringify(message)]))
 }
@@ -153,6 +160,9 @@ export async function readConversation(
   const { no: appNo, cell } = actor.app
   const view = await findView.maybeOne(cell.db, { appNo, uid, kind, withId })
   if (!view) throw fail('ERR_CONVERSATION_NOT_ACCESSIBLE')
-  const [conversation = ''] = await toConversations(cell.db, appNo, [view], { tags: true })
+  const [conversation = ''] = await toConversations(cell.db, appNo, [view], {
+    tags: true,
+    limits: messageLimits(actor.policy),
+  })
   return JSON.parse(conversation)
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@loquat/protocol'
+import type { Feature } from '../../core/access/definitions.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { badRequest } from '../../platform/http/fail.ts'
@@ -13,7 +14,7 @@ import {
   resetConversation,
   updateConversation,
 } from './actions.ts'
-import { kinds, ofOwner, viewKeyOf } from './kinds.ts'
+import { kinds, ofOwner, VIEW, viewKeyOf } from './kinds.ts'
 import { pageOfConversations } from './page.ts'
 import { refusePurge } from './policy.ts'
 import { readConversation } from './record.ts'
@@ -36,7 +37,12 @@ export const conversationRoutes =
     app.get(
       '/conversations',
       {
-        config: { ...ofOwner, onBehalfOf: 'optional', checksUser: true },
+        config: {
+          ...ofOwner,
+          feature: 'listConversations',
+          onBehalfOf: 'optional',
+          checksUser: true,
+        },
         schema: {
           operationId: 'listConversations',
           tags,
@@ -50,15 +56,16 @@ export const conversationRoutes =
     )
 
     for (const { kind, path, params, name, what, unknown } of kinds) {
-      const config = (...more: ErrorCode[]) => ({
+      const config = (feature: Feature | typeof VIEW, ...more: ErrorCode[]) => ({
         ...ofOwner,
+        feature,
         errors: [unknown, UNSEEN, ...more] as ErrorCode[],
       })
 
       app.get(
         path,
         {
-          config: config(),
+          config: config('getConversation'),
           schema: {
             operationId: `get${name}Conversation`,
             tags,
@@ -76,7 +83,7 @@ export const conversationRoutes =
       app.put(
         path,
         {
-          config: config(),
+          config: config(VIEW),
           schema: {
             operationId: `update${name}Conversation`,
             tags,
@@ -96,7 +103,7 @@ export const conversationRoutes =
       app.delete(
         path,
         {
-          config: config(),
+          config: config('deleteConversationForUser'),
           schema: {
             operationId: `reset${name}Conversation`,
             tags,
@@ -130,7 +137,7 @@ export const conversationRoutes =
         app.post(
           `${path}/${done}`,
           {
-            config: config('ERR_MESSAGE_ID_NOT_FOUND'),
+            config: config(VIEW, 'ERR_MESSAGE_ID_NOT_FOUND'),
             schema: {
               operationId,
               tags,
@@ -150,7 +157,7 @@ export const conversationRoutes =
       app.delete(
         `${path}/read`,
         {
-          config: config('ERR_MESSAGE_ID_NOT_FOUND'),
+          config: config(VIEW, 'ERR_MESSAGE_ID_NOT_FOUND'),
           schema: {
             operationId: `mark${name}ConversationUnread`,
             tags,

@@ -1,4 +1,5 @@
 import type { GroupRecord, UserSnapshot } from '@loquat/protocol'
+import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
@@ -54,6 +55,7 @@ export async function createGroup(
 ): Promise<CreatedGroup> {
   const { guid, type = 'public', password = '', members = {} } = given
   const appNo = actor.app.no
+  authorize(actor, { permission: 'createGroup' }, { groupType: type })
   // An auth token can't make another user the owner.
   const named = actor.kind === 'user' ? actor.uid : given.owner
   const owner = named ?? actor.uid ?? SYSTEM_UID

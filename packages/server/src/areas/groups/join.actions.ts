@@ -1,4 +1,5 @@
 import type { GroupRecord } from '@loquat/protocol'
+import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import { refuseIf } from '../../core/policy.ts'
@@ -35,6 +36,7 @@ export async function joinGroup(
     const known = await lockUsers.maybeOne(tx, { appNo, uids: [uid] })
     if (!known) throw fail('ERR_UID_NOT_FOUND', { uid })
     const locked = await lockGroup(tx, actor, guid)
+    authorize(actor, { permission: 'joinGroup' }, { groupType: locked.group.type })
     refuseIf(refuseJoin(locked.memberState(uid), locked.group))
     if (locked.group.type === 'password') {
       if (password === '') throw fail('ERR_EMPTY_GROUP_PASS')

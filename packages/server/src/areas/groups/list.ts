@@ -16,7 +16,7 @@ import {
   seek,
   walk,
 } from '../../platform/lists/keyset.ts'
-import type { Listed, Paging } from '../../platform/lists/page.ts'
+import { emptyList, type Listed, type Paging } from '../../platform/lists/page.ts'
 import { isNear, walkOn } from '../../platform/lists/strategies.ts'
 import { conditions } from './filters.ts'
 import type { GroupListQuery } from './schema.ts'
@@ -60,6 +60,8 @@ export function toFilter(
   appNo: number,
   viewer: string | undefined,
   query: GroupListQuery,
+  /** The types that the viewer's role allows. */
+  allowed: readonly string[] = GROUP_TYPES,
 ): GroupFilter {
   const { type, types, hasJoined: joined = false, sortBy, sortOrder, affix } = query
   const wanted = [...(type ? [type] : []), ...(types ?? [])]
@@ -67,7 +69,9 @@ export function toFilter(
   const order = sortBy ?? 'changed'
   const scope = {
     ...{ appNo, viewer, joined },
-    types: wanted.length > 0 ? [...new Set(wanted)] : GROUP_TYPES,
+    types: (wanted.length > 0 ? [...new Set(wanted)] : GROUP_TYPES).filter((one) =>
+      allowed.includes(one),
+    ),
   }
   return {
     ...scope,
@@ -90,12 +94,15 @@ export function toFilter(
   }
 }
 
-export const groupsOf = (db: Executor, filter: GroupFilter): Paging<ListedGroup> => ({
-  keyOf,
-  read: (after, limit) => listGroups(db, filter, { after, limit }),
-  startOf: (count, from) => startOf(db, filter, count, from),
-  count: () => countGroups(db, filter),
-})
+export const groupsOf = (db: Executor, filter: GroupFilter): Paging<ListedGroup> =>
+  filter.types.length === 0
+    ? emptyList()
+    : {
+        keyOf,
+        read: (after, limit) => listGroups(db, filter, { after, limit }),
+        startOf: (count, from) => startOf(db, filter, count, from),
+        count: () => countGroups(db, filter),
+      }
 
 async function listGroups(
   db: Executor,

@@ -1,4 +1,5 @@
 import type { MessageRecord, Scope } from '@loquat/protocol'
+import { authorize, refusedBy } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
 import { seconds } from '../../core/time.ts'
@@ -54,6 +55,7 @@ export function addMembers(
 ): Promise<MemberOutcomes> {
   const uids = uidsOf(lists)
   if (uids.length === 0) throw badRequest({ body: ['body must name at least one user'] })
+  if (uids.length > 1) authorize(actor, { features: ['massMemberOperate'] })
   return write(deps, actor, async (tx) => {
     const active = await lockUsers.many(tx, { appNo: actor.app.no, uids })
     const locked = await lockGroup(tx, actor, guid, uids)
@@ -116,7 +118,8 @@ function outcomeOf(list: List, result: MessageRecord | ApiError): MemberOutcome 
 
 async function banOne(tx: Tx, locked: LockedGroup, uid: string): Promise<MessageRecord | ApiError> {
   const target = locked.memberState(uid)
-  const refusal = refuseRemoval(locked.acting, target)
+  const refusal =
+    refusedBy(locked.actor, { features: ['ban'] }) ?? refuseRemoval(locked.acting, target)
   if (refusal) return refusal
   if (target.banned) return fail('ERR_ALREADY_BANNED', { uid })
   return banMember(tx, locked, target)
@@ -129,7 +132,10 @@ async function addOne(
   uid: string,
   scope: Scope,
 ): Promise<MessageRecord | ApiError> {
-  const refusal = refuseMember(locked.memberState(uid)) ?? ceilings.take(uid)
+  const refusal =
+    refusedBy(locked.actor, { features: ['addMember'] }) ??
+    refuseMember(locked.memberState(uid)) ??
+    ceilings.take(uid)
   if (refusal) return refusal
   const { actor, group } = locked
   await insertMember.run(tx, { appNo: actor.app.no, guid: group.guid, uid, scope })

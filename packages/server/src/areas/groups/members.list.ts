@@ -2,9 +2,8 @@ import { SCOPES, type Scope } from '@loquat/protocol'
 import { USER_COLUMNS, type UserRow } from '../../core/user-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { Sql, sql } from '../../platform/db/sql.ts'
-import type { Count } from '../../platform/lists/count.ts'
-import { type Keyed, type Keyset, keyOf } from '../../platform/lists/keyset.ts'
-import type { Paging } from '../../platform/lists/page.ts'
+import type { Keyed, Keyset } from '../../platform/lists/keyset.ts'
+import { emptyList, type Paging } from '../../platform/lists/page.ts'
 import { byOrder, bySeek, byWalk } from '../../platform/lists/strategies.ts'
 import { onlineTo } from '../users/queries.ts'
 import type { MemberListQuery } from './members.schema.ts'
@@ -57,7 +56,7 @@ export function membersOf(
 ): Paging<MemberRow & Keyed> {
   const { appNo, scopes, status, viewer } = filter
   const list = keysetOf(filter)
-  if (scopes.length === 0) return NOBODY
+  if (scopes.length === 0) return emptyList()
   if (status) {
     const online = onlineTo(appNo, viewer)
     const is = sql`(select ${online} = ${status !== 'offline'} from users
@@ -74,14 +73,6 @@ export function membersOf(
   const whole = scopes.length === SCOPES.length
   const total = membersCount
   return whole ? { ...paging, count: async () => ({ total, capped: false }) } : paging
-}
-
-const NONE: Count = { total: 0, capped: false }
-const NOBODY: Paging<MemberRow & Keyed> = {
-  keyOf,
-  read: async () => ({ rows: [] }),
-  startOf: async () => undefined,
-  count: async () => NONE,
 }
 
 export type BanRow = UserRow & { scope: Scope | null; joined_at: Date | null; banned_at: Date }

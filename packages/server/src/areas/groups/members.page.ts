@@ -1,4 +1,5 @@
 import { SCOPES, type UserRecord } from '@loquat/protocol'
+import { listedScopes } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { GroupRow } from '../../core/group-rows.ts'
 import { conversationIdOf, SYSTEM_UID } from '../../core/ids.ts'
@@ -11,10 +12,11 @@ import { fail } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
 import type { PageStarts } from '../../platform/lists/page-starts.ts'
 import { bansOf, membersOf } from './members.list.ts'
+import { findMember } from './members.queries.ts'
 import { toBanned, toMember } from './members.record.ts'
-import type { BanListQuery, MemberListQuery } from './members.schema.ts'
+import type { BanListQuery, MemberListQuery, MemberRecord } from './members.schema.ts'
 import { type MemberState, refuseModerating } from './policy.ts'
-import { findGroup, findGroupSeen } from './queries.ts'
+import { findGroup, findGroupSeen, type GroupSeen } from './queries.ts'
 
 export async function pageOfMembers(
   { secrets }: Deps,
@@ -26,12 +28,14 @@ export async function pageOfMembers(
   const { no: appNo, cell } = actor.app
   const group = await getGroup(actor, guid, refuseOutside)
   const { page, perPage, cursor, ...filters } = query
-  const scopes = filters.scopes ? [...new Set(filters.scopes)] : SCOPES
+  const allowed = group.seen && listedScopes(actor, group.seen, 'listMembers')
+  const wanted = filters.scopes ? [...new Set(filters.scopes)] : SCOPES
+  const scopes = wanted.filter((scope) => allowed?.includes(scope) ?? true)
   const filter = { appNo, guid, scopes, status: filters.status, viewer: actor.uid }
   const list = {
     ...membersOf(cell.db, filter, group.members_count),
     name: ['members', appNo, guid],
-    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters],
+    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters, allowed ?? []],
   }
   const found = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
   return toPage(actor, found, toMember, asSeenByApp)
@@ -70,7 +74,7 @@ async function getGroup(
   { uid, app: { no: appNo, cell } }: Actor,
   guid: string,
   refuse: (viewer: MemberState) => Refusal,
-): Promise<GroupRow> {
+): Promise<GroupRow & { seen?: GroupSeen }> {
   if (uid === undefined) {
     const group = await findGroup.maybeOne(cell.db, { appNo, guid })
     if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
@@ -80,7 +84,19 @@ async function getGroup(
   if (!group) throw fail('ERR_GUID_NOT_FOUND', { guid })
   const { scope, banned, owner } = group
   refuseIf(refuse({ uid, scope, banned, owner: owner === uid, formerScope: null }))
-  return group
+  return { ...group, seen: group }
+}
+
+/** One member of a group. Users see only those whom lists show them, and themselves. */
+export async function showMember(actor: Actor, guid: string, uid: string): Promise<MemberRecord> {
+  const { no: appNo, cell } = actor.app
+  const group = await getGroup(actor, guid, refuseOutside)
+  const own = actor.uid === uid
+  const allowed = group.seen && !own && listedScopes(actor, group.seen, 'listMembers')
+  const row = await findMember.maybeOne(cell.db, { appNo, guid, uid })
+  if (!row || (allowed && !allowed.includes(row.scope))) throw fail('ERR_NOT_A_MEMBER', { uid })
+  const show = actor.uid === undefined ? asSeenByApp : await showTo(actor, [row])
+  return toMember(row, show(row))
 }
 
 type Found<R> = Awaited<ReturnType<typeof keysetPage<R>>>

@@ -1,5 +1,7 @@
 import type { MessageRecord, Scope } from '@loquat/protocol'
+import { USER_COLUMNS } from '../../core/user-rows.ts'
 import { query } from '../../platform/db/query.ts'
+import type { MemberRow } from './members.list.ts'
 
 type OneMember = { appNo: number; guid: string; uid: string }
 
@@ -53,6 +55,15 @@ export const countMemberships = query<
   `select uid, count(*) from inbox
    where app_no = :appNo and uid = any(:uids::text[]) and kind = 'group' and scope is not null
    group by uid`,
+)
+
+export const findMember = query<OneMember, MemberRow>(
+  'members.find',
+  `select ${USER_COLUMNS}, scope, joined_at
+   from users cross join (select scope, joined_at from inbox
+     where app_no = :appNo and uid = :uid and kind = 'group' and with_id = :guid
+       and scope is not null) member
+   where app_no = :appNo and uid = :uid and removed_at is null`,
 )
 
 /**

@@ -5,7 +5,7 @@ import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { banUser, unbanUser } from './bans.actions.ts'
 import { addMembers, changeMemberScope, kickMember } from './members.actions.ts'
-import { pageOfBans, pageOfMembers } from './members.page.ts'
+import { pageOfBans, pageOfMembers, showMember } from './members.page.ts'
 import {
   BanListQuery,
   BannedRecord,
@@ -39,6 +39,7 @@ export const memberRoutes =
       {
         config: {
           ...access,
+          feature: ['addMember', 'ban', 'massMemberOperate'],
           errors: [...OUTSIDE, 'ERR_GROUP_NO_ADMIN_SCOPE', 'ERR_GROUP_NO_MODERATOR_SCOPE'],
         },
         schema: {
@@ -58,7 +59,12 @@ export const memberRoutes =
     app.get(
       '/groups/:guid/members',
       {
-        config: { ...access, errors: OUTSIDE },
+        config: {
+          ...access,
+          feature: 'listGroupMembers',
+          scopePermission: 'listMembers',
+          errors: OUTSIDE,
+        },
         schema: {
           operationId: 'listMembers',
           tags: ['group_members'],
@@ -73,11 +79,32 @@ export const memberRoutes =
       ({ actor, params, query }) => pageOfMembers(deps, starts, actor, params.guid, query),
     )
 
+    app.get(
+      '/groups/:guid/members/:uid',
+      {
+        config: {
+          ...access,
+          feature: 'getMember',
+          scopePermission: 'listMembers',
+          errors: [...OUTSIDE, 'ERR_NOT_A_MEMBER'],
+        },
+        schema: {
+          operationId: 'getMember',
+          tags: ['group_members'],
+          summary: 'Get a member of a group',
+          params: MemberParams,
+          response: { 200: Data(MemberRecord) },
+        },
+      },
+      async ({ actor, params: { guid, uid } }) => ({ data: await showMember(actor, guid, uid) }),
+    )
+
     app.put(
       '/groups/:guid/members/:uid',
       {
         config: {
           ...access,
+          feature: 'changeScope',
           errors: [
             ...TARGET,
             ...(['ERR_NOT_A_MEMBER', 'ERR_SAME_SCOPE'] as const),
@@ -103,6 +130,7 @@ export const memberRoutes =
       {
         config: {
           ...access,
+          feature: 'kickMember',
           errors: [...MODERATED, 'ERR_NOT_A_MEMBER', 'ERR_GROUP_NO_SELF_ACTION'],
         },
         schema: {
@@ -124,6 +152,7 @@ export const memberRoutes =
       {
         config: {
           ...access,
+          feature: 'ban',
           errors: [...MODERATED, 'ERR_ALREADY_BANNED', 'ERR_GROUP_NO_SELF_ACTION'],
         },
         schema: {
@@ -140,7 +169,7 @@ export const memberRoutes =
     app.delete(
       '/groups/:guid/bannedusers/:uid',
       {
-        config: { ...access, errors: [...MODERATED, 'ERR_NOT_A_BANNED_USER'] },
+        config: { ...access, feature: 'unban', errors: [...MODERATED, 'ERR_NOT_A_BANNED_USER'] },
         schema: {
           operationId: 'unbanUser',
           tags: ['banned_users'],
@@ -159,6 +188,7 @@ export const memberRoutes =
       {
         config: {
           ...access,
+          feature: 'listBannedUsers',
           onBehalfOf: 'ignored',
           errors: [...OUTSIDE, 'ERR_GROUP_NO_MODERATOR_SCOPE'],
         },

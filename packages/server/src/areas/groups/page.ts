@@ -1,3 +1,4 @@
+import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
 import { asSeenBy, toGroup, withTags } from '../../core/group-record.ts'
 import type { Deps } from '../../deps.ts'
@@ -11,7 +12,7 @@ import type { GroupListQuery } from './schema.ts'
 export async function pageOfGroups(
   { secrets }: Deps,
   starts: PageStarts,
-  { app, uid, credential }: Actor,
+  { app, uid, credential, policy }: Actor,
   query: GroupListQuery,
 ) {
   if (query.hasJoined && uid === undefined) {
@@ -19,11 +20,12 @@ export async function pageOfGroups(
   }
   const { page, perPage, cursor, ...filters } = query
   const { no: appNo, cell } = app
-  const filter = toFilter(appNo, uid, query)
+  const allowed = listIn(policy, 'listGroups.allowedGroupTypes')
+  const filter = toFilter(appNo, uid, query, allowed)
   const list = {
     ...groupsOf(cell.db, filter),
     name: ['groups', appNo, filter.order],
-    filters: [credential.toString('base64'), uid ?? null, filters],
+    filters: [credential.toString('base64'), uid ?? null, filters, allowed ?? []],
   }
   const request = { page, perPage, cursor, from: fromOf(query, filter) }
   const found = await keysetPage({ secrets, starts }, list, request)

@@ -1,5 +1,6 @@
 import type { GroupType, Scope } from '@loquat/protocol'
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { StoredPermissions } from '../../core/access/rules.ts'
 import type { Membership } from '../../core/group-record.ts'
 import { GROUP_COLUMNS, type GroupRow } from '../../core/group-rows.ts'
 import { query } from '../../platform/db/query.ts'
@@ -12,13 +13,14 @@ export const findGroup = query<OneGroup, GroupRow>(
    where app_no = :appNo and guid = :guid and removed_at is null`,
 )
 
-/** The same with the viewer's membership. */
-export const findGroupSeen = query<
-  OneGroup & { viewer: string },
-  GroupRow & Membership & { banned: boolean }
->(
+/** A group with the viewer's membership, and the permissions of its scope if they bind the viewer. */
+export type GroupSeen = GroupRow &
+  Membership & { banned: boolean; scope_rules: StoredPermissions | null }
+
+export const findGroupSeen = query<OneGroup & { viewer: string }, GroupSeen>(
   'groups.findSeen',
   `select ${GROUP_COLUMNS}, i.scope, i.joined_at,
+     scope_rules(g.permissions, g.owner, i.scope, :viewer) as scope_rules,
      exists (select from bans b
        where b.app_no = :appNo and b.guid = :guid and b.uid = :viewer) as banned
    from groups g

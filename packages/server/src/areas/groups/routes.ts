@@ -50,6 +50,8 @@ export const groupRoutes =
       {
         config: {
           ...core,
+          feature: 'createGroup',
+          permission: 'createGroup',
           errors: [
             'ERR_GUID_ALREADY_EXISTS',
             'ERR_EMPTY_GROUP_PASS',
@@ -71,7 +73,7 @@ export const groupRoutes =
     app.get(
       '/groups',
       {
-        config: access,
+        config: { ...access, feature: 'listGroups', permission: 'listGroups' },
         schema: {
           operationId: 'listGroups',
           tags,
@@ -86,7 +88,7 @@ export const groupRoutes =
     app.get(
       '/groups/:guid',
       {
-        config: { ...access, errors: OUTSIDE },
+        config: { ...access, feature: 'getGroup', errors: OUTSIDE },
         schema: {
           operationId: 'getGroup',
           tags,
@@ -115,6 +117,7 @@ export const groupRoutes =
       {
         config: {
           ...access,
+          feature: 'updateGroup',
           errors: errors(
             ...([
               'ERR_UID_NOT_FOUND',
@@ -141,7 +144,7 @@ export const groupRoutes =
     app.delete(
       '/groups/:guid',
       {
-        config: { ...access, errors: errors('ERR_GROUP_NO_ADMIN_SCOPE') },
+        config: { ...access, feature: 'deleteGroup', errors: errors('ERR_GROUP_NO_ADMIN_SCOPE') },
         schema: {
           operationId: 'deleteGroup',
           tags,
@@ -159,6 +162,8 @@ export const groupRoutes =
       {
         config: {
           ...ofUser,
+          feature: 'joinGroup',
+          permission: 'joinGroup',
           rate: 'core',
           errors: [
             ...(['ERR_GUID_NOT_FOUND', 'ERR_BANNED_GROUPMEMBER', 'ERR_ALREADY_JOINED'] as const),
@@ -183,7 +188,12 @@ export const groupRoutes =
     app.post(
       '/groups/:guid/leave',
       {
-        config: { ...ofUser, rate: 'core', errors: errors('ERR_GROUP_NO_CLEARANCE') },
+        config: {
+          ...ofUser,
+          feature: 'leaveGroup',
+          rate: 'core',
+          errors: errors('ERR_GROUP_NO_CLEARANCE'),
+        },
         schema: {
           operationId: 'leaveGroup',
           tags,
@@ -200,6 +210,7 @@ export const groupRoutes =
       {
         config: {
           ...ofUser,
+          feature: 'patchOwner',
           errors: errors('ERR_GROUP_NO_CLEARANCE', 'ERR_GROUP_NO_SELF_ACTION', ...CEILINGS),
         },
         schema: {

@@ -1,3 +1,4 @@
+import { messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findHeadWith, getHeadOf, type Readable } from '../../core/heads.ts'
 import { checkUser } from '../../gate/plugin.ts'
@@ -18,7 +19,8 @@ export async function historyWithUser(
   uid: string,
   query: UserHistoryQuery,
 ) {
-  if (actor.uid !== undefined && isPlain(query)) return printedPage(actor, 'user', uid, query)
+  if (actor.uid !== undefined && isPlain(actor, query))
+    return printedPage(actor, 'user', uid, query)
   await checkActing(actor)
   checkQuery(actor, query)
   if (actor.uid === undefined) return withCursor(query, await pageOfUser(tools, actor, uid, query))
@@ -42,7 +44,7 @@ function withCursor<P extends Page>({ affix = 'append' }: HistoryQuery, { data, 
 type Page = Awaited<ReturnType<typeof toAnswer>>
 
 export async function historyOfGroup(actor: Actor, guid: string, query: HistoryQuery) {
-  if (isPlain(query)) return printedPage(actor, 'group', guid, query)
+  if (isPlain(actor, query)) return printedPage(actor, 'group', guid, query)
   await checkActing(actor)
   checkQuery(actor, query)
   const head = await getHeadOf(actor, guid)
@@ -61,7 +63,8 @@ const NO_FILTERS = new Set([
 ])
 
 /** Whether it is a page that needs only one statement: without filters, counts and details of mentioned users. */
-const isPlain = (query: HistoryQuery & Partial<UserHistoryQuery>) =>
+const isPlain = ({ policy }: Actor, query: HistoryQuery & Partial<UserHistoryQuery>) =>
+  !messageLimits(policy) &&
   Object.entries(query).every(
     ([name, value]) =>
       value === undefined ||
@@ -79,7 +82,7 @@ async function checkActing({ kind, app, uid }: Actor): Promise<void> {
 const isAll = ({ sentAt: _cursor, ...query }: MessageFilters) => isWhole(query)
 
 function historyOf(actor: Actor, head: Readable, query: HistoryQuery) {
-  if (isAll(query)) return pageOf(actor, head, query)
+  if (isAll(query) && !messageLimits(actor.policy)) return pageOf(actor, head, query)
   const conversations = conversationsNamed(actor.app.no, actor.uid ?? '', [head.no])
   return pageOfStreams(
     actor,

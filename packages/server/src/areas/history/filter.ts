@@ -1,3 +1,4 @@
+import { type MessageLimits, shownConditions } from '../../core/access/visible.ts'
 import { firstIdOf } from '../../core/ids.ts'
 import { storable } from '../../core/time.ts'
 import { type Sql, sql } from '../../platform/db/sql.ts'
@@ -14,9 +15,15 @@ export interface Conditions {
   conversation: readonly Sql[]
 }
 
-/** The reader is '' if the app itself asks. */
-export const conditionsOf = (appNo: number, reader: string, query: MessageFilters): Conditions => ({
+/** The reader is '' if the app itself asks. `limits`: what the reader's role may see. */
+export const conditionsOf = (
+  appNo: number,
+  reader: string,
+  query: MessageFilters,
+  limits?: MessageLimits,
+): Conditions => ({
   message: [
+    ...(limits ? shownConditions(limits) : []),
     ...kindConditions(query),
     ...stateConditions(query),
     ...timeConditions(query),

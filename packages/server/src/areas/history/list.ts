@@ -1,3 +1,4 @@
+import { messageLimits } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { guidOf, splitsOf } from '../../core/ids.ts'
 import { sql } from '../../platform/db/sql.ts'
@@ -151,7 +152,7 @@ export async function pageOfStreams(actor: Actor, streams: Listed, query: Messag
 /** The messages in these streams that pass the filter, in a range of ids and in the requested time. */
 export function rowsOf(actor: Actor, streams: Listed, query: MessageFilters, range: Range) {
   const { no: appNo, cell } = actor.app
-  const conditions = conditionsOf(appNo, actor.uid ?? '', query)
+  const conditions = conditionsOf(appNo, actor.uid ?? '', query, messageLimits(actor.policy))
   const sent = idsSentIn(query)
   const wanted = {
     ...range,

@@ -1,7 +1,7 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Readable } from '../../core/heads.ts'
 import { firstIdOf } from '../../core/ids.ts'
-import { toMessages } from '../../core/message-record.ts'
+import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import type { MessageRow } from '../../core/message-rows.ts'
 import type { Executor } from '../../platform/db/query.ts'
 import { listMessagesDown, listMessagesUp, type Range } from './queries.ts'
@@ -50,7 +50,7 @@ export async function toAnswer(
   const shown = rows.slice(0, limit)
   if (down) shown.reverse()
   const data = await toMessages(actor.app.cell.db, actor.app.no, shown, {
-    viewer: actor.uid,
+    ...asSeenBy(actor),
     mentionBlocks: query.mentionsWithBlockedInfo,
     mentionTags: query.mentionswithTagInfo,
     hideQuoted: query.hideQuotedMessages,

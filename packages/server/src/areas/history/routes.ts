@@ -46,7 +46,7 @@ export const historyRoutes =
     app.get(
       '/messages',
       {
-        config: access,
+        config: { ...access, feature: 'listMessages', permission: 'listMessages' },
         schema: {
           operationId: 'listMessages',
           tags,
@@ -61,7 +61,7 @@ export const historyRoutes =
     app.get(
       '/users/:uid/messages',
       {
-        config: ofConversation,
+        config: { ...ofConversation, feature: 'getUserMessages', permission: 'listMessages' },
         schema: {
           operationId: 'listUserMessages',
           tags,
@@ -82,6 +82,8 @@ export const historyRoutes =
       {
         config: {
           ...ofConversation,
+          feature: 'getGroupMessages',
+          permission: 'listMessages',
           errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
         },
         schema: {
@@ -100,7 +102,7 @@ export const historyRoutes =
     app.get(
       '/messages/:id/receipts',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: { ...access, feature: 'getMessage', errors: READ_ERRORS },
         schema: {
           operationId: 'listMessageReceipts',
           tags,

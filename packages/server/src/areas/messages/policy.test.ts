@@ -17,6 +17,7 @@ const TEXT: Message = {
   deleted_at: null,
   takes_part: true,
   scope: 'participant',
+  scope_rules: null,
   data: {},
   parent_id: null,
 }

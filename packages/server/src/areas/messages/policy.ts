@@ -1,7 +1,8 @@
 /**
- * Who may edit, delete and use a message. The rules of sending (`check_direct_send` and
+ * Who may edit, delete and use a message. Whatever the message, the role and the scope come first. The rules of sending (`check_direct_send` and
  * `check_group_send` in db/cell/functions/send.sql) and of blocks (`check_blocks`) are in SQL.
  */
+import { refusedBy } from '../../core/access/authorize.ts'
 import {
   type Accessed,
   type Acting,
@@ -25,11 +26,27 @@ function refuseChange(acting: Acting, message: Accessed): Refusal {
 
 /** A deleted message can still be deleted permanently. */
 export const refuseDelete = (acting: Acting, message: Accessed, permanent: boolean): Refusal =>
-  refuseChange(acting, message) ?? (permanent ? undefined : refuseDeleted(message))
+  refusedBy(
+    acting,
+    {
+      features:
+        message.kind === 'group' ? ['deleteMessage', 'deleteGroupMessages'] : ['deleteMessage'],
+      permission: 'deleteMessage',
+    },
+    { scope: message.scope },
+  ) ??
+  refuseChange(acting, message) ??
+  (permanent ? undefined : refuseDeleted(message))
 
 /** With an auth token, users can edit text and custom messages. Other messages need an API key. */
 export function refuseEdit(acting: Acting, message: Accessed): Refusal {
-  const refused = refuseChange(acting, message)
+  const { scope, scope_rules: scopeRules } = message
+  const refused =
+    refusedBy(
+      acting,
+      { permission: 'editMessage', scopePermission: 'editMessage' },
+      { scope, scopeRules },
+    ) ?? refuseChange(acting, message)
   if (refused) return refused
   const written = message.category === 'custom' || message.type === 'text'
   if (acting.kind === 'user' && !written) {

@@ -37,7 +37,14 @@ export const messageRoutes =
       '/messages',
       {
         bodyLimit: MESSAGE_BYTES,
-        config: { ...access, checksUser: true, errors: SEND_ERRORS },
+        config: {
+          ...access,
+          feature: ['createMessage', 'createMessageThread'],
+          permission: 'sendMessage',
+          scopePermission: 'sendMessage',
+          checksUser: true,
+          errors: SEND_ERRORS,
+        },
         schema: {
           operationId: 'sendMessage',
           tags,
@@ -52,7 +59,12 @@ export const messageRoutes =
     app.get(
       '/messages/:id',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: {
+          ...access,
+          feature: 'getMessage',
+          permission: 'listMessages',
+          errors: READ_ERRORS,
+        },
         schema: {
           operationId: 'getMessage',
           tags,
@@ -70,6 +82,9 @@ export const messageRoutes =
         bodyLimit: MESSAGE_BYTES,
         config: {
           ...access,
+          feature: 'updateMessage',
+          permission: 'editMessage',
+          scopePermission: 'editMessage',
           errors: [...CHANGE_ERRORS, ...CONTENT_ERRORS, ...BLOCK_ERRORS],
         },
         schema: {
@@ -91,6 +106,7 @@ export const messageRoutes =
       {
         config: {
           ...access,
+          feature: { none: 'The contract has no feature for interactions.' },
           onBehalfOf: 'required',
           errors: [...READ_ERRORS, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', ...BLOCK_ERRORS],
         },
@@ -111,7 +127,12 @@ export const messageRoutes =
     app.delete(
       '/messages/:id',
       {
-        config: { ...access, errors: CHANGE_ERRORS },
+        config: {
+          ...access,
+          feature: ['deleteMessage', 'deleteGroupMessages'],
+          permission: 'deleteMessage',
+          errors: CHANGE_ERRORS,
+        },
         schema: {
           operationId: 'deleteMessage',
           tags,

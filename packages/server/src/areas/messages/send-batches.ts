@@ -27,8 +27,8 @@ const OVERLOADED = 'Too many messages are waiting to be sent. This one was not s
 const batches = new WeakMap<Cell, Batches<Item, SentRow>>()
 
 /**
- * Whether `send_messages` can send a message together with others. The rest needs `send_message`, and so will messages
- * of apps whose rules have to be asked about each one.
+ * Whether `send_messages` can send a message together with others. The rest needs `send_message`. The role of the
+ * sender has been asked before; `send_messages` leaves out what the permissions of scopes deny.
  */
 export const isPlain = (message: SendParams): boolean => {
   const { sender, parent, quoted, mentions, shows, target } = message

@@ -1,11 +1,13 @@
 import type { MessageRecord } from '@loquat/protocol'
+import { authorize } from '../../core/access/authorize.ts'
+import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
 import { findMessage, readMessage } from '../../core/message-access.ts'
-import { toMessages } from '../../core/message-record.ts'
+import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
-import { claimIdempotency, getIdempotency } from '../../gate/queries.ts'
+import { claimIdempotency, findActiveUser, getIdempotency } from '../../gate/queries.ts'
 import { redactError } from '../../gate/redact.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
@@ -34,6 +36,10 @@ export async function sendMessage(
   actor: Actor,
   message: NewMessage,
 ): Promise<string> {
+  const reply = message.parentMessageId !== undefined
+  authorize(actor, {
+    features: reply ? ['createMessage', 'createMessageThread'] : ['createMessage'],
+  })
   const targets = targetsOf(message)
   if (targets.length === 0 && message.parentMessageId !== undefined) {
     targets.push(await targetOfReply(actor, String(message.parentMessageId)))
@@ -106,12 +112,28 @@ interface Sending {
   draft: Draft
 }
 
+/**
+ * Whether the role allows this message to this receiver. `sendMessage.mode` and the permissions of scopes are decided
+ * when it is stored.
+ */
+async function checkRole(actor: Actor, { category, type, data }: Draft, { kind, id }: Target) {
+  const byRole = kind === 'user' && listIn(actor.policy, 'sendMessage.allowedReceiverRoles')
+  const { no: appNo, cell } = actor.app
+  // A receiver who isn't there is refused later, for that reason.
+  const receiver = byRole ? await findActiveUser.maybeOne(cell.db, { appNo, uid: id }) : undefined
+  const attachments = (data.attachments ?? []) as { mimeType?: unknown }[]
+  const mimeTypes = attachments.map(({ mimeType = '' }) => String(mimeType))
+  const context = { receiverType: kind, otherRole: receiver?.role, category, type, mimeTypes }
+  authorize(actor, { permission: 'sendMessage' }, context)
+}
+
 /** Sends a message to one receiver. `item` tells several receivers of a call apart. */
 async function sendTo(
   { deps, actor, draft: { data, ...draft } }: Sending,
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
+  if (actor.policy) await checkRole(actor, { data, ...draft }, { kind, id })
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const { db } = app.cell
   const params: SendParams = {
@@ -132,7 +154,7 @@ async function sendTo(
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
   const row = await findMessage.maybeOne(db, sentBefore)
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
-  const [message] = await toMessages(db, app.no, [row], { viewer: actor.uid })
+  const [message] = await toMessages(db, app.no, [row], asSeenBy(actor))
   return JSON.stringify(message)
 }
 

@@ -1,3 +1,4 @@
+import { IS_SHOWN, type MessageLimits } from '../../core/access/visible.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
@@ -26,7 +27,7 @@ export const updatePinned = query<
    returning pinned_at, pinned_by`,
 )
 
-type PinnedRange = {
+type PinnedRange = MessageLimits & {
   appNo: number
   conversation: number
   cleared: number
@@ -35,7 +36,8 @@ type PinnedRange = {
   limit: number
 }
 const inRange = `
-   select ${MESSAGE_COLUMNS} ${pinned} and m.id > :cleared and m.id > :after and m.id < :before`
+   select ${MESSAGE_COLUMNS} ${pinned} and m.id > :cleared and m.id > :after and m.id < :before
+     and ${IS_SHOWN}`
 
 export const listPinnedUp = query<PinnedRange, MessageRow>(
   'pins.listUp',

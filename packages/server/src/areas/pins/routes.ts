@@ -21,6 +21,7 @@ const access: Access = {
 }
 const tags = ['messages']
 
+const PINS = { none: 'Pins have no feature in the contract.' }
 const UNPIN_ERRORS = [...READ_ERRORS, 'ERR_PERMISSION_DENIED'] as const
 const PIN_ERRORS = [
   ...UNPIN_ERRORS,
@@ -52,7 +53,7 @@ export const pinnedMessageRoutes =
       app.route({
         method,
         url: '/messages/:id/pin',
-        config: { ...access, errors },
+        config: { ...access, feature: PINS, errors },
         schema: {
           operationId,
           tags,
@@ -70,7 +71,12 @@ export const pinnedMessageRoutes =
     app.get(
       '/users/:uid/messages/pinned',
       {
-        config: { ...access, onBehalfOf: 'required' },
+        config: {
+          ...access,
+          onBehalfOf: 'required',
+          feature: 'getUserMessages',
+          permission: 'listMessages',
+        },
         schema: {
           operationId: 'listUserMessagesPinned',
           tags,
@@ -89,6 +95,8 @@ export const pinnedMessageRoutes =
       {
         config: {
           ...access,
+          feature: 'getGroupMessages',
+          permission: 'listMessages',
           errors: ['ERR_GUID_NOT_FOUND', 'ERR_GROUP_NOT_JOINED', 'ERR_BANNED_GROUPMEMBER'],
         },
         schema: {

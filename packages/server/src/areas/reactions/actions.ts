@@ -1,3 +1,4 @@
+import { authorize } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { readMessage } from '../../core/message-access.ts'
 import { limitOf } from '../../core/settings.ts'
@@ -12,7 +13,8 @@ interface Reaction {
 
 /** Succeeds without an event if the acting user has already reacted so. */
 export async function addMessageReaction(deps: Deps, actor: Actor, { id, reaction }: Reaction) {
-  await readMessage(actor, id)
+  const { scope, scope_rules: scopeRules } = await readMessage(actor, id)
+  authorize(actor, { scopePermission: 'addReaction' }, { scope, scopeRules })
   const most = limitOf(actor.settings, 'limits.reactionsPerMessage')
   const added = { appNo: actor.app.no, id, uid: actor.uid ?? '', reaction, most }
   await writeCall(deps, actor, (db) => addReaction.run(db, added).then(() => null))

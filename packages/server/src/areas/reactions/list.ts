@@ -1,8 +1,9 @@
 import type { ReactionRecord, UserRecord } from '@loquat/protocol'
+import { listedScopes } from '../../core/access/authorize.ts'
 import type { Actor } from '../../core/actor.ts'
 import { findEntities } from '../../core/entities.ts'
 import { toEntity } from '../../core/message-record.ts'
-import type { MessageRow } from '../../core/message-rows.ts'
+import type { MessageRow, ViewerAccess } from '../../core/message-rows.ts'
 import { seconds } from '../../core/time.ts'
 import { cutPage, idRange } from '../../platform/http/id-page.ts'
 import {
@@ -17,12 +18,14 @@ import type { ReactionQuery } from './schema.ts'
 /** The reactions to a message, oldest first; only those with one value if it is given. */
 export async function reactionsOf(
   actor: Actor,
-  message: MessageRow,
+  message: MessageRow & ViewerAccess,
   query: ReactionQuery,
   reaction?: string,
 ) {
   const { no: appNo, cell } = actor.app
-  const rows = message.reacted ? await readRows(actor, message.id, query, reaction) : []
+  const scopes = listedScopes(actor, message, 'listReactions') ?? null
+  const { id, reacted, conversation } = message
+  const rows = reacted ? await readRows(actor, { id, conversation, scopes }, query, reaction) : []
   const { shown, meta } = cutPage(rows, query)
   const uids = [...new Set(shown.map(({ uid }) => uid))]
   const viewer = actor.uid ?? null
@@ -37,11 +40,11 @@ export async function reactionsOf(
 
 function readRows(
   { app: { no: appNo, cell } }: Actor,
-  id: number,
+  of: { id: number; conversation: number; scopes: readonly string[] | null },
   query: ReactionQuery,
   reaction?: string,
 ): Promise<ReactionRow[]> {
-  const { down, ...range } = { ...idRange(query), appNo, id }
+  const { down, ...range } = { ...idRange(query), appNo, ...of }
   if (reaction === undefined) {
     return (down ? listReactionsDown : listReactionsUp).many(cell.db, range)
   }

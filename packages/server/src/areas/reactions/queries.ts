@@ -8,13 +8,27 @@ export interface ReactionRow {
   reacted_at: Date
 }
 
-/** Reactions between two ids; a deleted user's reactions are hidden before they are swept. */
-type Range = { appNo: number; id: number; after: number; before: number; limit: number }
+/**
+ * Reactions between two ids; a deleted user's reactions are hidden before they are swept. `scopes`: only those of
+ * members with these scopes.
+ */
+type Range = {
+  appNo: number
+  id: number
+  conversation: number
+  scopes: readonly string[] | null
+  after: number
+  before: number
+  limit: number
+}
 const inRange = `
    select r.id, r.message_id, r.reaction, r.uid, r.reacted_at from reactions r
    where r.app_no = :appNo and r.message_id = :id and r.id > :after and r.id < :before
      and r.uid <> all (array(
-       select uid from users where app_no = :appNo and removed_at is not null))`
+       select uid from users where app_no = :appNo and removed_at is not null))
+     and case when :scopes::text[] is null then true else exists (select from inbox i
+       where i.app_no = :appNo and i.conversation = :conversation and i.uid = r.uid
+         and i.scope = any(:scopes::text[])) end`
 
 export const listReactionsUp = query<Range, ReactionRow>(
   'reactions.listUp',

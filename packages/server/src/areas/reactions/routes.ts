@@ -25,13 +25,20 @@ const ADD_ERRORS = [
   'ERR_PLAN_QUOTA_RESTRICTION',
 ] as const
 
+const REACTIONS = { none: 'Reactions have permissions of scopes, and no feature.' }
+
 export const reactionRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/messages/:id/reactions',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: {
+          ...access,
+          feature: REACTIONS,
+          scopePermission: 'listReactions',
+          errors: READ_ERRORS,
+        },
         schema: {
           operationId: 'listMessageReactions',
           tags,
@@ -48,7 +55,12 @@ export const reactionRoutes =
     app.get(
       '/messages/:id/reactions/:reaction',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: {
+          ...access,
+          feature: REACTIONS,
+          scopePermission: 'listReactions',
+          errors: READ_ERRORS,
+        },
         schema: {
           operationId: 'listMessageReactionsByValue',
           tags,
@@ -62,13 +74,14 @@ export const reactionRoutes =
         reactionsOf(actor, await readMessage(actor, params.id), query, params.reaction),
     )
 
-    for (const { method, action, errors, operationId, summary } of [
+    for (const { method, action, errors, operationId, summary, more } of [
       {
         method: 'POST',
         operationId: 'addMessageReaction',
         action: addMessageReaction,
         summary: 'React to a message',
         errors: [...READ_ERRORS, ...ADD_ERRORS],
+        more: { scopePermission: 'addReaction' },
       },
       {
         method: 'DELETE',
@@ -76,12 +89,13 @@ export const reactionRoutes =
         action: removeMessageReaction,
         summary: 'Remove a reaction',
         errors: READ_ERRORS,
+        more: {},
       },
     ] as const) {
       app.route({
         method,
         url: '/messages/:id/reactions/:reaction',
-        config: { ...access, onBehalfOf: 'required', errors },
+        config: { ...access, ...more, onBehalfOf: 'required', feature: REACTIONS, errors },
         schema: {
           operationId,
           tags,

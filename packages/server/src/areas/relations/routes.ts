@@ -29,6 +29,8 @@ const access: Access = {
 }
 const unknownUser = { ...access, errors: ['ERR_UID_NOT_FOUND'] as const }
 
+const FRIENDS = { none: 'Friends have no feature in the contract.' }
+
 export const relationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -37,7 +39,11 @@ export const relationRoutes =
     app.post(
       '/users/:uid/friends',
       {
-        config: { ...access, errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'] },
+        config: {
+          ...access,
+          feature: FRIENDS,
+          errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'],
+        },
         schema: {
           operationId: 'addFriends',
           tags: ['friends'],
@@ -55,7 +61,7 @@ export const relationRoutes =
     app.get(
       '/users/:uid/friends',
       {
-        config: unknownUser,
+        config: { ...unknownUser, feature: FRIENDS },
         schema: {
           operationId: 'listFriends',
           tags: ['friends'],
@@ -74,7 +80,7 @@ export const relationRoutes =
     app.delete(
       '/users/:uid/friends',
       {
-        config: { ...access, errors: ['ERR_UID_NOT_FOUND', 'ERR_NOT_A_FRIEND'] },
+        config: { ...access, feature: FRIENDS, errors: ['ERR_UID_NOT_FOUND', 'ERR_NOT_A_FRIEND'] },
         schema: {
           operationId: 'deleteFriends',
           tags: ['friends'],
@@ -92,7 +98,7 @@ export const relationRoutes =
     app.post(
       '/users/:uid/blockedusers',
       {
-        config: unknownUser,
+        config: { ...unknownUser, feature: 'blockUser' },
         schema: {
           operationId: 'blockUsers',
           tags: ['blocked_users'],
@@ -110,7 +116,7 @@ export const relationRoutes =
     app.delete(
       '/users/:uid/blockedusers',
       {
-        config: unknownUser,
+        config: { ...unknownUser, feature: 'unblockUser' },
         schema: {
           operationId: 'unblockUsers',
           tags: ['blocked_users'],
@@ -128,7 +134,7 @@ export const relationRoutes =
     app.get(
       '/users/:uid/blockedusers',
       {
-        config: unknownUser,
+        config: { ...unknownUser, feature: 'getBlockedUsers' },
         schema: {
           operationId: 'listBlockedUsers',
           tags: ['blocked_users'],

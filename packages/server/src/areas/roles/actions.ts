@@ -1,6 +1,8 @@
 import type { EventType, RoleRecord } from '@loquat/protocol'
+import { permissionsAfter } from '../../core/access/twins.ts'
 import type { Actor } from '../../core/actor.ts'
 import { refuseIf } from '../../core/policy.ts'
+import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
 import type { Tx } from '../../platform/db/db.ts'
@@ -11,7 +13,6 @@ import { enqueue } from '../../platform/jobs/queue.ts'
 import { refuseDelete } from './policy.ts'
 import {
   countRoles,
-  findRole,
   insertRole,
   lockRole,
   lockRoles,
@@ -29,7 +30,6 @@ const SWEEP_AT_ONCE = 1_000
 
 /** The record in answers. */
 export function toRole(row: RoleRow): RoleRecord {
-  const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
   return {
     role: row.role,
     name: row.name,
@@ -41,12 +41,13 @@ export function toRole(row: RoleRow): RoleRecord {
   }
 }
 
-const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
+export const json = (value: object | null | undefined) => (value ? JSON.stringify(value) : null)
 
 export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<RoleRecord> {
   const appNo = actor.app.no
   const { role, name, description = null } = given
-  const data = { metadata: json(given.metadata), settings: json(given.settings) }
+  const permissions = json(permissionsAfter(given.settings ?? null, null, seconds(new Date())))
+  const data = { metadata: json(given.metadata), settings: json(given.settings), permissions }
   return write(deps, actor, async (tx) => {
     await lockRoles.run(tx, { appNo })
     const row = await insertRole.maybeOne(tx, { appNo, role, name, description, ...data })
@@ -55,6 +56,7 @@ export function createRole(deps: Deps, actor: Actor, given: NewRole): Promise<Ro
     if (count > ROLES_PER_APP) {
       throw fail('ERR_PLAN_QUOTA_RESTRICTION', { limit: ROLES_PER_APP, what: 'roles per app' })
     }
+    await forgetRules(deps, tx, appNo)
     return announceRole(tx, appNo, 'role.created', row)
   })
 }
@@ -71,11 +73,15 @@ export function updateRole(
   const data = { metadata: json(changes.metadata), settings: json(changes.settings) }
   return write(deps, actor, async (tx) => {
     await lockRoles.run(tx, { appNo })
-    const row = isEmpty(changes)
-      ? await findRole.maybeOne(tx, { appNo, role })
-      : await updateRoleRow.maybeOne(tx, { appNo, role, name, description, ...data, unset })
-    if (!row) throw fail('ERR_ROLE_NOT_FOUND', { role })
-    return isEmpty(changes) ? toRole(row) : announceRole(tx, appNo, 'role.updated', row)
+    const before = await lockRole.maybeOne(tx, { appNo, role })
+    if (!before) throw fail('ERR_ROLE_NOT_FOUND', { role })
+    if (isEmpty(changes)) return toRole(before)
+    const settings = unset.includes('settings') ? null : (changes.settings ?? before.settings)
+    const permissions = json(permissionsAfter(settings, before.permissions, seconds(new Date())))
+    const change = { appNo, role, name, description, ...data, permissions, unset }
+    const row = await updateRoleRow.one(tx, change)
+    await forgetRules(deps, tx, appNo)
+    return announceRole(tx, appNo, 'role.updated', row)
   })
 }
 
@@ -90,6 +96,7 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
     await markRoleRemoved.run(tx, { appNo, role })
     const { gone } = await sweepRole.one(tx, { appNo, role, limit: SWEEP_AT_ONCE })
     if (!gone) await enqueue(tx, appNo, sweepRoleJob, { role })
+    await forgetRules(deps, tx, appNo)
     await announceRole(tx, appNo, 'role.deleted', row)
     return { success: true as const, message: `Role ${role} deleted.` }
   })
@@ -97,7 +104,11 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
 
 type RoleEvent = Extract<EventType, `role.${string}`>
 
-async function announceRole(tx: Tx, appNo: number, type: RoleEvent, row: RoleRow) {
+/** Every process reads the rules of the app again, within a second. */
+export const forgetRules = ({ revocations }: Pick<Deps, 'revocations'>, tx: Tx, appNo: number) =>
+  revocations.revoke(tx, { appNo, kind: 'app' }, '')
+
+export async function announceRole(tx: Tx, appNo: number, type: RoleEvent, row: RoleRow) {
   const role = toRole(row)
   await announce(tx, { appNo, type, key: `role:${row.role}`, payload: { role } })
   return role

@@ -1,17 +1,15 @@
 import type { CellRows } from '../../../db/rows.gen.ts'
+import type { StoredPermissions } from '../../core/access/rules.ts'
+import type { RoleSettings } from '../../core/access/twins.ts'
 import { query } from '../../platform/db/query.ts'
-
-export interface RoleSettings {
-  listUsers?: 'all' | 'friendsOnly'
-  sendMessagesTo?: 'all' | 'friendsOnly'
-}
 
 export type RoleRow = Pick<
   CellRows['roles'],
   'role' | 'name' | 'description' | 'built_in' | 'created_at' | 'updated_at'
 > & { metadata: Record<string, unknown> | null; settings: RoleSettings | null }
 
-const COLUMNS = 'role, name, description, metadata, settings, built_in, created_at, updated_at'
+export const COLUMNS =
+  'role, name, description, metadata, settings, built_in, created_at, updated_at'
 
 /** The role, if it exists; it stays until the transaction ends. */
 export const holdRole = query<{ appNo: number; role: string }, { role: string }>(
@@ -30,14 +28,6 @@ export const insertBuiltInRoles = query<{ appNo: number }>(
 export const findRole = query<{ appNo: number; role: string }, RoleRow>(
   'roles.find',
   `select ${COLUMNS} from roles where app_no = :appNo and role = :role and removed_at is null`,
-)
-
-/** A user's role as shown: users with a deleted role count as `default`. */
-export const findRoleOf = query<{ appNo: number; uid: string }, { settings: RoleSettings | null }>(
-  'roles.findOf',
-  `select r.settings from users u
-   join roles r on r.app_no = u.app_no and r.role = shown_role(u.app_no, u.role)
-   where u.app_no = :appNo and u.uid = :uid`,
 )
 
 /** The users whose role is limited to friends. */
@@ -81,12 +71,13 @@ export const insertRole = query<
     description: string | null
     metadata: string | null
     settings: string | null
+    permissions: string | null
   },
   RoleRow
 >(
   'roles.insert',
-  `insert into roles (app_no, role, name, description, metadata, settings)
-   values (:appNo, :role, :name, :description, :metadata::jsonb, :settings::jsonb)
+  `insert into roles (app_no, role, name, description, metadata, settings, permissions)
+   values (:appNo, :role, :name, :description, :metadata::jsonb, :settings::jsonb, :permissions::jsonb)
    on conflict do nothing
    returning ${COLUMNS}`,
 )
@@ -100,6 +91,7 @@ export const updateRoleRow = query<
     description: string | null
     metadata: string | null
     settings: string | null
+    permissions: string | null
     unset: string[]
   },
   RoleRow
@@ -113,14 +105,18 @@ export const updateRoleRow = query<
        else coalesce(:metadata::jsonb, metadata) end,
      settings = case when 'settings' = any(:unset) then null
        else coalesce(:settings::jsonb, settings) end,
+     permissions = :permissions::jsonb,
      updated_at = now()
    where app_no = :appNo and role = :role and removed_at is null
    returning ${COLUMNS}`,
 )
 
-export const lockRole = query<{ appNo: number; role: string }, RoleRow>(
+export const lockRole = query<
+  { appNo: number; role: string },
+  RoleRow & { permissions: StoredPermissions | null }
+>(
   'roles.lockOne',
-  `select ${COLUMNS} from roles
+  `select ${COLUMNS}, permissions from roles
    where app_no = :appNo and role = :role and removed_at is null for update`,
 )
 

@@ -1,3 +1,4 @@
+import { IS_SHOWN, type MessageLimits } from '../../core/access/visible.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { GROUP_IS_THERE, PARTIES_ARE_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
@@ -49,9 +50,16 @@ export const countSaved = query<{ appNo: number; uid: string }, { count: number 
   `select count(*) ${saved}`,
 )
 
-type SavedRange = { appNo: number; uid: string; after: number; before: number; limit: number }
+type SavedRange = MessageLimits & {
+  appNo: number
+  uid: string
+  after: number
+  before: number
+  limit: number
+}
 const inRange = `
-   select ${MESSAGE_COLUMNS} ${saved} and s.message_id > :after and s.message_id < :before`
+   select ${MESSAGE_COLUMNS} ${saved} and s.message_id > :after and s.message_id < :before
+     and ${IS_SHOWN}`
 
 export const listSavedUp = query<SavedRange, MessageRow>(
   'saves.listUp',

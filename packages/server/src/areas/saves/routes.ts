@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { MessageRecord } from '@loquat/protocol'
+import { shownTo } from '../../core/access/visible.ts'
 import { showMessage } from '../../core/message-access.ts'
-import { toMessages } from '../../core/message-record.ts'
+import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { cutPage, IdPage, idRange } from '../../platform/http/id-page.ts'
@@ -19,13 +20,15 @@ const access: Access = {
 }
 const tags = ['messages']
 
+const SAVES = { none: 'Saved messages have no feature in the contract.' }
+
 export const savedMessageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/messages/saved',
       {
-        config: access,
+        config: { ...access, feature: 'listMessages', permission: 'listMessages' },
         schema: {
           operationId: 'listSavedMessages',
           tags,
@@ -34,11 +37,12 @@ export const savedMessageRoutes =
           response: { 200: IdPage(MessageRecord) },
         },
       },
-      async ({ actor: { app, uid = '' }, query }) => {
-        const { down, ...range } = { ...idRange(query), appNo: app.no, uid }
+      async ({ actor, query }) => {
+        const { app, uid = '' } = actor
+        const { down, ...range } = { ...idRange(query), appNo: app.no, uid, ...shownTo(actor) }
         const rows = await (down ? listSavedDown : listSavedUp).many(app.cell.db, range)
         const { shown, meta } = cutPage(rows, query)
-        return { data: await toMessages(app.cell.db, app.no, shown, { viewer: uid }), meta }
+        return { data: await toMessages(app.cell.db, app.no, shown, asSeenBy(actor)), meta }
       },
     )
 
@@ -47,6 +51,7 @@ export const savedMessageRoutes =
       {
         config: {
           ...access,
+          feature: SAVES,
           errors: [
             ...READ_ERRORS,
             'ERR_MESSAGE_ACTION_NOT_ALLOWED',
@@ -70,7 +75,7 @@ export const savedMessageRoutes =
     app.delete(
       '/messages/:id/save',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: { ...access, feature: SAVES, errors: READ_ERRORS },
         schema: {
           operationId: 'unsaveMessage',
           tags,

@@ -1,7 +1,8 @@
+import { isShown, messageLimits, shownTo } from '../../core/access/visible.ts'
 import type { Actor } from '../../core/actor.ts'
 import { lockHead } from '../../core/heads.ts'
 import { findSeen, readMessage } from '../../core/message-access.ts'
-import { toMessages } from '../../core/message-record.ts'
+import { asSeenBy, toMessages } from '../../core/message-record.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
@@ -28,7 +29,9 @@ export async function repliesTo(actor: Actor, id: string, query: HistoryQuery) {
   const { id: parent, conversation } = await readMessage(actor, id)
   const replies = { no: conversation, cleared_id: 0 }
   const list = query.affix === 'prepend' ? listRepliesDown : listRepliesUp
-  return pageOf(actor, replies, query, (db, range) => list.many(db, { ...range, parent }))
+  return pageOf(actor, replies, query, (db, range) =>
+    list.many(db, { ...range, parent, ...shownTo(actor) }),
+  )
 }
 
 /** Threads read at once if some were left out: a removed group may have many that aren't swept yet. */
@@ -49,10 +52,11 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
     countReplies: withUnreadReplyCount ?? false,
     countMentions: withMentionCount ?? false,
   }
+  const limits = messageLimits(actor.policy)
   const found: ThreadRow[] = []
   for (let start = startOf(query), width = limit + 1; found.length <= limit; width = MANY) {
     const rows = await list.many(cell.db, { appNo, uid, ...start, limit: width, ...counts })
-    found.push(...rows.filter((row) => row.there))
+    found.push(...rows.filter((row) => row.there && isShown(limits, row)))
     const end = rows.at(-1)
     if (rows.length < width || !end) break
     start = { second: end.updated_second, id: end.id }
@@ -60,7 +64,7 @@ export async function pageOfThreads(actor: Actor, query: ThreadListQuery) {
   const there = found.slice(0, limit)
   const last = there.at(-1)
   if (newer) there.reverse()
-  const records = await toMessages(cell.db, appNo, there, { viewer: actor.uid })
+  const records = await toMessages(cell.db, appNo, there, asSeenBy(actor))
   const data = records.map((record, nth): Thread => {
     const { unread_replies = null, unread_mentions = null } = there[nth] ?? {}
     return {

@@ -4,16 +4,16 @@
  * and cut before anything else is read.
  */
 
+import { IS_SHOWN, type MessageLimits } from '../../core/access/visible.ts'
 import { MESSAGE_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
 import { GROUP_IS_THERE, PARTIES_ARE_THERE, SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 import type { Range } from '../history/queries.ts'
 
-export const listRepliesUp = query<Range & { parent: number }, MessageRow>(
-  'threads.listRepliesUp',
-  repliesOf('m.id'),
-)
-export const listRepliesDown = query<Range & { parent: number }, MessageRow>(
+type Replies = Range & MessageLimits & { parent: number }
+
+export const listRepliesUp = query<Replies, MessageRow>('threads.listRepliesUp', repliesOf('m.id'))
+export const listRepliesDown = query<Replies, MessageRow>(
   'threads.listRepliesDown',
   repliesOf('m.id desc'),
 )
@@ -23,7 +23,7 @@ function repliesOf(order: string): string {
    select ${MESSAGE_COLUMNS}
    from messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
    where m.app_no = :appNo and m.parent_id = :parent and m.id > :after and m.id <= :upto
-     and ${SENDER_IS_THERE}
+     and ${SENDER_IS_THERE} and ${IS_SHOWN}
    order by ${order} limit :limit`
 }
 

@@ -28,6 +28,8 @@ const FOLLOW_ERRORS = [
   'ERR_MESSAGE_THREAD_NESTING',
 ] as const
 
+const FOLLOWING = { none: 'Following a thread has no feature in the contract.' }
+
 export const threadRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -35,7 +37,14 @@ export const threadRoutes =
       '/messages/:id/thread',
       {
         bodyLimit: MESSAGE_BYTES,
-        config: { ...access, onBehalfOf: 'required', errors: SEND_ERRORS },
+        config: {
+          ...access,
+          feature: ['createMessage', 'createMessageThread'],
+          permission: 'sendMessage',
+          scopePermission: 'sendThreadedMessage',
+          onBehalfOf: 'required',
+          errors: SEND_ERRORS,
+        },
         schema: {
           operationId: 'sendThreadReply',
           tags,
@@ -53,7 +62,12 @@ export const threadRoutes =
     app.get(
       '/messages/:id/thread',
       {
-        config: { ...access, errors: READ_ERRORS },
+        config: {
+          ...access,
+          feature: 'listThreadedMessages',
+          permission: 'listMessages',
+          errors: READ_ERRORS,
+        },
         schema: {
           operationId: 'listThreadReplies',
           tags,
@@ -69,7 +83,7 @@ export const threadRoutes =
     app.get(
       '/threads',
       {
-        config: access,
+        config: { ...access, feature: 'listThreadedMessages', permission: 'listMessages' },
         schema: {
           operationId: 'listThreads',
           tags,
@@ -84,7 +98,7 @@ export const threadRoutes =
     app.post(
       '/messages/:id/thread/subscription',
       {
-        config: { ...access, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        config: { ...access, feature: FOLLOWING, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
         schema: {
           operationId: 'followThread',
           tags,
@@ -99,7 +113,7 @@ export const threadRoutes =
     app.delete(
       '/messages/:id/thread/subscription',
       {
-        config: { ...access, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
+        config: { ...access, feature: FOLLOWING, onBehalfOf: 'required', errors: FOLLOW_ERRORS },
         schema: {
           operationId: 'unfollowThread',
           tags,

@@ -35,7 +35,10 @@ export interface UserFilter extends Keyset {
   indexed: boolean
 }
 
-type Filters = Omit<UserListQuery, 'page' | 'perPage'>
+type Filters = Omit<UserListQuery, 'page' | 'perPage'> & {
+  /** The roles that the viewer's own role allows. */
+  allowedRoles?: readonly string[] | undefined
+}
 
 const STATE: Record<State, Sql> = {
   active: sql`deactivated_at is null and removed_at is null`,
@@ -124,10 +127,11 @@ interface Condition {
 }
 
 function conditions(appNo: number, query: Filters): Condition[] {
-  const { role, roles, tags, uids } = query
+  const { role, roles, tags, uids, allowedRoles } = query
   const found: Condition[] = []
   const wanted = [...(role ? [role] : []), ...(roles ?? [])].map((name) => name.toLowerCase())
   if (wanted.length > 0) found.push({ is: hasRole(appNo, wanted), column: 'role' })
+  if (allowedRoles) found.push({ is: hasRole(appNo, allowedRoles), column: 'role' })
   if (tags)
     found.push({
       is: sql`tags <> '{}' and tags && ${unseen(sql`${tags}::text[]`)}`,
@@ -138,7 +142,7 @@ function conditions(appNo: number, query: Filters): Condition[] {
 }
 
 /** One of the roles as shown: users with a deleted role count as `default` until they are moved. */
-const hasRole = (appNo: number, wanted: string[]): Sql =>
+const hasRole = (appNo: number, wanted: readonly string[]): Sql =>
   sql`role = any(array(
     select r.role from roles r where r.app_no = ${appNo}
       and case when r.removed_at is null then r.role else 'default' end = any(${wanted}::text[])))`

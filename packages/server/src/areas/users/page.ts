@@ -1,3 +1,5 @@
+import { authorize } from '../../core/access/authorize.ts'
+import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
 import { toUser, withTags } from '../../core/user-record.ts'
 import { showTo } from '../../core/user-seen.ts'
@@ -5,26 +7,49 @@ import type { Deps } from '../../deps.ts'
 import { noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
 import type { PageStarts } from '../../platform/lists/page-starts.ts'
-import { findRoleOf } from '../roles/queries.ts'
 import { friendsAmong, toFilter, type UserFilter } from './filter.ts'
 import { usersOf } from './list.ts'
+import { findFriendship } from './queries.ts'
 import type { UserListQuery } from './schema.ts'
 
 /**
- * The users that a list contains. An acting user sees only friends if the role says so; deactivated
+ * The users that a list contains. An acting user sees only those that the role allows; deactivated
  * users need an API key.
  */
-export async function filterFor(actor: Actor, query: UserListQuery): Promise<UserFilter> {
-  const { uid, app } = actor
-  const { no: appNo, cell } = app
+export function filterFor(actor: Actor, query: UserListQuery): UserFilter {
+  const { uid, policy } = actor
+  const appNo = actor.app.no
   if (uid === undefined) return toFilter(appNo, query)
   for (const field of ['onlyDeactivated', 'withDeactivated'] as const) {
     if (actor.kind === 'user' && query[field]) throw noAccess(`${field} needs an API key.`)
   }
-  const filter = toFilter(appNo, query, uid)
-  const role = await findRoleOf.maybeOne(cell.db, { appNo, uid })
-  return role?.settings?.listUsers === 'friendsOnly' ? friendsAmong(filter, uid) : filter
+  const filter = toFilter(
+    appNo,
+    { ...query, allowedRoles: listIn(policy, 'listUsers.allowedRoles') },
+    uid,
+  )
+  return policy?.permissions['listUsers.mode'] === 'friends' ? friendsAmong(filter, uid) : filter
 }
+
+/** Refuses a profile that the role may not read. Users always read their own. */
+export async function checkProfile(
+  actor: Actor & { uid: string },
+  { uid, role }: { uid: string; role: string },
+): Promise<void> {
+  if (uid === actor.uid) return
+  const { no: appNo, cell } = actor.app
+  const friendsOnly = actor.policy?.permissions['getUserDetails.mode'] === 'friends'
+  const found = friendsOnly
+    ? await findFriendship.one(cell.db, { appNo, uid: actor.uid, other: uid })
+    : { friend: undefined }
+  authorize(actor, { permission: 'getUserDetails' }, { otherRole: role, ...found })
+}
+
+/** What the role leaves out of lists: pages of one list must agree about it. */
+const limitsOf = ({ policy }: Actor) => [
+  policy?.permissions['listUsers.mode'] ?? '',
+  listIn(policy, 'listUsers.allowedRoles') ?? [],
+]
 
 /** A page of the app's users. */
 export async function pageOfUsers(
@@ -39,7 +64,7 @@ export async function pageOfUsers(
   const list = {
     ...usersOf(cell.db, filter),
     name: ['users', appNo, filters.sortOrder ?? 'asc'],
-    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters],
+    filters: [actor.credential.toString('base64'), actor.uid ?? '', filters, limitsOf(actor)],
   }
   const { rows, meta } = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
   const show = actor.uid === undefined ? toUser : await showTo(actor, rows)

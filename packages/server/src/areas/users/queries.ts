@@ -31,6 +31,16 @@ export const findUserSeen = query<
    ) seen on true`,
 )
 
+/** Whether two users are friends. */
+export const findFriendship = query<
+  { appNo: number; uid: string; other: string },
+  { friend: boolean }
+>(
+  'users.findFriendship',
+  `select exists (select from friends
+     where app_no = :appNo and uid = :uid and friend_uid = :other) as friend`,
+)
+
 /**
  * Whether a user is online, for this viewer: users across a block appear offline. The blocks are
  * read once for all users.

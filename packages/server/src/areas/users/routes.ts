@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { UserRecord } from '@loquat/protocol'
 import { Type } from 'typebox'
+import { authorize } from '../../core/access/authorize.ts'
 import { asSeenBy, toUser, withTags } from '../../core/user-record.ts'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
@@ -9,7 +10,7 @@ import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { createUser, deactivateUsers, deleteUser, reactivateUsers, updateUser } from './actions.ts'
 import { countUsers } from './count.ts'
-import { filterFor, pageOfUsers } from './page.ts'
+import { checkProfile, filterFor, pageOfUsers } from './page.ts'
 import { findUser, findUserSeen } from './queries.ts'
 import {
   CreatedUser,
@@ -57,19 +58,25 @@ export const userRoutes =
     app.get(
       '/users',
       {
-        config: { ...access, users: true, onBehalfOf: 'optional' },
+        config: {
+          ...access,
+          feature: 'listUsers',
+          permission: 'listUsers',
+          users: true,
+          onBehalfOf: 'optional',
+        },
         schema: {
           operationId: 'listUsers',
           tags,
           summary: 'List users',
           description:
-            "With an acting user, the list shows users as that user sees them, and only the user's friends if their role has the setting `listUsers: friendsOnly`.",
+            "With an acting user, the list shows users as that user sees them, and only those that the permissions of the user's role allow.",
           querystring: UserListQuery,
           response: { 200: Type.Union([Page(UserRecord), Data(UserCount)]) },
         },
       },
       async ({ actor, query }) => {
-        const filter = await filterFor(actor, query)
+        const filter = filterFor(actor, query)
         if (!query.count) return pageOfUsers(deps, starts, actor, filter, query)
         const { total, capped } = await countUsers(actor.app.cell.db, filter)
         return { data: { count: total, ...(capped && { total_capped: true as const }) } }
@@ -117,6 +124,8 @@ export const userRoutes =
       {
         config: {
           ...{ ...access, users: true, onBehalfOf: 'optional', checksUser: true },
+          feature: ['getUser', 'getMyDetails'],
+          permission: 'getUserDetails',
           errors: ['ERR_UID_NOT_FOUND'],
         },
         schema: {
@@ -129,6 +138,7 @@ export const userRoutes =
       },
       async ({ actor, params: { uid } }) => {
         const { no: appNo, cell } = actor.app
+        authorize(actor, { features: [actor.uid === uid ? 'getMyDetails' : 'getUser'] })
         if (actor.uid === undefined) {
           const row = await findUser.maybeOne(cell.db, { appNo, uid })
           if (!row) throw fail('ERR_UID_NOT_FOUND', { uid })
@@ -138,6 +148,7 @@ export const userRoutes =
         if (actor.kind === 'appOnBehalf' && !row.active)
           throw fail('ERR_UID_NOT_FOUND', { uid: actor.uid })
         if (row.uid === null) throw fail('ERR_UID_NOT_FOUND', { uid })
+        if (actor.policy) await checkProfile(actor, row)
         return { data: withTags(asSeenBy(actor.uid, row, row), row) }
       },
     )
@@ -145,7 +156,12 @@ export const userRoutes =
     app.put(
       '/users/:uid',
       {
-        config: { ...access, users: 'self', errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'] },
+        config: {
+          ...access,
+          feature: 'updateAuthToken',
+          users: 'self',
+          errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'],
+        },
         schema: {
           operationId: 'updateUser',
           tags,

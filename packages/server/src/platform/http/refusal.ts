@@ -8,8 +8,8 @@ const REFUSED = 'LQ002'
 export function refusalOf(error: unknown): ApiError | undefined {
   if (sqlState(error) !== REFUSED) return undefined
   const { message, detail = '{}' } = error as { message: string; detail?: string }
-  const { devMessage, ...values } = JSON.parse(detail)
-  return fail(message as ErrorCode, values, { devMessage })
+  const { devMessage, details, ...values } = JSON.parse(detail)
+  return fail(message as ErrorCode, values, { devMessage, details })
 }
 
 /** Converts any error to an API error. */

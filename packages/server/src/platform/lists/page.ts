@@ -25,6 +25,14 @@ export interface Paging<R> {
   slowCount?: boolean
 }
 
+/** A list without rows. */
+export const emptyList = <R>(): Paging<R> => ({
+  keyOf: () => [],
+  read: async () => ({ rows: [] }),
+  startOf: async () => undefined,
+  count: async () => ({ total: 0, capped: false }),
+})
+
 export interface KeysetList<R> extends Paging<R> {
   /** Which list this is, and its order: cursors of other lists are rejected. */
   name: readonly (string | number)[]

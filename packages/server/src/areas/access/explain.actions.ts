@@ -1,0 +1,155 @@
+import type { GroupType, Scope } from '@loquat/protocol'
+import { type Action, type Context, chainOf, type Step } from '../../core/access/authorize.ts'
+import { compileRules } from '../../core/access/rules.ts'
+import type { Actor } from '../../core/actor.ts'
+import { type Refusal, refuseOutside } from '../../core/policy.ts'
+import { badRequest, fail } from '../../platform/http/fail.ts'
+import { refusalOf } from '../../platform/http/refusal.ts'
+import {
+  type MemberState,
+  refuseAdding,
+  refuseDelete,
+  refuseJoin,
+  refuseLeaving,
+  refuseModerating,
+  refuseReading,
+  refuseUpdate,
+} from '../groups/policy.ts'
+import { checkMaySend } from '../messages/queries.ts'
+import type { Explanation, Question } from './explain.schema.ts'
+import { type FactRow, findFacts } from './queries.ts'
+
+/** What rules say about an operation, by operationId. */
+export type ActionsByOperation = ReadonlyMap<string, Action>
+
+/** Whether a user may do something, with every rule that was looked at. It changes nothing. */
+export async function explainPermission(
+  { app }: Actor,
+  actions: ActionsByOperation,
+  question: Question,
+): Promise<Explanation> {
+  const { uid, guid = null, receiver = null } = question
+  const declared = actions.get(question.action)
+  if (!declared) {
+    throw badRequest({
+      action: ['action must be the operationId of an operation that users can call'],
+    })
+  }
+  const db = app.cell.db
+  const facts = await findFacts.maybeOne(db, { appNo: app.no, uid, guid, receiver })
+  if (!facts) throw fail('ERR_UID_NOT_FOUND', { uid })
+  if (receiver !== null && facts.other_role === null)
+    throw fail('ERR_UID_NOT_FOUND', { uid: receiver })
+  if (guid !== null && facts.group_type === null) throw fail('ERR_GUID_NOT_FOUND', { guid })
+  const policy = compileRules(facts.rules ?? []).get(facts.role)
+  const chain: (Step | BuiltIn)[] = chainOf(
+    policy,
+    usedBy(declared, question),
+    contextOf(question, facts),
+  )
+  chain.push(...(await builtIn(app, question, facts)))
+  const decidedBy = chain.find(({ allows }) => !allows)
+  return {
+    allowed: decidedBy === undefined,
+    role: facts.role,
+    ...(facts.scope !== null && { scope: facts.scope }),
+    ...(decidedBy && { decidedBy: toStep(decidedBy) }),
+    chain: chain.map(toStep),
+  }
+}
+
+type BuiltIn = Omit<Step, 'layer'> & { layer: 'built-in' }
+
+const toStep = (step: Step | BuiltIn) => ({
+  ...step,
+  value: typeof step.value === 'string' ? step.value : [...step.value],
+})
+
+/** Of several features, those that this request would use. */
+function usedBy(
+  action: Action,
+  { action: operation, uid, guid, receiver, message }: Question,
+): Action {
+  const unused = [
+    ...(operation === 'sendMessage' && !message?.reply ? ['createMessageThread'] : []),
+    ...(operation === 'getUser' ? [receiver === uid ? 'getUser' : 'getMyDetails'] : []),
+    ...(operation === 'deleteMessage' && guid === undefined ? ['deleteGroupMessages'] : []),
+    ...(operation === 'addMembers' ? ['ban', 'massMemberOperate'] : []),
+  ]
+  const features = action.features?.filter((feature) => !unused.includes(feature)) ?? []
+  const scopePermission =
+    operation === 'sendMessage' && message?.reply ? 'sendThreadedMessage' : action.scopePermission
+  return { ...action, features, ...(scopePermission && { scopePermission }) }
+}
+
+function contextOf({ guid, receiver, message }: Question, facts: FactRow): Context {
+  return {
+    ...(guid !== undefined && {
+      receiverType: 'group' as const,
+      groupType: facts.group_type ?? undefined,
+      scope: facts.scope,
+      scopeRules: facts.scope_rules,
+    }),
+    ...(receiver !== undefined && {
+      ...(guid === undefined && { receiverType: 'user' as const }),
+      otherRole: facts.other_role ?? undefined,
+      otherScope: facts.other_scope ?? undefined,
+      friend: facts.friend,
+    }),
+    ...message,
+  }
+}
+
+const OF_GROUP: Record<
+  string,
+  (state: MemberState, group: { guid: string; type: GroupType }) => Refusal
+> = {
+  getGroup: (state, { type }) => refuseReading(state, type),
+  updateGroup: refuseUpdate,
+  deleteGroup: refuseDelete,
+  joinGroup: refuseJoin,
+  leaveGroup: refuseLeaving,
+  addMembers: refuseAdding,
+  kickMember: refuseModerating,
+  banUser: refuseModerating,
+  unbanUser: refuseModerating,
+  listBannedUsers: refuseModerating,
+  listMembers: refuseOutside,
+  getMember: refuseOutside,
+  listGroupMessages: refuseOutside,
+}
+
+const SENDS = ['sendMessage', 'sendThreadReply']
+
+/** The built-in rules that the question has enough facts for. */
+async function builtIn(
+  { no: appNo, cell }: Actor['app'],
+  { action, uid, guid, receiver }: Question,
+  facts: FactRow,
+): Promise<BuiltIn[]> {
+  const rule = OF_GROUP[action]
+  if (rule && guid !== undefined) {
+    const { scope, banned, owner } = facts
+    const state = { uid, scope: scope as Scope | null, banned, owner, formerScope: null }
+    return [stepOf(action, rule(state, { guid, type: facts.group_type as GroupType }))]
+  }
+  const to = guid ?? receiver
+  if (!SENDS.includes(action) || to === undefined) return []
+  try {
+    const kind = guid === undefined ? 'user' : 'group'
+    await checkMaySend.one(cell.db, { appNo, kind, uid, receiver: to })
+    return [stepOf(action, undefined)]
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) throw error
+    return [stepOf(action, refusal)]
+  }
+}
+
+const stepOf = (action: string, refusal: Refusal): BuiltIn => ({
+  layer: 'built-in',
+  rule: refusal?.code ?? action,
+  value: refusal?.message ?? 'allowed',
+  explicit: false,
+  allows: refusal === undefined,
+})
