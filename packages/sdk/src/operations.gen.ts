@@ -3585,7 +3585,7 @@ export class RestrictedFeaturesMethods {
    * @deprecated Deprecated since 2026-11-16, available until 2027-11-16. Use /v3/roles/{role}/permissions instead. */
   async allow(
     role: string,
-    body: AllowRestrictedFeaturesBody,
+    body?: AllowRestrictedFeaturesBody,
     query?: AllowRestrictedFeaturesQuery,
     options?: CallOptions,
   ): Promise<Acknowledged> {

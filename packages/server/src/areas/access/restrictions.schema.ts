@@ -1,6 +1,6 @@
 import { ByName } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
-import { Data, Outcome, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
+import { Data, Nullable, Outcome, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 const Keys = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100, description })
@@ -35,7 +35,7 @@ const allowed = {
     Type.Boolean({ default: false, description: 'Whether to allow all features again.' }),
   ),
 }
-export const FeaturesToAllow = Type.Optional(Type.Object(allowed))
+export const FeaturesToAllow = Nullable(Type.Object(allowed))
 /** Some proxies drop the body of a DELETE. */
 export const FeaturesToAllowQuery = Type.Object({
   featuresToAllow: Type.Optional(Keys('The same as in the body.')),
