@@ -85,6 +85,19 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => app,
+    path: '/roles',
+    staticData: { crumb: 'Roles' },
+    component: lazyRouteComponent(() => import('./areas/roles/roles.tsx'), 'Roles'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
+    path: '/roles/$role',
+    staticData: { crumb: ({ role = '' }) => role },
+    validateSearch: textsOf('tab'),
+    component: lazyRouteComponent(() => import('./areas/roles/role.tsx'), 'RolePage'),
+  }),
+  createRoute({
+    getParentRoute: () => app,
     path: '/conversations',
     staticData: { crumb: 'Conversations' },
     validateSearch: textsOf('searchKey', 'open', 'thread', ...namesOf(CONVERSATION_FILTERS)),

@@ -156,6 +156,86 @@ suite('groups', () => {
   })
 })
 
+suite('roles', () => {
+  test('a permission can be denied and reset, and the explanation names it', async () => {
+    const { app, page } = await start('/roles')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Create role' }).click()
+    await dialog.getByLabel('Role ID').fill('guest')
+    await dialog.getByLabel('Name').fill('Guest')
+    await dialog.getByRole('button', { name: 'Create role' }).click()
+    await page.getByText('Created Guest').waitFor()
+    await app.client.users.update('ben', { role: 'guest' })
+
+    await page.getByRole('row', { name: /Guest/ }).click()
+    await page.getByLabel('Send messages').selectOption('Deny')
+    await page.getByRole('group', { name: 'Message types' }).getByLabel('Text').check()
+    const panel = page.locator('section', { hasText: 'Sending messages' })
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Permissions saved').waitFor()
+    const said = app.as('ben').sendText('amira')
+    await assert.rejects(said, { code: 'ERR_PERMISSION_DENIED' })
+
+    await page.goto(`${address}#/apps/${app.id}/users/ben`)
+    await page.getByRole('button', { name: "Why can't this user…?" }).click()
+    await dialog.getByLabel('Other user').fill('amira')
+    await dialog.getByRole('button', { name: 'Explain' }).click()
+    await dialog.getByText('This rule decided').waitFor()
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('link', { name: 'guest' }).click()
+    await page.getByRole('button', { name: 'Reset Send messages' }).click()
+    await page.getByText('Send messages: reset to the default').waitFor()
+    await until('the message arrives', () =>
+      app
+        .as('ben')
+        .sendText('amira')
+        .then(
+          () => true,
+          () => false,
+        ),
+    )
+    const { data } = await app.client.permissions.listRole('guest', { perPage: 100 })
+    const changed = data.filter(({ value }) => value !== null)
+    assert.deepEqual(
+      changed.map(({ id, value }) => [id, value]),
+      [['sendMessage.allowedMessageTypes', ['text']]],
+    )
+    await page.context().close()
+  })
+
+  test('a feature can be restricted and allowed again', async () => {
+    const { app, page } = await start('/roles/default?tab=restrictions')
+    const save = page.locator('section', { hasText: 'Calls' }).getByRole('button', { name: 'Save' })
+    const restricted = async () => (await app.client.restrictedFeatures.list('default')).data
+    await page.getByLabel('Start calls').check()
+    await save.click()
+    await page.getByText('Restrictions saved').waitFor()
+    assert.deepEqual(
+      (await restricted()).map(({ key }) => key),
+      ['u.createCall'],
+    )
+    await page.getByLabel('Start calls').uncheck()
+    await save.click()
+    await until('it is allowed', async () => (await restricted()).length === 0)
+    await page.context().close()
+  })
+
+  test('a scope of a group has permissions of its own', async () => {
+    const { app, page } = await start('/roles')
+    await app.client.groups.create({ guid: 'team', name: 'Team', type: 'public', owner: 'amira' })
+    await app.client.groupMembers.add('team', { participants: ['ben'] })
+    await page.goto(`${address}#/apps/${app.id}/groups/team?tab=permissions`)
+    await page.getByLabel('Send messages').selectOption('Deny')
+    const panel = page.locator('section', { hasText: 'Sending messages' })
+    await panel.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Permissions saved').waitFor()
+    const said = app.as('ben').sendText('team', 'Hello', { receiverType: 'group' })
+    await assert.rejects(said, { code: 'ERR_PERMISSION_DENIED' })
+    await page.context().close()
+  })
+})
+
 suite('conversations', () => {
   test('appear with their first message, and show changes live', async () => {
     const { app, page } = await start('/conversations', ['amira', 'ben', 'cleo'])

@@ -43,6 +43,19 @@ async function addPeople({ client }: TestApp) {
   }
 }
 
+async function addRoles({ client }: TestApp) {
+  await client.roles.create({
+    ...{ role: 'nurse', name: 'Ward nurse' },
+    description: 'Writes to colleagues on the ward, and sends no files.',
+  })
+  const permissions = {
+    'sendMessage.allowedMessageTypes': ['text', 'image'],
+    'createGroup.allowedGroupTypes': ['private'],
+    deleteMessage: 'deny',
+  }
+  await client.permissions.updateRole('nurse', { permissions })
+}
+
 async function addGroups({ client }: TestApp) {
   for (const [n, group] of GROUPS.entries()) {
     await client.groups.create({ ...group, owner: 'u1' })
@@ -156,6 +169,7 @@ export async function createDemoApp(server: TestServer): Promise<DemoApp> {
   await keys.create({ name: 'Deployment', password: operator.password })
   await addPeople(app)
   await addGroups(app)
+  await addRoles(app)
   await addWebhooks(app)
   await talk(app)
   await addUsage(app)

@@ -27,6 +27,11 @@ async function addUsers({ call }: TestApp) {
   }
 }
 
+const addRoles = ({ call }: TestApp) =>
+  call('POST', '/v3/roles', {
+    body: { role: 'nurse', name: SCRIPT, description: LONG.slice(0, 100) },
+  })
+
 async function addGroups({ call }: TestApp) {
   const group = { guid: 'trap', name: SCRIPT, type: 'public', description: LONG, owner: 'eve' }
   await call('POST', '/v3/groups', { body: { ...group, metadata: { html: MORE, link: LINK } } })
@@ -77,6 +82,7 @@ export async function createHostileApp(server: TestServer): Promise<DemoApp> {
   await app.client.apiKeys.create({ name: SCRIPT, scope: 'fullAccess' })
   await addUsers(app)
   await addGroups(app)
+  await addRoles(app)
   await addWebhooks(app)
   await talk(app)
   await addJobs(app, SCRIPT)

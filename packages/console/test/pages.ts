@@ -38,6 +38,13 @@ const openRow = async (page: Page) => {
   await page.getByRole('dialog').waitFor()
 }
 
+/** Asks why the first user may send a message. */
+const explain = async (page: Page) => {
+  await page.getByRole('button', { name: "Why can't a user" }).click()
+  await page.getByLabel('User', { exact: true }).fill('u1')
+  await page.getByRole('button', { name: 'Explain' }).click()
+}
+
 /** Opens the first conversation in the list. */
 const openFirst = async (page: Page) => {
   await page.getByRole('option').first().click()
@@ -54,6 +61,21 @@ export const pages: ConsolePage[] = [
   { name: 'user', path: (ids) => ofApp(`/users/${ids.uid}`)(ids), shows: 'Amira Haddad' },
   { name: 'groups', path: ofApp('/groups'), shows: 'Night shift' },
   { name: 'group', path: (ids) => ofApp(`/groups/${ids.guid}`)(ids), shows: 'Ward 3' },
+  {
+    name: 'group-permissions',
+    path: (ids) => ofApp(`/groups/${ids.guid}?tab=permissions`)(ids),
+    shows: 'Reply in threads',
+    own: true,
+  },
+  { name: 'roles', path: ofApp('/roles'), shows: 'Ward nurse' },
+  { name: 'role', path: ofApp('/roles/nurse'), shows: 'Message types', own: true },
+  {
+    name: 'role-restrictions',
+    path: ofApp('/roles/nurse?tab=restrictions'),
+    shows: 'Start calls',
+    own: true,
+  },
+  { name: 'explain', path: ofApp('/roles'), shows: 'Ward nurse', act: explain },
   { name: 'conversations', path: ofApp('/conversations'), shows: 'Ward 3', act: openFirst },
   { name: 'keys', path: ofApp('/keys'), shows: 'Ward tablets' },
   { name: 'webhooks', path: ofApp('/webhooks'), shows: 'Archive' },

@@ -27,6 +27,7 @@ export const NAVIGATION: { name: string; items: NavItem[] }[] = [
     items: [
       { name: 'Users', icon: 'user', to: '/apps/$appId/users' },
       { name: 'Groups', icon: 'group', to: '/apps/$appId/groups' },
+      { name: 'Roles', icon: 'shield', to: '/apps/$appId/roles' },
       { name: 'Conversations', icon: 'chat', to: '/apps/$appId/conversations' },
     ],
   },

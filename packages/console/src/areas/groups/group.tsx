@@ -17,6 +17,7 @@ import { toast } from '../../shared/toasts.tsx'
 import { GROUP_TYPES } from './filters.ts'
 import { GroupForm } from './form.tsx'
 import { Bans, Members } from './members.tsx'
+import { ScopePermissions } from './permissions.tsx'
 
 const route = getRouteApi('/apps/$appId/groups/$guid')
 
@@ -39,6 +40,7 @@ export function GroupPage() {
   const tabs = [
     { id: 'members', name: 'Members', content: <Members group={group} /> },
     { id: 'bans', name: 'Bans', content: <Bans group={group} /> },
+    { id: 'permissions', name: 'Permissions', content: <ScopePermissions guid={guid} /> },
     { id: 'profile', name: 'Profile', content: <Profile group={group} /> },
   ]
   return (

@@ -19,9 +19,7 @@ import { Status } from '../../shared/status.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
 import { refusedOf } from './refused.ts'
-
-const SCOPES = { participant: 'Participant', moderator: 'Moderator', admin: 'Admin' } as const
-type Scope = keyof typeof SCOPES
+import { SCOPES, type Scope } from './scopes.ts'
 
 /** Changes a group, then shows the text `done`. */
 function useAct() {

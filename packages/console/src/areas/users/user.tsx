@@ -14,6 +14,7 @@ import { Tags } from '../../shared/status.tsx'
 import { Tabs } from '../../shared/tabs.tsx'
 import { Time } from '../../shared/time.tsx'
 import { toast } from '../../shared/toasts.tsx'
+import { Explain } from '../roles/explain.tsx'
 import { UserForm } from './form.tsx'
 import { BlockedUsers, Friends, JoinedGroups, Tokens } from './relations.tsx'
 import { UserStatus } from './status.tsx'
@@ -110,6 +111,7 @@ function Actions({ user }: { user: User }) {
           View conversations
         </Link>
       )}
+      {!deactivated && <Explain uid={user.uid} trigger={<Button>Why can't this user…?</Button>} />}
       <JsonButton value={user} title={`User ${user.uid}`} />
       {!deactivated && (
         <Dialog title="Edit user" trigger={<Button icon="edit">Edit</Button>}>
@@ -148,6 +150,15 @@ function Actions({ user }: { user: User }) {
   )
 }
 
+function RoleLink({ role }: { role: string }) {
+  const { appId } = route.useParams()
+  return (
+    <Link to="/apps/$appId/roles/$role" params={{ appId, role }}>
+      {role}
+    </Link>
+  )
+}
+
 const Profile = ({ user }: { user: User }) => (
   <div className="stack">
     <Panel>
@@ -155,7 +166,7 @@ const Profile = ({ user }: { user: User }) => (
         facts={{
           UID: <code>{user.uid}</code>,
           Name: <span dir="auto">{user.name}</span>,
-          Role: user.role,
+          Role: <RoleLink role={user.role} />,
           'Status message': user.statusMessage && <span dir="auto">{user.statusMessage}</span>,
           Avatar: user.avatar && <SafeLink href={user.avatar} />,
           Link: user.link && <SafeLink href={user.link} />,

@@ -1,0 +1,6 @@
+export const SCOPES = {
+  participant: 'Participant',
+  moderator: 'Moderator',
+  admin: 'Admin',
+} as const
+export type Scope = keyof typeof SCOPES

@@ -1,0 +1,20 @@
+/** The operations that people ask about, by operationId. A test compares them with the interface. */
+export const ACTIONS: Record<string, string> = {
+  sendMessage: 'Send a message',
+  updateMessage: 'Edit a message',
+  deleteMessage: 'Delete a message',
+  addMessageReaction: 'React to a message',
+  listMessages: 'See a message in lists',
+  listUsers: 'See a user in lists',
+  getUser: "Read another user's profile",
+  createGroup: 'Create a group',
+  listGroups: 'See a group in lists',
+  joinGroup: 'Join a group',
+  listMembers: "See a group's members",
+  addMembers: 'Add members to a group',
+  kickMember: 'Kick a member',
+  banUser: 'Ban a user from a group',
+  updateGroup: 'Edit a group',
+  deleteGroup: 'Delete a group',
+  listConversations: 'List conversations',
+}

@@ -1,0 +1,28 @@
+/** What the console lists by hand is complete and exists. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { features } from '../../server/src/core/access/definitions.ts'
+import { ACTIONS } from '../src/areas/roles/actions.ts'
+import { FEATURES } from '../src/areas/roles/features.ts'
+
+suite('the page of a role', () => {
+  test('lists every feature that can be restricted, once', () => {
+    const listed = Object.values(FEATURES).flatMap((group) => Object.keys(group))
+    assert.deepEqual(listed.toSorted(), Object.keys(features).toSorted())
+  })
+})
+
+suite('the explanation of rules', () => {
+  test('offers only operations that exist', () => {
+    const text = readFileSync(new URL('../../server/openapi.json', import.meta.url), 'utf8')
+    const paths: Record<string, Record<string, { operationId?: string }>> = JSON.parse(text).paths
+    const ids = new Set(
+      Object.values(paths).flatMap((item) => Object.values(item).map((one) => one.operationId)),
+    )
+    assert.deepEqual(
+      Object.keys(ACTIONS).filter((action) => !ids.has(action)),
+      [],
+    )
+  })
+})
