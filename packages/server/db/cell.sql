@@ -3810,6 +3810,8 @@ CREATE INDEX groups_name ON public.groups USING btree (app_no, type, name_key, g
 
 CREATE INDEX groups_removed ON public.groups USING btree (app_no, guid) WHERE (removed_at IS NOT NULL);
 
+CREATE INDEX groups_ruled ON public.groups USING btree (app_no) WHERE (permissions IS NOT NULL);
+
 CREATE INDEX groups_search ON public.groups USING gin (app_no, name_key public.gin_trgm_ops, string_to_array(name_key, NULL::text)) WITH (gin_pending_list_limit='1024');
 
 CREATE INDEX groups_size ON public.groups USING btree (app_no, members_count) WHERE (removed_at IS NULL);

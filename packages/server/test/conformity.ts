@@ -34,6 +34,9 @@ export interface Operation {
   users: boolean | 'self'
   onBehalfOf: 'required' | 'optional' | 'ignored'
   rate: string
+  /** The features that can be denied to its users, or why there are none. */
+  features: string[]
+  noFeature: string | undefined
   /** For operations of the management API: which operators may call it. */
   manage: 'public' | 'account' | Section | undefined
   sessionOnly: boolean
@@ -55,6 +58,8 @@ interface DocumentOperation {
   'x-users': Operation['users']
   'x-on-behalf-of': Operation['onBehalfOf']
   'x-rate-class': string
+  'x-features'?: string[]
+  'x-no-feature'?: string
   'x-manage'?: Operation['manage']
   'x-session-only'?: boolean
   parameters?: Parameter[]
@@ -96,6 +101,8 @@ function readOperations(file: string, prefix: string): Operation[] {
       users: operation['x-users'],
       onBehalfOf: operation['x-on-behalf-of'],
       rate: operation['x-rate-class'],
+      features: operation['x-features'] ?? [],
+      noFeature: operation['x-no-feature'],
       manage: operation['x-manage'],
       sessionOnly: operation['x-session-only'] ?? false,
       parameters: operation.parameters ?? [],

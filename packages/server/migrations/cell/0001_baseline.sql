@@ -460,6 +460,8 @@ create table groups (
   card text not null,
   primary key (app_no, guid)
 ) with (fillfactor = 80);
+-- Groups with permissions of scopes.
+create index groups_ruled on groups (app_no) where permissions is not null;
 create index groups_removed on groups (app_no, guid) where removed_at is not null;
 -- The orders of lists, by type first: users who may not see private groups never scan them.
 create index groups_changed on groups (app_no, type, changed_second, guid)

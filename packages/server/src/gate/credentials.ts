@@ -24,6 +24,8 @@ export interface AppState {
   settings: Settings
   /** What the app's roles may do. */
   rules: AppRules
+  /** Whether a group has permissions of scopes. */
+  scoped: boolean
 }
 
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
@@ -76,7 +78,10 @@ export class Credentials {
     if (known) return known
     const revoked = this.#revoked
     const row = await findServedSettings.maybeOne(cell.db, { appNo })
-    const state = row && { settings: settingsInForce(row), rules: compileRules(row.rules ?? []) }
+    const state = row && {
+      ...{ settings: settingsInForce(row), scoped: row.scoped },
+      rules: compileRules(row.rules ?? []),
+    }
     if (state && revoked === this.#revoked) this.#apps.set(appNo, state)
     else this.#apps.delete(appNo)
     return state

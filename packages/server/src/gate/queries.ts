@@ -7,7 +7,7 @@ import { query } from '../platform/db/query.ts'
 /** With the rules of its roles, if there are any. None for an app that is scheduled for deletion. */
 export const findServedSettings = query<
   { appNo: number },
-  { settings: Settings; ceilings: Ceilings; rules: RoleRules[] | null }
+  { settings: Settings; ceilings: Ceilings; rules: RoleRules[] | null; scoped: boolean }
 >(
   'gate.findSettings',
   `select settings, ceilings, (
@@ -16,7 +16,8 @@ export const findServedSettings = query<
      from roles r
      where r.app_no = :appNo and removed_at is null
        and (r.settings is not null or permissions is not null or restrictions is not null)
-   ) as rules
+   ) as rules,
+     exists (select from groups g where g.app_no = :appNo and g.permissions is not null) as scoped
    from apps where app_no = :appNo and archived_at is null`,
 )
 

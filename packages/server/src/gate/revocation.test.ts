@@ -85,6 +85,35 @@ for (const [how, changes] of ways) {
       assertWithin(PROMISED_MS, took)
     })
 
+    timedTest('follows a rule within a second, also under load', async () => {
+      const app = await server.newApp()
+      await app.users('amira', 'ben')
+      const { authToken } = await app.client.authTokens.create('amira')
+      const options = { apiKey: null, headers: { authtoken: authToken } }
+      const body = { receiver: 'ben', receiverType: 'user', data: { text: 'Hello' } }
+      const statusAt = async (port?: number) => {
+        const at = port === undefined ? {} : { port }
+        return (await app.call('POST', '/v3/messages', { body, ...options, ...at })).status
+      }
+      let done = false
+      const load = [undefined, other.apiPort].map(async (port) => {
+        while (!done) await statusAt(port)
+      })
+      for (const value of ['deny', 'allow', 'deny']) {
+        const expected = value === 'deny' ? 403 : 200
+        await app.client.permissions.updateRole('default', { permissions: { sendMessage: value } })
+        // The process of the change knows it at once.
+        assert.equal(await statusAt(), expected)
+        const took = await timeUntil('followed', async () => {
+          return (await statusAt(other.apiPort)) === expected
+        })
+        assertWithin(PROMISED_MS, took)
+        assert.equal(await statusAt(other.apiPort), expected)
+      }
+      done = true
+      await Promise.all(load)
+    })
+
     timedTest('refuses a revoked token within a second', async () => {
       const app = await server.newApp()
       await app.users('amira', 'ben')

@@ -2,13 +2,13 @@ import type { ClientFrame } from '@loquat/protocol'
 import { limitOf, type Settings, settingOf } from '../core/settings.ts'
 import type { Deps } from '../deps.ts'
 import { unknownApp } from '../gate/app-of-request.ts'
-import { Credentials } from '../gate/credentials.ts'
+import type { Credentials } from '../gate/credentials.ts'
 import type { Failures } from '../gate/failures.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { addAuthInfo } from './device-info.ts'
-import type { AppHub } from './hub.ts'
+import type { AppHub, HubDeps } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { SessionsByToken } from './sessions-by-token.ts'
@@ -27,10 +27,10 @@ export class Authenticator {
   readonly #hubs: Hubs
   readonly #hubOf = new Map<Session, AppHub>()
 
-  constructor(deps: Deps, failures: Failures, hubs: Hubs) {
+  constructor(deps: HubDeps, failures: Failures, hubs: Hubs) {
     this.#failures = failures
     this.#secrets = deps.secrets
-    this.#credentials = new Credentials(deps)
+    this.#credentials = deps.credentials
     this.#tokens = new SessionsByToken(deps)
     this.#hubs = hubs
   }

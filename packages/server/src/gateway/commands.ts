@@ -1,6 +1,7 @@
 import { type ClientFrame, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import { checkMaySend } from '../areas/messages/queries.ts'
+import { authorize } from '../core/access/authorize.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { redactError } from '../gate/redact.ts'
@@ -72,12 +73,13 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
   }
 }
 
-const actorOf = ({ session: { app, settings, credential }, user: { uid } }: Device): Actor => ({
+const actorOf = ({ session: { app, settings, credential }, user }: Device): Actor => ({
   app,
   settings,
+  policy: user.policy,
   credential: Buffer.from(credential, 'hex'),
   kind: 'user',
-  uid,
+  uid: user.uid,
 })
 
 const guidOf = ({ body }: ClientFrame) =>
@@ -129,6 +131,7 @@ async function ephemeralPublisher(
   const { uid } = user
   const receiver = given.toLowerCase()
   const topic = topicOf({ receiverType, receiver })
+  authorize(user, { features: ['createMessage'], permission: 'sendMessage' }, { receiverType })
   if (
     session.allowedReceiver?.topic !== topic ||
     session.allowedReceiver.until < performance.now()

@@ -6,6 +6,7 @@ import {
   foundersOf,
   topicsOf,
 } from '@loquat/protocol'
+import { type Contents, contentsOf } from './contents.ts'
 import { type PresenceChange, presenceChangeOf } from './presence-change.ts'
 
 /** How an event changes who receives the events after it. */
@@ -22,6 +23,10 @@ export interface Entry {
   readonly topics: readonly string[]
   readonly audienceChange: AudienceChange | undefined
   readonly presenceChange: PresenceChange | undefined
+  /** Users whose rules the event may have changed: who got another role, scope or group. */
+  readonly ruleChange: string[] | undefined
+  /** The messages and reactions in the frame, as far as rules can hide them. */
+  readonly contents: Contents | undefined
   /** A receipt in a group. There can be thousands, so a device gets those of one second in one frame. */
   readonly batched: boolean
   /** When this process received it, by the monotonic clock. */
@@ -61,6 +66,8 @@ function toEntry(event: LoggedRow & { payload: unknown }): Entry {
     topics: topicsOf(audience),
     audienceChange: audienceChangeOf(type, key, payload),
     presenceChange: presenceChangeOf(type, payload),
+    ruleChange: ruleChangeOf(type, payload),
+    contents: contentsOf(type, payload),
     batched: RECEIPTS.has(type) && audience?.group !== undefined,
     receivedAt: performance.now(),
     frame: audience ? toFrame(position, type, at, bodyFor(audience, payload, body)) : NO_FRAME,
@@ -87,6 +94,21 @@ function withoutPrivate(key: string, value: unknown): unknown {
 }
 
 type Membership = EventPayload<'group.member.joined'>
+
+function ruleChangeOf(type: EventType, payload: unknown): string[] | undefined {
+  switch (type) {
+    case 'user.updated':
+      return [(payload as EventPayload<typeof type>).user.uid]
+    case 'group.member.added':
+    case 'group.member.joined':
+    case 'group.member.scope.changed':
+      return Object.keys((payload as Membership).members)
+    case 'group.owner.transferred':
+      return [(payload as EventPayload<typeof type>).group.owner]
+    default:
+      return undefined
+  }
+}
 
 function audienceChangeOf(
   type: EventType,
@@ -130,11 +152,21 @@ const membershipChange = (
   { group, members }: Pick<Membership, 'group' | 'members'>,
 ): AudienceChange => ({ kind, guid: group.guid, uids: Object.keys(members) })
 
+/** An entry that is no event and asks the user's devices to read their lists again. */
+export const reloadOf = (uid: string, position: number): Entry => ({
+  ...{ position, type: 'user.updated', audience: undefined, topics: [], batched: false },
+  ...{ audienceChange: undefined, presenceChange: undefined },
+  ...{ ruleChange: undefined, contents: undefined },
+  receivedAt: performance.now(),
+  frame: reloadFrame(uid, position),
+})
+
+const reloadFrame = (uid: string, position: number) =>
+  Buffer.from(JSON.stringify({ type: 'session.reload', body: { uid, position } }))
+
 /** An entry that replaces `entry` and asks the user's devices to read their lists again. */
 export const reloadAt = (entry: Entry, uid: string): Entry => ({
   ...entry,
   batched: false,
-  frame: Buffer.from(
-    JSON.stringify({ type: 'session.reload', body: { uid, position: entry.position } }),
-  ),
+  frame: reloadFrame(uid, entry.position),
 })

@@ -7,6 +7,7 @@ import { Device, type Frame, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { rows } from '../../test/log-writers.ts'
 import { until } from '../../test/until.ts'
+import { Credentials } from '../gate/credentials.ts'
 import { Hubs } from './hubs.ts'
 import { Session } from './session.ts'
 
@@ -166,7 +167,7 @@ test('a device that connects to another process loses its connection here', asyn
   const token = await tokenOf(app, 'amira')
   const phone = await Device.connect(port(), app, token, { resource: 'phone' })
   const tablet = await Device.connect(port(), app, token, { resource: 'tablet' })
-  const hubs = new Hubs(server.deps)
+  const hubs = new Hubs({ ...server.deps, credentials: new Credentials(server.deps) })
   const hub = hubs.get(app)
   // No frame is sent to it.
   const elsewhere = new Session({} as WebSocket, app)

@@ -8,6 +8,7 @@ import { Presence } from '../areas/presence/presence.ts'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { type AppFinder, appOfSocket } from '../gate/app-of-request.ts'
+import { Credentials } from '../gate/credentials.ts'
 import { Failures } from '../gate/failures.ts'
 import { hasValidHost } from '../platform/http/host.ts'
 import { answerTo } from '../platform/http/refusal.ts'
@@ -63,8 +64,10 @@ export class Gateway {
     this.#proxies = networks(deps.config.http.trustedProxies)
     this.#presence = new Presence(deps)
     this.#presence.start()
-    this.#hubs = new Hubs(deps, new PresenceReporter(this.#presence))
-    this.#authenticator = new Authenticator(deps, failures, this.#hubs)
+    // After this, so that hubs hear of revocations when the credentials have forgotten them.
+    const own = { ...deps, credentials: new Credentials(deps) }
+    this.#hubs = new Hubs(own, new PresenceReporter(this.#presence))
+    this.#authenticator = new Authenticator(own, failures, this.#hubs)
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
     deps.metrics.gauge('loquat_gateway_connections', 'Open WebSocket connections.', () => [
       [this.#sessions.size],

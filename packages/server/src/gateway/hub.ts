@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audience, type ClientFrame, realtimeLimits } from '@loquat/protocol'
+import { authorize } from '../core/access/authorize.ts'
+import { listIn } from '../core/access/rules.ts'
 import type { ServedApp } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
+import type { Credentials } from '../gate/credentials.ts'
 import type { Budget } from './budget.ts'
 import { ByteLimiter } from './byte-limiter.ts'
+import { seenOf } from './contents.ts'
 import { DeviceTakeover } from './device-takeover.ts'
-import { type AudienceChange, type Entry, reloadAt } from './entry.ts'
+import { type AudienceChange, type Entry, reloadAt, reloadOf } from './entry.ts'
 import { type EphemeralEvent, EphemeralEvents } from './ephemeral-events.ts'
 import { Feed } from './feed.ts'
 import { applyFriendship, PresenceSubscribers, presenceFilterOf } from './presence-subscribers.ts'
 import { findPresenceScope, findUserState } from './queries.ts'
 import { listMissed } from './resume.ts'
+import { Rules } from './rules.ts'
 import type { Session } from './session.ts'
 import { type HubGroup, type HubUser, mayReceive } from './user.ts'
 
@@ -20,6 +25,10 @@ const REREAD_MS = 20
 export interface HubListener {
   opened?(app: ServedApp, uid: string, session: Session): void
   closed?(session: Session): void
+}
+
+export interface HubDeps extends Deps {
+  credentials: Credentials
 }
 
 /** Memory that the hubs of a process share. */
@@ -39,6 +48,7 @@ export class AppHub {
   readonly users = new Map<string, HubUser>()
   readonly groups = new Map<string, HubGroup>()
   readonly presenceSubscribers = new PresenceSubscribers()
+  readonly rules: Rules
   readonly opened: Promise<void>
   /** Includes sessions whose user's state is still being read. */
   connections = 0
@@ -51,8 +61,9 @@ export class AppHub {
   readonly #ephemeralBytes = new ByteLimiter(performance.now())
   readonly #loading = new Map<string, Promise<HubUser>>()
 
-  constructor(deps: Deps, app: ServedApp, listener: HubListener, budgets: SharedBudgets) {
+  constructor(deps: HubDeps, app: ServedApp, listener: HubListener, budgets: SharedBudgets) {
     this.app = app
+    this.rules = new Rules(deps, app, this.users, (user, what) => this.#showAgain(user, what))
     this.#listener = listener
     this.#resumes = budgets.resumes
     this.feed = new Feed(deps, app, budgets.rings, {
@@ -146,10 +157,14 @@ export class AppHub {
     if (!user) return
     const { uid } = user
     const { no: appNo, cell } = this.app
-    const friends = requested.users === 'friends'
+    authorize(user, { features: ['listUsers'], permission: 'listUsers' })
+    session.presence = requested
+    const friendsOnly = user.policy?.permissions['listUsers.mode'] === 'friends'
+    const friends = requested.users === 'friends' || friendsOnly
     const scope = await findPresenceScope.one(cell.db, { appNo, uid, friends })
     await this.feed.reached(scope.position)
-    const filter = presenceFilterOf(requested, scope.friends)
+    const allowed = listIn(user.policy, 'listUsers.allowedRoles')
+    const filter = presenceFilterOf(requested, scope.friends, allowed)
     for (const { presenceChange } of this.feed.ring.since(scope.position)) {
       if (filter?.friends && presenceChange && presenceChange.kind !== 'status') {
         applyFriendship(filter.friends, presenceChange, uid)
@@ -157,6 +172,20 @@ export class AppHub {
     }
     if (filter && !session.closed) this.presenceSubscribers.add(session, user, filter)
     else this.presenceSubscribers.remove(session)
+  }
+
+  /** The rules of a user changed: what the devices know may be too much, or too little. */
+  #showAgain(user: HubUser, what: { messages: boolean; users: boolean }): void {
+    const reload = reloadOf(user.uid, this.feed.cursor)
+    for (const session of user.sessions) {
+      session.allowedReceiver = undefined
+      if (what.messages) session.deliver(reload)
+      const { presence } = session
+      if (!presence || !what.users) continue
+      this.presenceSubscribers.remove(session)
+      // Whoever may no longer list users has no subscription.
+      void this.subscribeToPresence(session, presence).catch(() => {})
+    }
   }
 
   remove(session: Session): void {
@@ -193,10 +222,14 @@ export class AppHub {
     if (audience) {
       for (const user of this.recipients(audience)) {
         if (!mayReceive(user, audience)) continue
-        for (const session of user.sessions) session.deliver(entry)
+        const seen = seenOf(entry.contents, user.hidden, user.uid)
+        if (seen === 'nothing') continue
+        const shown = seen === 'all' ? entry : reloadAt(entry, user.uid)
+        for (const session of user.sessions) session.deliver(shown)
       }
     }
     if (audienceChange) this.#apply(audienceChange, entry)
+    if (entry.ruleChange) void this.rules.read(entry.ruleChange)
     if (presenceChange) this.presenceSubscribers.record(presenceChange)
   }
 
@@ -211,6 +244,7 @@ export class AppHub {
 
   async #read(uid: string): Promise<HubUser> {
     const { no: appNo, cell } = this.app
+    const ruled = await this.rules.of(uid)
     const state = await findUserState.one(cell.db, { appNo, uid })
     await this.feed.reached(state.position)
     // The ring no longer holds every change since that position, so read again. Not at once: a database that was
@@ -220,7 +254,7 @@ export class AppHub {
       return this.#read(uid)
     }
     const blocks = new Set(state.blocks)
-    const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks }
+    const user: HubUser = { uid, sessions: new Set(), groups: new Set(), blocks, ...ruled }
     // The user joins with the state at that position. The changes since then are applied right away.
     this.users.set(uid, user)
     for (const guid of state.groups) this.#addMember(guid, user)
@@ -228,6 +262,8 @@ export class AppHub {
       const { audienceChange: change } = entry
       if (change && affects(change, uid)) this.#applyTo(user, change, entry)
     }
+    // They may have changed meanwhile.
+    void this.rules.read([uid])
     return user
   }
 

@@ -1,8 +1,7 @@
 import type { ServedApp } from '../core/actor.ts'
-import type { Deps } from '../deps.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { Budget } from './budget.ts'
-import { AppHub, type HubListener, type SharedBudgets } from './hub.ts'
+import { AppHub, type HubDeps, type HubListener, type SharedBudgets } from './hub.ts'
 import { listPositions } from './queries.ts'
 
 /** How many ticks the hub of an app without sessions is kept: clients that were cut off reconnect. */
@@ -12,7 +11,7 @@ const RESUME_BYTES = 256 * 1024 * 1024
 
 /** The hubs of all apps that have sessions in this process. */
 export class Hubs {
-  readonly #deps: Deps
+  readonly #deps: HubDeps
   readonly #listener: HubListener
   readonly #hubs = new Map<number, AppHub>()
   readonly #polling = new Set<Cell>()
@@ -22,9 +21,12 @@ export class Hubs {
     resumes: new Budget(RESUME_BYTES),
   }
 
-  constructor(deps: Deps, listener: HubListener = {}) {
+  constructor(deps: HubDeps, listener: HubListener = {}) {
     this.#deps = deps
     this.#listener = listener
+    deps.revocations.listen((revoked) => {
+      for (const { rules } of this.#hubs.values()) rules.onRevocation(revoked)
+    })
     this.#unlisten = deps.directory.onReaddress((cell) => {
       for (const hub of this.#hubs.values()) if (hub.app.cell === cell) hub.end()
     })

@@ -13,10 +13,13 @@ export interface PresenceFilter {
 export function presenceFilterOf(
   { users, roles = [] }: ClientFrame<'presence.subscribe'>['body'],
   friends: string[] | null,
+  allowedRoles: readonly string[] | undefined,
 ): PresenceFilter | undefined {
   if (users === 'none') return undefined
+  const wanted = users === 'roles' ? roles.map((role) => role.toLowerCase()) : allowedRoles
+  const shown = wanted?.filter((role) => allowedRoles?.includes(role) ?? true)
   return {
-    ...(users === 'roles' && { roles: new Set(roles.map((role) => role.toLowerCase())) }),
+    ...(shown && { roles: new Set(shown) }),
     ...(friends && { friends: new Set(friends) }),
   }
 }

@@ -5,6 +5,7 @@ import { Device, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
 import { Presence } from '../areas/presence/presence.ts'
+import { Credentials } from '../gate/credentials.ts'
 import { Hubs } from './hubs.ts'
 import { PresenceReporter } from './presence-reporter.ts'
 import { Session } from './session.ts'
@@ -146,7 +147,10 @@ test('a change names the device that connected first or disconnected last', asyn
   const app = await server.newApp()
   await app.users('ann')
   const presence = new Presence(server.deps, { graceMs: 0 })
-  const hubs = new Hubs(server.deps, new PresenceReporter(presence))
+  const hubs = new Hubs(
+    { ...server.deps, credentials: new Credentials(server.deps) },
+    new PresenceReporter(presence),
+  )
   const hub = hubs.get(app)
   const [phone, tablet] = ['phone', 'tablet'].map(
     // No frame is sent to them.

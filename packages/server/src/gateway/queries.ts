@@ -53,21 +53,38 @@ export const listPositions = query<{ appNos: number[] }, { app_no: number; posit
   'select app_no, position from positions where app_no = any(:appNos::int[])',
 )
 
-/**
- * Whose presence a user may see, as of a position of the log. `friends` is set if the device asks for friends, or
- * if the user's role lists friends only; otherwise it is null.
- */
+/** A user's friends, if only those matter, as of a position of the log. */
 export const findPresenceScope = query<
   { appNo: number; uid: string; friends: boolean },
   { position: number; friends: string[] | null }
 >(
   'gateway.findPresenceScope',
   `select coalesce((select position from positions where app_no = :appNo), 0) as position,
-     case when :friends or exists (
-       select from users u join roles r using (app_no, role)
-       where u.app_no = :appNo and u.uid = :uid and r.removed_at is null
-         and r.settings ->> 'listUsers' = 'friendsOnly')
+     case when :friends::boolean
      then array(select friend_uid from friends where app_no = :appNo and uid = :uid) end as friends`,
+)
+
+/** The groups in which the user's scope may not see the reactions of all members. */
+const UNSEEN_REACTIONS = `array(
+  select g.guid from inbox i join groups g on g.app_no = i.app_no and g.guid = i.with_id,
+    scope_rules(g.permissions, g.owner, i.scope, i.uid) rules
+  where i.app_no = u.app_no and i.uid = u.uid and i.kind = 'group' and i.scope is not null
+    and g.permissions is not null
+    and (rules #>> '{listReactions,value}' = 'deny'
+      or jsonb_array_length(rules #> '{listReactions.allowedScopes,value}') > 0))`
+
+/** What the rules of an app say about users: their roles as shown, and groups. */
+export interface RuledRow {
+  uid: string
+  role: string
+  unseen_reactions: string[]
+}
+
+export const listRuled = query<{ appNo: number; uids: string[]; scoped: boolean }, RuledRow>(
+  'gateway.listRuled',
+  `select u.uid, case u.role when 'default' then u.role else shown_role(:appNo, u.role) end as role,
+     case when :scoped::boolean then ${UNSEEN_REACTIONS} else '{}' end as unseen_reactions
+   from users u where u.app_no = :appNo and u.uid = any(:uids::text[])`,
 )
 
 /**

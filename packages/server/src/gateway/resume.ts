@@ -1,4 +1,5 @@
 import { EVERYONE, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
+import { seenOf } from './contents.ts'
 import { type Entry, type LoggedRow, readLogged } from './entry.ts'
 import type { Feed } from './feed.ts'
 import { findResumePoint, listForGroups, listForUser } from './queries.ts'
@@ -54,7 +55,11 @@ export async function listMissed(
   if (!shared) return undefined
   const found = inOrder([...own, ...shared])
   const spans = membershipSpans(member, found, range)
-  const missed = found.filter((entry) => isRecipient(entry, user, spans))
+  const received = found.filter((entry) => isRecipient(entry, user, spans))
+  const seen = received.map(({ contents }) => seenOf(contents, user.hidden, user.uid))
+  // Lists show what the user may see.
+  if (seen.includes('partly')) return undefined
+  const missed = received.filter((_, nth) => seen[nth] === 'all')
   return missed.length > realtimeLimits.resumeEvents ? undefined : missed
 }
 

@@ -1,4 +1,5 @@
 import {
+  type ClientFrame,
   type CloseName,
   closeCodes,
   realtimeLimits,
@@ -48,6 +49,8 @@ export class Session {
   typing: TypingIndicators | undefined
   /** The receiver that the user was last allowed to send to, and the user's record at that time. */
   allowedReceiver: { topic: string; sender: UserSnapshot; until: number } | undefined
+  /** Whose presence it asked for. */
+  presence: ClientFrame<'presence.subscribe'>['body'] | undefined
   closed = false
   /** Ticks of the gateway's clock since the client last sent anything. */
   silentTicks = 0

@@ -1,4 +1,6 @@
 import type { Audience } from '@loquat/protocol'
+import type { RolePolicy } from '../core/access/rules.ts'
+import type { Hidden } from './contents.ts'
 import type { Session } from './session.ts'
 
 /** A user with at least one session in this process. */
@@ -8,6 +10,9 @@ export interface HubUser {
   readonly groups: Set<HubGroup>
   /** `>uid`: the user blocks that user. `<uid`: that user blocks the user. */
   readonly blocks: Set<string>
+  /** The rules of the user's role, if there are any, and what they and the user's scopes hide. */
+  policy: RolePolicy | undefined
+  hidden: Hidden
 }
 
 /** A group with at least one member who has a session in this process. */

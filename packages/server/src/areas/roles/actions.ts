@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { EventType, RoleRecord } from '@loquat/protocol'
 import { permissionsAfter } from '../../core/access/twins.ts'
 import type { Actor } from '../../core/actor.ts'
@@ -5,6 +6,7 @@ import { refuseIf } from '../../core/policy.ts'
 import { seconds } from '../../core/time.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import { RULES } from '../../platform/cells/revocations.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { isEmpty, readUnset } from '../../platform/http/changes.ts'
@@ -104,9 +106,12 @@ export function deleteRole(deps: Deps, actor: Actor, role: string) {
 
 type RoleEvent = Extract<EventType, `role.${string}`>
 
-/** Every process reads the rules of the app again, within a second. */
+/**
+ * Every process reads the rules of the app again, within a second. The id tells changes apart: gateways read the roles
+ * of all connected users, and see each change in the log for half a minute.
+ */
 export const forgetRules = ({ revocations }: Pick<Deps, 'revocations'>, tx: Tx, appNo: number) =>
-  revocations.revoke(tx, { appNo, kind: 'app' }, '')
+  revocations.revoke(tx, { appNo, kind: 'app' }, `${RULES}${randomUUID()}`)
 
 export async function announceRole(tx: Tx, appNo: number, type: RoleEvent, row: RoleRow) {
   const role = toRole(row)

@@ -7,12 +7,15 @@ import type { Cell, Directory } from './directory.ts'
 export interface Revocation {
   appNo: number
   kind: 'apikey' | 'app' | 'token'
-  /** The hash of an API key or token in hex. For an app, empty or `ARCHIVED`. */
+  /** The hash of an API key or token in hex. For an app, empty, `ARCHIVED`, or `RULES` and the id of the change. */
   id: string
 }
 
 /** The id of the revocation of an archived app. */
 export const ARCHIVED = 'archived'
+
+/** The id of the revocation of an app whose rules changed starts with it. */
+export const RULES = 'rules '
 
 /**
  * Sent to listeners instead if the log couldn't be read for so long that rows may have been missed, or if a cell's

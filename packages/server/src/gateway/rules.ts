@@ -1,0 +1,129 @@
+import type { RolePolicy } from '../core/access/rules.ts'
+import { messageLimits } from '../core/access/visible.ts'
+import type { ServedApp } from '../core/actor.ts'
+import type { Deps } from '../deps.ts'
+import type { AppState, Credentials } from '../gate/credentials.ts'
+import { EVERYTHING, type Revocation, RULES } from '../platform/cells/revocations.ts'
+import { listRuled, type RuledRow } from './queries.ts'
+import type { HubUser } from './user.ts'
+
+export type Ruled = Pick<HubUser, 'policy' | 'hidden'>
+
+const FREE: Ruled = { policy: undefined, hidden: { limits: undefined, unseenReactions: new Set() } }
+
+/** Is told for whom the rules changed, and whether that concerns the messages or the users that they see. */
+type OnChange = (user: HubUser, what: { messages: boolean; users: boolean }) => void
+
+/** Users read in one statement. */
+const BATCH = 1_000
+
+/** The rules of an app for the users with sessions in this process. Reads them again when they change. */
+export class Rules {
+  readonly #deps: Pick<Deps, 'log'> & { credentials: Credentials }
+  readonly #app: ServedApp
+  readonly #users: ReadonlyMap<string, HubUser>
+  readonly #onChange: OnChange
+  /** Changes that were read already: each stays in the log of revocations for a while. */
+  readonly #known = new Set<string>()
+  /** Users are read one batch after the other, so that a later read never brings back what an earlier one saw. */
+  #reading: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    deps: Pick<Deps, 'log'> & { credentials: Credentials },
+    app: ServedApp,
+    users: ReadonlyMap<string, HubUser>,
+    onChange: OnChange,
+  ) {
+    this.#deps = deps
+    this.#app = app
+    this.#users = users
+    this.#onChange = onChange
+  }
+
+  /** The rules for a user who is about to join. */
+  async of(uid: string): Promise<Ruled> {
+    const state = await this.#deps.credentials.app(this.#app)
+    if (!state || isFree(state)) return FREE
+    const [row] = await this.#list(state, [uid])
+    return row ? toRuled(state, row) : FREE
+  }
+
+  onRevocation(revoked: Revocation | typeof EVERYTHING): void {
+    if (revoked !== EVERYTHING) {
+      const { appNo, kind, id } = revoked
+      if (appNo !== this.#app.no || kind !== 'app' || !id.startsWith(RULES)) return
+      if (this.#known.has(id)) return
+      if (this.#known.size > 10_000) this.#known.clear()
+      this.#known.add(id)
+    }
+    void this.read([...this.#users.keys()])
+  }
+
+  /** Reads the rules of these users, and reports those for whom they changed. */
+  read(uids: string[]): Promise<unknown> {
+    const present = uids.filter((uid) => this.#users.has(uid))
+    if (present.length === 0) return this.#reading
+    this.#reading = this.#reading
+      .then(() => this.#read(present))
+      .catch((error) => {
+        this.#deps.log.warn({ err: error, app: this.#app.id }, "couldn't read rules of users")
+      })
+    return this.#reading
+  }
+
+  async #read(uids: string[]): Promise<void> {
+    const state = await this.#deps.credentials.app(this.#app)
+    if (!state) return
+    for (let from = 0; from < uids.length; from += BATCH) {
+      const batch = uids.slice(from, from + BATCH)
+      const rows = isFree(state) ? [] : await this.#list(state, batch)
+      const found = new Map(rows.map((row) => [row.uid, row]))
+      for (const uid of batch) {
+        const user = this.#users.get(uid)
+        const row = found.get(uid)
+        if (user) this.#apply(user, row ? toRuled(state, row) : FREE)
+      }
+    }
+  }
+
+  #apply(user: HubUser, ruled: Ruled): void {
+    const before = { rules: rulesOf(user), messages: messagesOf(user), users: usersOf(user) }
+    Object.assign(user, ruled)
+    if (rulesOf(ruled) === before.rules) return
+    const messages = messagesOf(ruled) !== before.messages
+    this.#onChange(user, { messages, users: usersOf(ruled) !== before.users })
+  }
+
+  #list({ scoped }: AppState, uids: string[]): Promise<RuledRow[]> {
+    const { no: appNo, cell } = this.#app
+    return listRuled.many(cell.db, { appNo, uids, scoped })
+  }
+}
+
+const isFree = ({ rules, scoped }: AppState) => rules.size === 0 && !scoped
+
+function toRuled({ rules }: AppState, { role, unseen_reactions }: RuledRow): Ruled {
+  const policy: RolePolicy | undefined = rules.get(role)
+  const unseenReactions = new Set(unseen_reactions)
+  return { policy, hidden: { limits: messageLimits(policy), unseenReactions } }
+}
+
+/** What decides about the messages and reactions that a user sees. */
+const messagesOf = ({ hidden: { limits, unseenReactions } }: Ruled) =>
+  JSON.stringify([limits, [...unseenReactions].sort()])
+
+/** What decides about the users whose presence a user sees. */
+const usersOf = ({ policy }: Ruled) =>
+  JSON.stringify([
+    policy?.restricted.has('listUsers') ?? false,
+    (['listUsers', 'listUsers.mode', 'listUsers.allowedRoles'] as const).map(
+      (name) => policy?.permissions[name] ?? null,
+    ),
+  ])
+
+/** All rules. */
+const rulesOf = ({ policy, hidden }: Ruled) =>
+  JSON.stringify([
+    policy && [policy.role, [...policy.restricted].sort(), policy.permissions],
+    [...hidden.unseenReactions].sort(),
+  ])

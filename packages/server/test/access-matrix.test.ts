@@ -1,0 +1,598 @@
+/**
+ * Every feature and every permission: allowed and denied, with a token, on behalf of a user and with a key alone, through
+ * the REST API and on devices. A cell says how to try something; it must work without the rule, fail with it, and work
+ * with it for the app.
+ */
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import {
+  type Feature,
+  features,
+  type RolePermission,
+  rolePermissions,
+  type ScopePermission,
+  scopePermissions,
+} from '../src/core/access/definitions.ts'
+import { operations } from './conformity.ts'
+import { Device, tokenOf } from './device.ts'
+import { type Answer, type CallOptions, type TestApp, useServer } from './kit.ts'
+import { prepare, urlOf } from './resources.ts'
+import { until } from './until.ts'
+
+const server = useServer({ roles: ['api', 'gateway', 'worker'] })
+const port = () => server.service.gatewayPort ?? 0
+
+/** What no operation does yet, and why. */
+const WAITING: Record<string, string> = {
+  ...Object.fromEntries(
+    ['createCall', 'deleteCall', 'getCall', 'listCalls', 'updateCall'].map((key) => [key, 'calls']),
+  ),
+  listSettings: 'users read no settings',
+  logout: 'devices forget their token',
+  ...Object.fromEntries(
+    ['', '.mode', '.allowedReceiverRoles', '.allowedScopes', '.allowedType'].map((end) => [
+      `initiateCall${end}`,
+      'calls',
+    ]),
+  ),
+}
+
+const HOW = ['token', 'onBehalfOf', 'key alone'] as const
+type How = (typeof HOW)[number]
+
+/** Calls as the acting user of a cell, or as the app. */
+type Call = (method: string, path: string, body?: unknown) => Promise<Answer>
+
+interface World {
+  app: TestApp
+  /** Creates what a request needs, as the app. */
+  given: Call
+}
+
+let serial = 0
+const newId = () => `m${++serial}`
+
+/** An app with the role `ruled`, its user `ana`, and others with the role `default`. */
+async function newWorld(): Promise<World> {
+  const app = await server.newApp()
+  const given: Call = async (method, path, body) => {
+    const answer = await app.call(method, `/v3${path}`, body === undefined ? {} : { body })
+    assert.equal(answer.status, 200, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer
+  }
+  await given('POST', '/roles', { role: 'ruled', name: 'Ruled' })
+  await given('POST', '/users', { uid: 'ana', name: 'Ana', role: 'ruled' })
+  for (const uid of ['ben', 'cleo', 'dan']) await given('POST', '/users', { uid, name: uid })
+  return { app, given }
+}
+
+async function callerOf({ app }: World, uid: string, how: How): Promise<Call> {
+  const token = how === 'token' ? await tokenOf(app, uid) : ''
+  const options: CallOptions =
+    how === 'token'
+      ? { apiKey: null, headers: { authtoken: token } }
+      : how === 'onBehalfOf'
+        ? { headers: { onbehalfof: uid } }
+        : {}
+  return (method, path, body) =>
+    app.call(method, `/v3${path}`, { ...options, ...(body !== undefined && { body }) })
+}
+
+const isRule = ({ body }: Answer) =>
+  ['ERR_FEATURE_RESTRICTED', 'ERR_PERMISSION_DENIED'].includes(body.error?.code)
+
+// Features
+
+/** Whose features the operation itself chooses from: a request that uses the feature. */
+const CHOSEN: Record<string, (world: World) => Promise<Parameters<Call>>> = {
+  getMyDetails: async () => ['GET', '/users/ana'],
+  getUser: async () => ['GET', '/users/ben'],
+  createMessage: async () => ['POST', '/messages', text('ben')],
+  createMessageThread: async (world) => {
+    const id = (await world.given('POST', '/messages', text('ana'))).body.data.id
+    return ['POST', '/messages', { ...text(''), receiver: undefined, parentMessageId: id }]
+  },
+  deleteMessage: async (world) => ['DELETE', `/messages/${await sent(world, text('ben'))}`],
+  deleteGroupMessages: async (world) => {
+    const guid = await groupOf(world)
+    return ['DELETE', `/messages/${await sent(world, text(guid, 'group'))}`]
+  },
+  massMemberOperate: async (world) => {
+    const guid = await groupOf(world, 'admins')
+    return ['POST', `/groups/${guid}/members`, { participants: ['ben', 'dan'] }]
+  },
+  addMember: async (world) => {
+    const guid = await groupOf(world, 'admins')
+    return ['POST', `/groups/${guid}/members`, { participants: ['ben'] }]
+  },
+}
+
+const text = (receiver: string, receiverType = 'user') => ({
+  ...{ receiver, receiverType, category: 'message', type: 'text', data: { text: 'Hello' } },
+})
+
+/** A message of `ana`. */
+const sent = async ({ app }: World, body: object): Promise<string> =>
+  (await app.as('ana').call('POST', '/v3/messages', { body })).body.data.id
+
+/** A group of `cleo` that `ana` is in. */
+async function groupOf({ given, app }: World, list = 'participants', type = 'public') {
+  const guid = newId()
+  await app.as('cleo').call('POST', '/v3/groups', {
+    body: { guid, name: guid, type, ...(type === 'password' && { password: 'x' }) },
+  })
+  await given('POST', `/groups/${guid}/members`, { [list]: ['ana'] })
+  return guid
+}
+
+const usersOf = ({ users, onBehalfOf }: (typeof operations)[number]) =>
+  users !== false || onBehalfOf !== 'ignored'
+
+suite('features', () => {
+  const used = new Set(operations.flatMap((operation) => operation.features))
+
+  test('every feature has an operation, or waits for one', () => {
+    for (const feature of Object.keys(features) as Feature[]) {
+      assert.equal(used.has(feature), WAITING[feature] === undefined, feature)
+    }
+  })
+
+  test('every operation of users has a feature, or says why not', () => {
+    for (const operation of operations.filter(usersOf)) {
+      const { operationId, features: own, noFeature } = operation
+      assert.ok(own.length > 0 !== (noFeature !== undefined), operationId)
+    }
+  })
+
+  for (const operation of operations) {
+    // Of several, the operation chooses: CHOSEN has a cell for each of them.
+    const single = operation.features.length === 1 ? operation.features : []
+    for (const feature of single) {
+      suite(`${feature}: ${operation.operationId}`, () => {
+        let world: World
+        before(async () => {
+          world = await newWorld()
+        })
+
+        for (const how of HOW) {
+          const applies =
+            how === 'token'
+              ? operation.users !== false
+              : how === 'onBehalfOf'
+                ? operation.onBehalfOf !== 'ignored'
+                : operation.onBehalfOf !== 'required'
+          test(`${how}${applies ? '' : ' (not possible)'}`, { skip: !applies }, async () => {
+            const { app, given } = world
+            for (const denied of [false, true]) {
+              const path = '/roles/ruled/restrictedfeatures'
+              await given('DELETE', `${path}?allowAll=true`)
+              const request = await prepare(app, operation)
+              const { onBehalfOf } = request.ids
+              const uid = onBehalfOf ?? request.ids.uid ?? 'ana'
+              await given('PUT', `/users/${uid}`, { role: 'ruled' })
+              if (denied) await given('POST', path, { featuresToRestrict: [feature] })
+              const call = await callerOf(world, uid, how)
+              const url = urlOf(request).replace(/^\/v3/, '')
+              const answer = await call(operation.method, url, request.body)
+              const expected = denied && how !== 'key alone'
+              assert.equal(isRule(answer), expected, JSON.stringify(answer.body))
+              if (expected) {
+                assert.equal(answer.status, 403)
+                assert.deepEqual(answer.body.error.details.feature, [`u.${feature}`])
+              } else if (how !== 'token') assert.equal(answer.status, 200)
+            }
+          })
+        }
+      })
+    }
+  }
+
+  test('every other feature of an operation has a cell of its own', () => {
+    const others = operations.filter(({ features: own }) => own.length > 1)
+    const needed = new Set(others.flatMap((operation) => operation.features))
+    // Bans are a feature of their own operation too.
+    needed.delete('ban')
+    assert.deepEqual([...needed].sort(), Object.keys(CHOSEN).sort())
+  })
+
+  for (const [feature, request] of Object.entries(CHOSEN)) {
+    for (const how of ['token', 'onBehalfOf'] as const) {
+      test(`${feature}: ${how}`, async () => {
+        const world = await newWorld()
+        for (const denied of [false, true]) {
+          const asked = await request(world)
+          if (denied) {
+            await world.given('POST', '/roles/ruled/restrictedfeatures', {
+              featuresToRestrict: [feature],
+            })
+          }
+          const answer = await (await callerOf(world, 'ana', how))(...asked)
+          // Members are refused one by one.
+          const refused = isRule(answer) || JSON.stringify(answer.body).includes('ERR_FEATURE')
+          assert.equal(refused, denied, JSON.stringify(answer.body))
+        }
+      })
+    }
+  }
+})
+
+// Permissions
+
+/** Tries something, and says whether it worked or was shown. */
+type Try = (call: Call, world: World) => Promise<boolean>
+
+interface Cell {
+  /** The value that denies it. */
+  value: unknown
+  try: Try
+  /** Whether the app can do it without a user. */
+  alone?: boolean
+  prepare?: (world: World) => Promise<void>
+}
+
+/** Whether a request isn't refused by a rule. */
+const allowed = async (answer: Promise<Answer>): Promise<boolean> => {
+  const result = await answer
+  if (isRule(result)) return false
+  assert.equal(result.status, 200, JSON.stringify(result.body))
+  return true
+}
+
+const lists = async (answer: Promise<Answer>, field: string, id: string): Promise<boolean> => {
+  const { status, body } = await answer
+  if (status === 403) return false
+  assert.equal(status, 200, JSON.stringify(body))
+  const found = body.data.some((one: Record<string, unknown>) => one[field] === id)
+  if (body.meta.pagination && !found) assert.ok(body.meta.pagination.total >= body.data.length)
+  return found
+}
+
+const attachment = (mimeType: string) => ({
+  ...{ receiver: 'ben', receiverType: 'user', category: 'message', type: 'image' },
+  data: { attachments: [{ name: 'a', url: 'https://a.example/a', mimeType }] },
+})
+
+const image = attachment('image/png')
+
+const custom = {
+  ...{ receiver: 'ben', receiverType: 'user', category: 'custom', type: 'poll' },
+  data: { customData: { a: 1 } },
+}
+
+const sends =
+  (body: object): Try =>
+  (call) =>
+    allowed(call('POST', '/messages', body))
+
+/** Tries to list a message to `ana`, as the user who got it. */
+const listsMessage =
+  (body: object): Try =>
+  async (call, world) => {
+    const message = { ...body, receiver: 'ana' }
+    const { id } = (await world.app.as('ben').call('POST', '/v3/messages', { body: message })).body
+      .data
+    return lists(call('GET', '/users/ben/messages?limit=100&perPage=100'), 'id', id)
+  }
+
+const changes =
+  (method: string, body?: object): Try =>
+  async (call, world) => {
+    const guid = await groupOf(world)
+    const id = await sent(world, text(guid, 'group'))
+    return allowed(call(method, `/messages/${id}`, body))
+  }
+
+const edit = { data: { text: 'Changed' } }
+const newGroup = (type: string) => ({
+  ...{ guid: newId(), name: 'New', type, ...(type === 'password' && { password: 'x' }) },
+})
+const listsGroup =
+  (type: string): Try =>
+  async (call, world) => {
+    const guid = await groupOf(world, 'participants', type)
+    return lists(call('GET', '/groups?perPage=1000'), 'guid', guid)
+  }
+const joins =
+  (type: string): Try =>
+  async (call, world) => {
+    const guid = newId()
+    await world.given('POST', '/groups', {
+      guid,
+      name: guid,
+      type,
+      ...(type === 'password' && { password: 'x' }),
+    })
+    return allowed(call('POST', `/groups/${guid}/join`, { password: 'x' }))
+  }
+const listsBen: Try = (call) => lists(call('GET', '/users?perPage=1000'), 'uid', 'ben')
+const readsBen: Try = (call) => allowed(call('GET', '/users/ben'))
+
+const ROLE: Partial<Record<RolePermission, Cell>> = {
+  listUsers: { value: 'deny', try: listsBen },
+  'listUsers.mode': { value: 'friends', try: listsBen },
+  'listUsers.allowedRoles': { value: ['ruled'], try: listsBen },
+  'getUserDetails.mode': { value: 'friends', try: readsBen },
+  'getUserDetails.allowedRoles': { value: ['ruled'], try: readsBen },
+  sendMessage: { value: 'deny', try: sends(text('ben')) },
+  'sendMessage.mode': { value: 'friends', try: sends(text('ben')) },
+  'sendMessage.allowedReceiverTypes': { value: ['group'], try: sends(text('ben')) },
+  'sendMessage.allowedReceiverRoles': { value: ['ruled'], try: sends(text('ben')) },
+  'sendMessage.allowedMessageTypes': { value: ['text'], try: sends(image) },
+  'sendMessage.allowedMessageCategories': { value: ['message'], try: sends(custom) },
+  'sendMessage.allowedCustomTypes': { value: ['vote'], try: sends(custom) },
+  'sendMessage.allowedMimeTypes': { value: ['image/jpeg'], try: sends(image) },
+  editMessage: { value: 'deny', try: changes('PUT', edit) },
+  'editMessage.denyForScopes': { value: ['participant'], try: changes('PUT', edit) },
+  deleteMessage: { value: 'deny', try: changes('DELETE') },
+  'deleteMessage.denyForScopes': { value: ['participant'], try: changes('DELETE') },
+  createGroup: {
+    value: 'deny',
+    try: (call) => allowed(call('POST', '/groups', newGroup('public'))),
+  },
+  'createGroup.allowedGroupTypes': {
+    value: ['private'],
+    try: (call) => allowed(call('POST', '/groups', newGroup('public'))),
+  },
+  listGroups: { value: 'deny', try: listsGroup('public') },
+  'listGroups.allowedGroupTypes': { value: ['private'], try: listsGroup('public') },
+  joinGroup: { value: 'deny', try: joins('public'), alone: false },
+  'joinGroup.allowedGroupTypes': { value: ['password'], try: joins('public'), alone: false },
+  'listMessages.allowedMessageCategories': { value: ['message'], try: listsMessage(custom) },
+  'listMessages.allowedMessageTypes': { value: ['text'], try: listsMessage(image) },
+}
+
+/** In the group `team` of `cleo`, where `ana` is a participant. */
+const SCOPE: Partial<Record<ScopePermission, Cell>> = {
+  sendMessage: { value: 'deny', try: sends(text('team', 'group')) },
+  sendThreadedMessage: {
+    value: 'deny',
+    alone: false,
+    async try(call, { app }) {
+      const body = text('team', 'group')
+      const { id } = (await app.as('cleo').call('POST', '/v3/messages', { body })).body.data
+      return allowed(call('POST', `/messages/${id}/thread`, { data: { text: 'Yes' } }))
+    },
+  },
+  editMessage: {
+    value: 'deny',
+    async try(call, world) {
+      const { id } = (
+        await world.app.as('ana').call('POST', '/v3/messages', { body: text('team', 'group') })
+      ).body.data
+      return allowed(call('PUT', `/messages/${id}`, edit))
+    },
+  },
+  addReaction: {
+    value: 'deny',
+    alone: false,
+    async try(call, { app }) {
+      const body = text('team', 'group')
+      const { id } = (await app.as('cleo').call('POST', '/v3/messages', { body })).body.data
+      return allowed(call('POST', `/messages/${id}/reactions/x`))
+    },
+  },
+  listReactions: { value: 'deny', try: listsReaction },
+  'listReactions.allowedScopes': { value: ['participant'], try: listsReaction },
+  listMembers: {
+    value: 'deny',
+    try: (call) => lists(call('GET', '/groups/team/members'), 'uid', 'cleo'),
+  },
+  'listMembers.allowedScopes': {
+    value: ['participant'],
+    try: (call) => lists(call('GET', '/groups/team/members'), 'uid', 'cleo'),
+  },
+}
+
+/** A reaction of `cleo`, who is an admin. */
+async function listsReaction(call: Call, { app }: World): Promise<boolean> {
+  const body = text('team', 'group')
+  const { id } = (await app.as('cleo').call('POST', '/v3/messages', { body })).body.data
+  await app.as('cleo').call('POST', `/v3/messages/${id}/reactions/x`)
+  return lists(call('GET', `/messages/${id}/reactions`), 'uid', 'cleo')
+}
+
+const sets: [string, Partial<Record<string, Cell>>, string[], (name: string) => string][] = [
+  ['permissions of roles', ROLE, Object.keys(rolePermissions), () => '/roles/ruled/permissions'],
+  [
+    'permissions of scopes',
+    SCOPE,
+    Object.keys(scopePermissions),
+    () => '/groups/team/scopes/participant/permissions',
+  ],
+]
+
+for (const [title, cells, names, pathOf] of sets) {
+  suite(title, () => {
+    test('each has a cell, or waits', () => {
+      for (const name of names) {
+        assert.equal(cells[name] !== undefined, WAITING[name] === undefined, name)
+      }
+    })
+
+    for (const [name, cell] of Object.entries(cells)) {
+      if (!cell) continue
+      suite(name, () => {
+        let world: World
+        before(async () => {
+          world = await newWorld()
+          const body = { guid: 'team', name: 'Team' }
+          await world.app.as('cleo').call('POST', '/v3/groups', { body })
+          await world.given('POST', '/groups/team/members', { participants: ['ana'] })
+        })
+
+        for (const how of HOW) {
+          const alone = how !== 'key alone' || (cell.alone ?? true)
+          test(`${how}${alone ? '' : ' (not possible)'}`, { skip: !alone }, async () => {
+            const path = pathOf(name)
+            await world.given('DELETE', `${path}/${name}`)
+            const call = await callerOf(world, 'ana', how)
+            assert.equal(await cell.try(call, world), true, 'without a rule')
+            const { body } = await world.given('PUT', path, { permissions: { [name]: cell.value } })
+            assert.equal(body.data[name].success, true, JSON.stringify(body))
+            assert.equal(await cell.try(call, world), how === 'key alone', 'with the rule')
+          })
+        }
+      })
+    }
+  })
+}
+
+suite('devices', () => {
+  const connect = async (app: TestApp, uid: string) =>
+    Device.connect(port(), app, await tokenOf(app, uid))
+
+  const setRole = ({ given }: World, permissions: object) =>
+    given('PUT', '/roles/ruled/permissions', { permissions })
+
+  /** Which kinds of messages a device got, after it was told of a last text. */
+  async function received(world: World, device: Device, bodies: object[]): Promise<string[]> {
+    const from = device.frames.length
+    for (const body of bodies) await world.app.as('ben').call('POST', '/v3/messages', { body })
+    await world.app.as('ben').sendText('ana', `last ${from}`)
+    await device.waitFor('message.sent', ({ body }) => body.message.data.text === `last ${from}`)
+    return device.frames
+      .slice(from)
+      .filter(({ type }) => type === 'message.sent')
+      .map(({ body }) => `${body.message.category}/${body.message.type}`)
+  }
+
+  for (const [permission, value, hidden] of [
+    ['listMessages.allowedMessageTypes', ['text'], 'message/image'],
+    ['listMessages.allowedMessageCategories', ['message'], 'custom/poll'],
+  ] as const) {
+    test(`${permission}: live, while it changes, and after a resume`, async () => {
+      const world = await newWorld()
+      const { app } = world
+      const device = await connect(app, 'ana')
+      const bodies = [
+        { ...image, receiver: 'ana' },
+        { ...custom, receiver: 'ana' },
+      ]
+      assert.deepEqual(await received(world, device, bodies), [
+        'message/image',
+        'custom/poll',
+        'message/text',
+      ])
+      const { position } = device
+      await setRole(world, { [permission]: value })
+      await device.waitFor('session.reload')
+      const shown = ['message/image', 'custom/poll', 'message/text'].filter((one) => one !== hidden)
+      assert.deepEqual(await received(world, device, bodies), shown)
+      const again = await Device.connect(port(), app, await tokenOf(app, 'ana'), { position })
+      await again.waitFor('message.sent')
+      await again.settled()
+      const kinds = again.frames
+        .filter(({ type }) => type === 'message.sent')
+        .map(({ body }) => `${body.message.category}/${body.message.type}`)
+      assert.deepEqual(kinds, shown)
+      // Ben's own devices are bound by ben's role.
+      await world.given('DELETE', `/roles/ruled/permissions/${permission}`)
+      await until(
+        'another reload',
+        () => device.frames.filter(({ type }) => type === 'session.reload').length === 2,
+      )
+      assert.equal((await received(world, device, bodies)).length, 3)
+      await Promise.all([device.close(), again.close()])
+    })
+  }
+
+  test('a quoted message that is hidden makes the device read its lists again', async () => {
+    const world = await newWorld()
+    const { app } = world
+    await setRole(world, { 'listMessages.allowedMessageTypes': ['text'] })
+    const device = await connect(app, 'ana')
+    const { id } = (
+      await app.as('ben').call('POST', '/v3/messages', { body: { ...image, receiver: 'ana' } })
+    ).body.data
+    await app.as('ben').sendText('ana', 'Look', { quotedMessageId: id })
+    await device.waitFor('session.reload')
+    assert.ok(!JSON.stringify(device.frames).includes('a.example'))
+    await device.close()
+  })
+
+  for (const permission of ['listReactions', 'listReactions.allowedScopes']) {
+    test(`${permission}: reactions of others`, async () => {
+      const world = await newWorld()
+      const { app, given } = world
+      await app.as('cleo').call('POST', '/v3/groups', { body: { guid: 'team', name: 'Team' } })
+      await given('POST', '/groups/team/members', { participants: ['ana'] })
+      const { id } = (
+        await app.as('cleo').call('POST', '/v3/messages', { body: text('team', 'group') })
+      ).body.data
+      const device = await connect(app, 'ana')
+      const react = (uid: string, reaction: string) =>
+        app.as(uid).call('POST', `/v3/messages/${id}/reactions/${reaction}`)
+      await react('cleo', 'one')
+      await device.waitFor('message.reaction.added')
+      const value = permission === 'listReactions' ? 'deny' : ['participant']
+      await given('PUT', '/groups/team/scopes/participant/permissions', {
+        permissions: { [permission]: value },
+      })
+      await device.waitFor('session.reload')
+      await react('cleo', 'two')
+      await react('ana', 'three')
+      await device.waitFor(
+        'message.reaction.added',
+        ({ body }) => body.reaction.reaction === 'three',
+      )
+      const seen = device.frames.filter(({ type }) => type === 'message.reaction.added')
+      assert.deepEqual(
+        seen.map(({ body }) => body.reaction.reaction),
+        ['one', 'three'],
+      )
+      await device.close()
+    })
+  }
+
+  test('sendMessage: typing', async () => {
+    const world = await newWorld()
+    const device = await connect(world.app, 'ana')
+    const type = async (id: string) => {
+      device.send('typing.start', { receiver: 'ben', receiverType: 'user' }, id)
+      return (await until('an answer', () => device.frames.find((frame) => frame.id === id))).type
+    }
+    assert.equal(await type('one'), 'session.ok')
+    await setRole(world, { sendMessage: 'deny' })
+    await until('refused', async () => (await type(newId())) === 'session.error')
+    await device.close()
+  })
+
+  test('listUsers: presence', async () => {
+    const world = await newWorld()
+    const device = await connect(world.app, 'ana')
+    device.send('presence.subscribe', { users: 'all' }, 'one')
+    await device.waitFor('session.ok', ({ id }) => id === 'one')
+    const ben = await connect(world.app, 'ben')
+    await device.waitFor('presence.changed', ({ body }) =>
+      body.users.some(({ uid }: { uid: string }) => uid === 'ben'),
+    )
+    await setRole(world, { 'listUsers.allowedRoles': ['ruled'] })
+    await until('the new filter', async () => {
+      const id = newId()
+      device.send('presence.subscribe', { users: 'all' }, id)
+      await device.waitFor('session.ok', (frame) => frame.id === id)
+      return true
+    })
+    const from = device.frames.length
+    await world.given('POST', '/users', { uid: 'rosa', name: 'Rosa', role: 'ruled' })
+    const [dan, rosa] = [await connect(world.app, 'dan'), await connect(world.app, 'rosa')]
+    await device.waitFor('presence.changed', ({ body }) =>
+      body.users.some(({ uid }: { uid: string }) => uid === 'rosa'),
+    )
+    const seen = device.frames
+      .slice(from)
+      .filter(({ type }) => type === 'presence.changed')
+      .flatMap(({ body }) => body.users.map(({ uid }: { uid: string }) => uid))
+    assert.ok(!seen.includes('dan'), seen.join())
+    await setRole(world, { listUsers: 'deny' })
+    await until('refused', async () => {
+      const id = newId()
+      device.send('presence.subscribe', { users: 'all' }, id)
+      return (
+        (await until('an answer', () => device.frames.find((frame) => frame.id === id))).type ===
+        'session.error'
+      )
+    })
+    await Promise.all([device, ben, dan, rosa].map((one) => one.close()))
+  })
+})
