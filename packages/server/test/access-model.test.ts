@@ -13,7 +13,7 @@ import { until } from './until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 
-const HISTORIES = LONG ? 200 : 4
+const HISTORIES = LONG ? 200 : 3
 const STEPS = 25
 const USERS = ['ana', 'ben', 'cleo']
 /** Rules never bind this user, whose device shows when an event has reached all others. */
@@ -142,8 +142,8 @@ async function play(world: World, given: Step): Promise<void> {
   if (!may) return
   const { id } = answer.data
   sent.set(id, given.kind)
-  const isIt = ({ type, body: { message } }: Device['frames'][number]) =>
-    type === 'message.sent' && message.id === id
+  const isIt = ({ type, body: shown }: Device['frames'][number]) =>
+    type === 'message.sent' && shown.message.id === id
   await devices.get(WATCH)?.waitFor('message.sent', isIt)
   for (const uid of USERS) {
     const device = devices.get(uid) as Device
