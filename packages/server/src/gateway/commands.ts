@@ -1,6 +1,7 @@
 import { type ClientFrame, groupTopic, realtimeLimits, userTopic } from '@loquat/protocol'
 import { checkCounterpart, mark } from '../areas/conversations/actions.ts'
 import { checkMaySend } from '../areas/messages/queries.ts'
+import { receiverOf } from '../areas/messages/send.actions.ts'
 import { authorize } from '../core/access/authorize.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
@@ -131,7 +132,9 @@ async function ephemeralPublisher(
   const { uid } = user
   const receiver = given.toLowerCase()
   const topic = topicOf({ receiverType, receiver })
-  authorize(user, { features: ['createMessage'], permission: 'sendMessage' }, { receiverType })
+  const action = { features: ['createMessage'], permission: 'sendMessage' } as const
+  const to = { kind: receiverType, id: receiver }
+  authorize(user, action, await receiverOf({ app, policy: user.policy }, to))
   if (
     session.allowedReceiver?.topic !== topic ||
     session.allowedReceiver.until < performance.now()

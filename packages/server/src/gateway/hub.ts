@@ -94,6 +94,7 @@ export class AppHub {
   /** Call once a second. */
   tick(): void {
     this.#ephemeralBytes.tick(performance.now())
+    this.rules.tick()
   }
 
   close(): void {

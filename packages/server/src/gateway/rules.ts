@@ -27,6 +27,8 @@ export class Rules {
   readonly #known = new Set<string>()
   /** Users are read one batch after the other, so that a later read never brings back what an earlier one saw. */
   #reading: Promise<unknown> = Promise.resolve()
+  /** A read failed since the last tick, so some users have old rules. */
+  #failed = false
 
   constructor(
     deps: Pick<Deps, 'log'> & { credentials: Credentials },
@@ -59,6 +61,13 @@ export class Rules {
     void this.read([...this.#users.keys()])
   }
 
+  /** Call once a second. */
+  tick(): void {
+    if (!this.#failed) return
+    this.#failed = false
+    void this.read([...this.#users.keys()])
+  }
+
   /** Reads the rules of these users, and reports those for whom they changed. */
   read(uids: string[]): Promise<unknown> {
     const present = uids.filter((uid) => this.#users.has(uid))
@@ -66,6 +75,7 @@ export class Rules {
     this.#reading = this.#reading
       .then(() => this.#read(present))
       .catch((error) => {
+        this.#failed = true
         this.#deps.log.warn({ err: error, app: this.#app.id }, "couldn't read rules of users")
       })
     return this.#reading

@@ -331,6 +331,10 @@ suite('messages that a role may not see', () => {
     assert.deepEqual(ids(await ana.messages.listUser('ben', { limit: 1 })), [text])
     assert.deepEqual(ids(await ana.messages.listUserPinned('ben')), [])
     await refused(ana.messages.get(image), 'ERR_MESSAGE_ID_NOT_FOUND')
+    assert.deepEqual(ids(await ana.messages.list({ searchKey: 'ward' })), [text])
+    await setRole(app, { 'listMessages.allowedMessageTypes': ['image'] })
+    assert.deepEqual(ids(await ana.messages.list({ searchKey: 'ward' })), [])
+    await setRole(app, { 'listMessages.allowedMessageTypes': ['text'] })
     await refused(ana.messages.addReaction(image, 'x'), 'ERR_MESSAGE_ID_NOT_FOUND')
     const [conversation] = (await ana.conversations.list()).data
     assert.equal(conversation?.lastMessage, undefined)

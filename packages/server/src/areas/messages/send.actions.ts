@@ -1,5 +1,5 @@
 import type { MessageRecord } from '@loquat/protocol'
-import { authorize } from '../../core/access/authorize.ts'
+import { authorize, type Context } from '../../core/access/authorize.ts'
 import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
@@ -116,15 +116,22 @@ interface Sending {
  * Whether the role allows this message to this receiver. `sendMessage.mode` and the permissions of scopes are decided
  * when it is stored.
  */
-async function checkRole(actor: Actor, { category, type, data }: Draft, { kind, id }: Target) {
-  const byRole = kind === 'user' && listIn(actor.policy, 'sendMessage.allowedReceiverRoles')
-  const { no: appNo, cell } = actor.app
-  // A receiver who isn't there is refused later, for that reason.
-  const receiver = byRole ? await findActiveUser.maybeOne(cell.db, { appNo, uid: id }) : undefined
+async function checkRole(actor: Actor, { category, type, data }: Draft, target: Target) {
   const attachments = (data.attachments ?? []) as { mimeType?: unknown }[]
   const mimeTypes = attachments.map(({ mimeType = '' }) => String(mimeType))
-  const context = { receiverType: kind, otherRole: receiver?.role, category, type, mimeTypes }
+  const context = { ...(await receiverOf(actor, target)), category, type, mimeTypes }
   authorize(actor, { permission: 'sendMessage' }, context)
+}
+
+/** What rules of the actor's role ask about a receiver. A user who isn't there is refused later, for that reason. */
+export async function receiverOf(
+  { app, policy }: Pick<Actor, 'app' | 'policy'>,
+  { kind, id }: Target,
+): Promise<Context> {
+  const byRole = kind === 'user' && listIn(policy, 'sendMessage.allowedReceiverRoles')
+  const one = { appNo: app.no, uid: id }
+  const user = byRole ? await findActiveUser.maybeOne(app.cell.db, one) : undefined
+  return { receiverType: kind, otherRole: user?.role }
 }
 
 /** Sends a message to one receiver. `item` tells several receivers of a call apart. */
