@@ -264,6 +264,14 @@ begin
   return h;
 end $$;
 
+CREATE FUNCTION public.analyze_table(p_table text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  execute format('analyze (skip_locked) public.%I', p_table);
+end $$;
+
 CREATE TABLE public.reactions (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -332,6 +340,22 @@ begin
       'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
+end $$;
+
+CREATE FUNCTION public.attach_partition(p_log text, p_day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '2s'
+    AS $$
+declare
+  v_name text := partition_name(p_log, p_day);
+begin
+  execute format('lock table public.%I in share update exclusive mode', p_log);
+  -- Another process was faster.
+  if to_regclass('public.' || v_name) is not null then return; end if;
+  execute format('create table public.%I (like public.%I including all)', v_name, p_log);
+  execute format('alter table public.%I attach partition public.%I for values from (%L) to (%L)',
+    p_log, v_name, p_day, p_day + 1);
 end $$;
 
 CREATE FUNCTION public.attachment_kinds(p_type text, p_data jsonb) RETURNS text[]
@@ -848,6 +872,15 @@ begin
   update presence p set gateways = array_remove(p.gateways, p_gateway)
   from json_to_recordset(p_users) as c (app_no int, uid text collate "C")
   where p.app_no = c.app_no and p.uid = c.uid and p_gateway = any (p.gateways);
+end $$;
+
+CREATE FUNCTION public.drop_partition(p_log text, p_day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '300ms'
+    AS $$
+begin
+  execute format('drop table public.%I', partition_name(p_log, p_day));
 end $$;
 
 CREATE FUNCTION public.edit_message(p_app_no integer, p_id bigint, p_by text, p_data jsonb, p_tags text[], p_mentions jsonb) RETURNS SETOF text
@@ -1525,6 +1558,16 @@ begin
     values (h.app_no, p_uid, v_blocked, h.updated_second, p_with);
   end if;
   unblocked := case when v_blocked then 0 else visible end;
+end $$;
+
+CREATE FUNCTION public.partition_name(p_log text, p_day date) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if p_log not in ('event_bodies', 'event_positions', 'webhook_deliveries') then
+    raise exception '% is not a log', p_log using errcode = 'invalid_parameter_value';
+  end if;
+  return p_log || to_char(p_day, '_YYYYMMDD');
 end $$;
 
 CREATE FUNCTION public.purge_app(p_app_no integer, p_limit integer) RETURNS boolean

@@ -27,6 +27,7 @@ suite('configuration', () => {
     const expected: Config = {
       engines: {
         directoryUrl: REQUIRED.LOQUAT_DIRECTORY_URL,
+        owner: '',
         natsUrl: REQUIRED.LOQUAT_NATS_URL,
         redisUrl: REQUIRED.LOQUAT_REDIS_URL,
         caFile: '',

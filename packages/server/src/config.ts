@@ -137,6 +137,16 @@ const secret = (env: string, details: Details): Option<string> => ({
   },
 })
 
+const credentials = (env: string, details: Details): Option<string> => ({
+  env,
+  type: 'name:password',
+  ...details,
+  parse(value) {
+    if (!/^[^:]+:./.test(value)) throw new Error('must have the form name:password')
+    return value
+  },
+})
+
 /** A file with certificates, which must exist. */
 const certificates = (env: string, details: Details): Option<string> => ({
   env,
@@ -174,6 +184,12 @@ export const options = {
       description:
         'The directory: the PostgreSQL database that lists regions, cells and apps. Uses TLS (`sslmode=verify-full`) except on this machine.',
     }),
+    owner: optional(
+      credentials('LOQUAT_DATABASE_OWNER', {
+        description:
+          'The role that owns the tables of the directory and all cells, for `loquat migrate`, `loquat cells add` and `loquat cells set`: see [Database roles](operating.md#database-roles). Empty: the roles in the addresses. Processes of `loquat serve` need none.',
+      }),
+    ),
     natsUrl: url('LOQUAT_NATS_URL', ['nats', 'tls'], {
       description:
         'NATS, for real-time delivery and wake-ups. `nats://` has no TLS and only works on this machine.',

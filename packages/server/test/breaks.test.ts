@@ -6,7 +6,7 @@ import { connectionConfig } from '../src/platform/db/db.ts'
 import { checkLog, findWitness } from '../src/platform/events/breaks.ts'
 import { type Service, serve } from '../src/serve.ts'
 import { command } from './command.ts'
-import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
+import { cloneDatabase, dropDatabase, insertCell, ownerEnv, queryAt, testEnv } from './databases.ts'
 import { newApp } from './kit.ts'
 import { type ServerProxy, startProxy } from './proxy.ts'
 import { until } from './until.ts'
@@ -86,7 +86,7 @@ suite('a check of the log', () => {
   test('continues the log of a synchronous cell after a failover, unless events are missing', async () => {
     await check()
     const set = ['cells', 'set', '--id', 'us-1', '--synchronous', 'yes']
-    assert.equal((await command(set, testEnv(directoryUrl, ['us-1']))).code, 0)
+    assert.equal((await command(set, testEnv(directoryUrl, ['us-1'], ownerEnv()))).code, 0)
     await queryAt(cellUrl, 'update log_origin set timeline = timeline + 1')
     await queryAt(directoryUrl, 'update log_witnesses set timeline = timeline + 1')
     assert.equal(await check(), undefined)

@@ -13,7 +13,15 @@ import { findBinaries } from '../src/engines/binaries.ts'
 import { freePort } from '../src/engines/process.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
 import { command } from './command.ts'
-import { cloneDatabase, dropDatabase, insertCell, queryAt, testEnv } from './databases.ts'
+import {
+  asOwner,
+  cloneDatabase,
+  dropDatabase,
+  insertCell,
+  ownerEnv,
+  queryAt,
+  testEnv,
+} from './databases.ts'
 import { databaseUrl } from './engines.ts'
 import { LOQUAT, loquat, type Outcome, type Serving, startServing } from './loquat.ts'
 
@@ -385,7 +393,8 @@ suite('apps list and cells list', () => {
 const tool = (name: string) => join(dirname(findBinaries(process.env.PATH ?? '').postgres), name)
 
 /** A dump of a database. */
-const dump = (url: string): string => execFileSync(tool('pg_dump'), [url], { encoding: 'utf8' })
+const dump = (url: string): string =>
+  execFileSync(tool('pg_dump'), [asOwner(url)], { encoding: 'utf8' })
 
 suite('apps set', () => {
   let appId: string
@@ -495,7 +504,7 @@ suite('migrate and cells add', () => {
     const empty = await newDatabase('empty')
     const directory = await newDatabase('directory_copy')
     execFileSync(tool('psql'), [directory, '-qv', 'ON_ERROR_STOP=1'], { input: dump(directoryUrl) })
-    const own = { ...env, LOQUAT_DIRECTORY_URL: directory }
+    const own = { ...env, ...ownerEnv(), LOQUAT_DIRECTORY_URL: directory }
     const move = (url: string, ...flags: string[]) =>
       command(['cells', 'add', '--id', 'us-1', '--region', 'us', '--url', url, ...flags], own)
     const address = async () => (await queryAt(directory, 'select url_sealed from cells')).rows

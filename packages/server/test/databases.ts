@@ -1,15 +1,31 @@
 /** The databases of a test, and the configuration of a process that serves them. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { ownerUrl } from '../src/platform/db/grants.ts'
 import { openSecrets } from '../src/platform/secrets/secrets.ts'
-import { databaseUrl, TEMPLATES } from './engines.ts'
+import { databaseUrl, serviceUrl, TEMPLATES } from './engines.ts'
 
 /** Runs SQL on the test run's PostgreSQL server, outside every pool. */
 export const admin = (sql: string, values: unknown[] = [], database = 'postgres') =>
   queryAt(databaseUrl(process.env, database), sql, values)
 
-/** Runs SQL on a connection of its own. */
-export async function queryAt(url: string, sql: string, values: unknown[] = []) {
+/** A test may do more with its databases than the service. */
+export const asOwner = (url: string): string =>
+  new URL(url).username === 'loquat_service'
+    ? ownerUrl(url, process.env.LOQUAT_DATABASE_OWNER ?? '')
+    : url
+
+/** For commands that the owner runs. */
+export const ownerEnv = () => ({
+  LOQUAT_DATABASE_OWNER: process.env.LOQUAT_DATABASE_OWNER ?? '',
+})
+
+/** Runs SQL on a connection of its own, as the owner of the database. */
+export const queryAt = (url: string, sql: string, values: unknown[] = []) =>
+  runAt(asOwner(url), sql, values)
+
+/** The same with the role in the address. */
+export async function runAt(url: string, sql: string, values: unknown[] = []) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -19,11 +35,11 @@ export async function queryAt(url: string, sql: string, values: unknown[] = []) 
   }
 }
 
-/** Clones a migrated database. Drop it with `dropDatabase`. */
+/** Clones a migrated database, and returns its address for the service. Drop it with `dropDatabase`. */
 export async function cloneDatabase(schema: keyof typeof TEMPLATES): Promise<string> {
   const name = `test_${schema}_${randomBytes(5).toString('hex')}`
   await admin(`create database ${name} template ${TEMPLATES[schema]} strategy file_copy`)
-  return databaseUrl(process.env, name)
+  return serviceUrl(process.env, name)
 }
 
 export async function dropDatabase(url: string) {

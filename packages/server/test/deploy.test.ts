@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { type Config, options, readConfig } from '../src/config.ts'
 import { secureDatabaseUrl } from '../src/platform/net/tls.ts'
-import { cloneDatabase, dropDatabase, testEnv } from './databases.ts'
+import { cloneDatabase, dropDatabase, ownerEnv, testEnv } from './databases.ts'
 import { loquat, startLoquat, startServing } from './loquat.ts'
 import { until } from './until.ts'
 
@@ -197,11 +197,13 @@ suite('the commands of compose.yaml, without containers', () => {
 
   test('create an installation and start each role', async () => {
     for (const service of ['migrate', 'add-cell']) {
-      const { code, stderr } = await loquat(commandOf(service), env)
+      assert.ok('LOQUAT_DATABASE_OWNER' in compose.services[service].environment)
+      const { code, stderr } = await loquat(commandOf(service), { ...env, ...ownerEnv() })
       assert.equal(code, 0, stderr)
     }
     const started = await Promise.all(
       ['api', 'gateway', 'worker'].map(async (service) => {
+        assert.ok(!('LOQUAT_DATABASE_OWNER' in compose.services[service].environment))
         const running = startLoquat(commandOf(service), env)
         const { internalPort } = await running.logged('ready', ({ msg }) => msg === 'ready')
         const health = await fetch(`http://127.0.0.1:${internalPort}/health/ready`)

@@ -141,6 +141,7 @@ suite('npm run engines', () => {
     )
     assert.deepEqual(Object.keys(env), [
       'LOQUAT_DIRECTORY_URL',
+      'LOQUAT_DATABASE_OWNER',
       'LOQUAT_NATS_URL',
       'LOQUAT_REDIS_URL',
       'LOQUAT_SECRET',

@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { maintainLogs } from '../src/core/logs.ts'
 import { type EnginesEnv, removeEngines, startEngines } from '../src/engines/engines.ts'
+import { ownerUrl } from '../src/platform/db/grants.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
 
 export const TEMPLATES = { directory: 'template_directory', cell: 'template_cell' } as const
 
-/** The address of a database on the run's PostgreSQL server. */
-export function databaseUrl(env: NodeJS.ProcessEnv | EnginesEnv, name: string): string {
+/** The address of a database on the run's PostgreSQL server, for its owner. */
+export const databaseUrl = (env: NodeJS.ProcessEnv | EnginesEnv, name: string): string =>
+  ownerUrl(serviceUrl(env, name), env.LOQUAT_DATABASE_OWNER ?? '')
+
+/** The same for the service, which may only do what core/tables/ declares. */
+export function serviceUrl(env: NodeJS.ProcessEnv | EnginesEnv, name: string): string {
   const url = new URL(env.LOQUAT_DIRECTORY_URL ?? '')
   url.pathname = `/${name}`
   return url.href

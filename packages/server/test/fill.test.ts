@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 import { RARE } from '../src/fill/names.ts'
 import { verify } from '../src/verify/verify.ts'
 import { command } from './command.ts'
+import { ownerEnv } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { startLoquat } from './loquat.ts'
 import { until } from './until.ts'
@@ -10,7 +11,7 @@ import { until } from './until.ts'
 const server = useServer()
 
 const fillWith = (app: TestApp, flags: string) =>
-  command(['fill', '--app', app.id, ...flags.split(' ')], server.env)
+  command(['fill', '--app', app.id, ...flags.split(' ')], { ...server.env, ...ownerEnv() })
 const fill = (app: TestApp, users: number, ...flags: string[]) =>
   fillWith(app, [`--users ${users}`, ...flags].join(' '))
 const filled = async (app: TestApp, flags: string) => {

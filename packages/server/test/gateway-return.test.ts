@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext } from 'node:test'
 import { cpuOfTree, parentOf } from '../bench/cpu.ts'
 import { addBulkUsers, ReconnectingDevice } from './bulk-users.ts'
+import { queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { addToLog, rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -101,7 +102,7 @@ suite(`${DEVICES} devices`, { skip: !LONG }, () => {
        on conflict (app_no) do update set position = excluded.position`,
       [app.no],
     )
-    await rows(app.cell.db, 'vacuum analyze')
+    await queryAt(app.cell.url, 'vacuum analyze')
     const [backend] = await rows<{ pid: number }>(app.cell.db, 'select pg_backend_pid() as pid')
     const postgres = parentOf(backend?.pid ?? 0)
 

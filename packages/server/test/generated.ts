@@ -14,6 +14,7 @@ import { referencePage } from '../../sdk/generator/reference.ts'
 import { buildApi } from '../src/api.ts'
 import { options, readConfig } from '../src/config.ts'
 import { recordsSql } from '../src/core/records/sql.ts'
+import { grantsSql } from '../src/core/tables/grants.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
 import { documented } from '../src/documents.ts'
 import { findBinaries } from '../src/engines/binaries.ts'
@@ -34,6 +35,10 @@ const RECORDS = 'packages/server/db/cell/functions/records.gen.sql'
 /** What the databases are made from: written before they are. */
 export const generatedSources = (): GeneratedFile[] => [
   { path: join(ROOT, RECORDS), content: recordsSql() },
+  ...(['cell', 'directory'] as const).map((schema) => ({
+    path: join(ROOT, 'packages/server/db', schema, 'grants.gen.sql'),
+    content: grantsSql(schema),
+  })),
 ]
 
 export interface GeneratedFile {
@@ -63,7 +68,6 @@ export async function generatedFiles(
   const files = {
     'packages/server/db/directory.sql': dump(url('directory')),
     'packages/server/db/cell.sql': dump(url('cell')),
-    [RECORDS]: recordsSql(),
     'packages/server/db/rows.gen.ts': await rowTypes(url),
     'packages/server/openapi.json': document,
     'packages/server/management.openapi.json': management,
@@ -78,7 +82,8 @@ export async function generatedFiles(
     'docs/realtime.md': realtimePage(NOTE),
     'docs/sdk.md': sdkPage(document, ownOf(management)),
   }
-  return Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
+  const made = Object.entries(files).map(([path, content]) => ({ path: join(ROOT, path), content }))
+  return [...generatedSources(), ...made]
 }
 
 /** The schema as pg_dump writes it, less what changes with its version or the day. */

@@ -4,7 +4,7 @@ import { afterEach, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Cell } from '../src/platform/cells/directory.ts'
-import { add, COUNTED, countJob } from './job-runner.ts'
+import { add, countJob, makeCounted } from './job-runner.ts'
 import { useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -37,7 +37,7 @@ suite('jobs whose workers are killed and suspended', () => {
   test('all end, and each of their steps takes effect once', async (t) => {
     const app = await server.newApp()
     const { cell, no } = app
-    await rows(cell.db, COUNTED)
+    await makeCounted(cell)
     const [jobs, steps] = [4, 40]
     let workers = [await startProcess(), await startProcess()]
     const counts = { killed: 0, suspended: 0 }
@@ -81,7 +81,7 @@ suite('jobs whose workers are killed and suspended', () => {
     await killRunning()
     const app = await server.newApp()
     const { cell, no } = app
-    await rows(cell.db, 'create table if not exists counted (app_no int, job_id bigint, n int)')
+    await makeCounted(cell)
     const victim = await startProcess()
     const id = await add(cell, no, countJob, { to: 1_000_000 })
     await until('it runs', async () => (await countOf(cell, no)) > 0)

@@ -9,6 +9,7 @@ import { enqueue } from '../src/platform/jobs/queue.ts'
 import { Runner, type RunnerOptions } from '../src/platform/jobs/runner.ts'
 import { Worker } from '../src/platform/leases/leases.ts'
 import { runQueue } from '../src/workers/queue.ts'
+import { queryAt } from './databases.ts'
 import { rows } from './log-writers.ts'
 import { until } from './until.ts'
 
@@ -120,5 +121,10 @@ export const countJob = testJob({
   },
 })
 
-/** The table of `countJob`. It has no key, so that a number can be there twice. */
-export const COUNTED = 'create table counted (app_no int, job_id bigint, n int)'
+/** Creates the table of `countJob`. It has no key, so that a number can be there twice. */
+export const makeCounted = ({ url }: Cell) =>
+  queryAt(
+    url,
+    `create table if not exists counted (app_no int, job_id bigint, n int);
+     grant all on counted to loquat_service`,
+  )

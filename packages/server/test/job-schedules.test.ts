@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { Cell } from '../src/platform/cells/directory.ts'
+import { queryAt } from './databases.ts'
 import { useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
 
@@ -10,11 +11,13 @@ suite('schedules of jobs', () => {
   before(async () => {
     cell = server.deps.directory.cell('us-1')
     // The queue's clock, as a value that a test can set.
-    await rows(cell.db, 'create table clock (at timestamptz not null)')
-    await rows(cell.db, 'insert into clock values (now())')
-    const own = `create or replace function job_clock() returns timestamptz
-    language sql volatile as 'select at from clock'`
-    await rows(cell.db, own)
+    await queryAt(
+      cell.url,
+      `create table clock as select now() as at;
+       grant all on clock to loquat_service;
+       create or replace function job_clock() returns timestamptz
+       language sql volatile as 'select at from clock'`,
+    )
   })
 
   const setClock = (at: string) => rows(cell.db, 'update clock set at = $1', [at])

@@ -4,11 +4,12 @@ import { Type } from 'typebox'
 import type { Cell } from '../src/platform/cells/directory.ts'
 import { Unrecoverable } from '../src/platform/jobs/definition.ts'
 import { enqueue } from '../src/platform/jobs/queue.ts'
+import { queryAt } from './databases.ts'
 import {
   add,
-  COUNTED,
   countJob,
   jobsOf,
+  makeCounted,
   startRunner,
   stopRunners,
   type TestJob,
@@ -26,7 +27,7 @@ suite('jobs', () => {
   afterEach(stopRunners)
   before(async () => {
     cell = server.deps.directory.cell('us-1')
-    await rows(cell.db, COUNTED)
+    await makeCounted(cell)
   })
 
   const none = Type.Object({})
@@ -321,7 +322,7 @@ suite('jobs', () => {
         await buffersOf()
         const few = await buffersOf()
         await rows(cell.db, text, [thousands])
-        await rows(cell.db, 'vacuum analyze jobs')
+        await queryAt(cell.url, 'vacuum analyze jobs')
         await buffersOf()
         const many = await buffersOf()
         assert.ok(many < few * 2 + 50, `${few} buffers with ten apps, ${many} with thousands`)

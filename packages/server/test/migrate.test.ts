@@ -24,6 +24,7 @@ beforeEach(async (t) => {
   await ensureDatabase(url)
   write('package.json', '{"version":"1.2.0"}')
   write('migrations/cell/0001_item.sql', 'create table item (id int primary key, name text);')
+  write('db/cell/grants.gen.sql', '')
   listFunctions(['one', 'two'])
   write('db/cell/functions/one.sql', answer('one', "'one'"))
   write('db/cell/functions/two.sql', answer('two', 'one() || 2'))

@@ -26,6 +26,7 @@ import { findMessage } from '../src/core/message-access.ts'
 import { listReferred } from '../src/core/message-rows.ts'
 import type { Executor, Query, Statement } from '../src/platform/db/query.ts'
 import { command } from './command.ts'
+import { ownerEnv } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 
 const server = useServer()
@@ -60,8 +61,8 @@ let keys: string
 async function fillAndConnect() {
   app = await server.newApp()
   const fill = (flags: string) =>
-    command(['fill', '--app', app.id, ...flags.split(' ')], server.env).then(({ code, stderr }) =>
-      assert.equal(code, 0, stderr),
+    command(['fill', '--app', app.id, ...flags.split(' ')], { ...server.env, ...ownerEnv() }).then(
+      ({ code, stderr }) => assert.equal(code, 0, stderr),
     )
   await fill('--users 3000')
   await fill('--groups 4000 --members 3 --messages 40000 --conversations 15000')

@@ -7,7 +7,7 @@ import { findBinaries } from '../src/engines/binaries.ts'
 import { ensureDatabase } from '../src/platform/db/migrate.ts'
 import { verify } from '../src/verify/verify.ts'
 import { command } from './command.ts'
-import { cloneDatabase, dropDatabase, queryAt } from './databases.ts'
+import { asOwner, cloneDatabase, dropDatabase, queryAt } from './databases.ts'
 import { Device, tokenOf } from './device.ts'
 import { refused, type TestApp, useServer } from './kit.ts'
 import { rows } from './log-writers.ts'
@@ -38,7 +38,7 @@ interface Way {
 
 /** A dump, restored into another cluster: transaction ids start again there. */
 async function byDump(t: TestContext): Promise<Way> {
-  const url = await cloneDatabase('cell')
+  const url = asOwner(await cloneDatabase('cell'))
   t.after(() => dropDatabase(url))
   const cluster = await startPrivate('postgres')
   t.after(() => cluster.remove())
@@ -128,7 +128,9 @@ const onDirectory = (sql: string, values: unknown[]) =>
 
 async function addCell(cellId: string, url: string) {
   const args = ['cells', 'add', '--id', cellId, '--region', 'us', '--url', url]
-  const { code, stderr } = await command(args, server.env)
+  // These cells are on servers of their own, with other passwords.
+  const directory = asOwner(server.env.LOQUAT_DIRECTORY_URL ?? '')
+  const { code, stderr } = await command(args, { ...server.env, LOQUAT_DIRECTORY_URL: directory })
   assert.equal(code, 0, stderr)
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite, test } from 'node:test'
+import { queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { startServing } from './loquat.ts'
 import { newOperator } from './operators.ts'
@@ -56,8 +57,7 @@ suite('the log', () => {
     const headers = { onbehalfof: 'amira' }
     const join = () => app.call('POST', '/v3/groups/g/join', { body: { password }, headers, port })
     assert.equal((await join()).status, 403)
-    const rename = 'alter table conversations rename to lost'
-    await app.cell.db.query({ name: '', text: rename, values: [] })
+    await queryAt(app.cell.url, 'alter table conversations rename to lost')
     assert.equal((await join()).status, 500)
 
     const { stdout, stderr } = await watched.end()
@@ -92,12 +92,11 @@ suite('the log', () => {
       await manage('GET', `/apps/${app.id}/${apiKey}?token=${token}`, headers)
       await manage('PUT', '/operator', headers, { password, currentPassword: password })
     }
-    const rename = 'alter table operators rename to lost'
-    await server.deps.directory.db.query({ name: '', text: rename, values: [] })
+    const directoryUrl = server.env.LOQUAT_DIRECTORY_URL ?? ''
+    await queryAt(directoryUrl, 'alter table operators rename to lost')
     assert.equal((await manage('GET', '/session', { cookie })).status, 500)
     assert.equal((await manage('POST', '/sessions', {}, { email, password })).status, 500)
-    const back = 'alter table lost rename to operators'
-    await server.deps.directory.db.query({ name: '', text: back, values: [] })
+    await queryAt(directoryUrl, 'alter table lost rename to operators')
 
     const { stdout, stderr } = await watched.end()
     const output = stdout + stderr
@@ -116,7 +115,7 @@ suite('the log', () => {
     const made = (await app.call('POST', '/v3/apikeys', { body, port })).body.data
     await showKeys(app, port, made.apiKey, unknown)
     // A fault of the server logs the whole error.
-    await app.cell.db.query({ name: 't', text: 'alter table api_keys rename to gone', values: [] })
+    await queryAt(app.cell.url, 'alter table api_keys rename to gone')
     for (const apiKey of [unknown, app.apiKey]) {
       const { status } = await app.call('GET', `/v3/apikeys/${apiKey}`, {
         port,

@@ -6,6 +6,7 @@ import { freePort } from '../src/engines/process.ts'
 import { connectionConfig, type Tx } from '../src/platform/db/db.ts'
 import { maintainEventLog } from '../src/platform/events/partitions.ts'
 import { type Lease, Worker } from '../src/platform/leases/leases.ts'
+import { asOwner, queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { announceNumber, loggedNumbers, rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -14,8 +15,8 @@ import { until } from './until.ts'
 
 const DAY_MS = 86_400_000
 
-async function connect(t: TestContext, app: TestApp): Promise<pg.Client> {
-  const config = connectionConfig(app.cell.url)
+async function connect(t: TestContext, app: TestApp, url = app.cell.url): Promise<pg.Client> {
+  const config = connectionConfig(url)
   const client = new pg.Client({ ...config, connectionTimeoutMillis: 20_000 })
   await client.connect()
   t.after(() => client.end())
@@ -28,7 +29,7 @@ interface OpenTx extends Tx {
 
 /** A transaction that stays open until the test ends it. */
 async function openTx(t: TestContext, app: TestApp): Promise<OpenTx> {
-  const client = await connect(t, app)
+  const client = await connect(t, app, asOwner(app.cell.url))
   await client.query('begin')
   return {
     announced: false,
@@ -213,7 +214,7 @@ suite('the steps of the sequencer', () => {
     await rows(app.cell.db, `update workers set expires_at = 'infinity' where worker_id = $1`, [
       workerId,
     ])
-    t.after(() => rows(app.cell.db, 'delete from leases where worker_id = $1', [workerId]))
+    t.after(() => queryAt(app.cell.url, 'delete from leases where worker_id = $1', [workerId]))
     return lease
   }
 })

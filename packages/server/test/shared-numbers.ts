@@ -10,7 +10,7 @@ export async function markSequences(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ name: string; type: string }>({ name: '', text, values: [] })
   for (const { name, type } of rows) {
     const start = START.padEnd(type === 'integer' ? 10 : 15, '0')
-    await db.query({ name: '', text: `alter sequence ${name} restart with ${start}`, values: [] })
+    await db.query({ name: '', text: 'select setval($1, $2, false)', values: [name, start] })
   }
   return rows.map(({ name }) => name)
 }

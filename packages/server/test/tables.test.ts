@@ -1,9 +1,10 @@
 /** Every table and column is declared, in core/tables/. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { cellTables } from '../src/core/tables/cell.ts'
+import { cellTables, cellViews } from '../src/core/tables/cell.ts'
 import { directoryTables } from '../src/core/tables/directory.ts'
 import { auditColumnsOf, columnsOf, secretColumnsOf, type Table } from '../src/core/tables/table.ts'
+import { AUDIT_ROLE, SERVICE_ROLE } from '../src/platform/db/grants.ts'
 import type { Schema } from '../src/platform/db/query.ts'
 import type { Places } from '../src/platform/secrets/secrets.ts'
 import { admin } from './databases.ts'
@@ -40,6 +41,34 @@ async function storedColumns(schema: Schema): Promise<Record<string, string[]>> 
   )
   return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
 }
+
+/** What a role may do with each table and SQL view. */
+async function storedGrants(schema: Schema, role: string): Promise<Record<string, string>> {
+  const { rows } = await admin(
+    `select c.relname as table, string_agg(lower(privilege_type), ', ') as rights
+     from pg_class c, aclexplode(c.relacl) x join pg_roles r on r.oid = x.grantee
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and rolname = $1
+     group by 1 order by 1`,
+    [role],
+    TEMPLATES[schema],
+  )
+  return Object.fromEntries(rows.map(({ table, rights }) => [table, inOrder(rights)]))
+}
+
+/** The columns of each table that a role may read. */
+async function storedColumnGrants(schema: Schema, role: string): Promise<Record<string, string[]>> {
+  const { rows } = await admin(
+    `select c.relname as table, array_agg(a.attname::text order by a.attname) as columns
+     from pg_class c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) x
+     join pg_roles r on r.oid = x.grantee
+     where rolname = $1 and privilege_type = 'SELECT' group by 1 order by 1`,
+    [role],
+    TEMPLATES[schema],
+  )
+  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
+}
+
+const inOrder = (rights: string) => rights.split(', ').toSorted().join(', ')
 
 const sorted = <T>(entries: [string, T][]) =>
   Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
@@ -79,6 +108,37 @@ for (const schema of ['cell', 'directory'] as const) {
         ),
       )
       assert.deepEqual(wrong, [])
+    })
+
+    test('give the service the rights that are declared, and no others', async () => {
+      const rights = tables.map(([name, { service }]): [string, string] => [name, inOrder(service)])
+      const views = schema === 'cell' ? cellViews : []
+      const all = [...rights, ...views.map((name): [string, string] => [name, 'select'])]
+      assert.deepEqual(await storedGrants(schema, SERVICE_ROLE), sorted(all))
+      assert.deepEqual(await storedColumnGrants(schema, SERVICE_ROLE), {})
+    })
+
+    test('give auditors the columns that are declared, and nothing else', async () => {
+      const columns = tables
+        .map(([name, table]): [string, string[]] => [name, auditColumnsOf(table).toSorted()])
+        .filter(([, listed]) => listed.length > 0)
+      assert.deepEqual(await storedColumnGrants(schema, AUDIT_ROLE), sorted(columns))
+      assert.deepEqual(await storedGrants(schema, AUDIT_ROLE), {})
+    })
+
+    test('have functions with the rights of their owner that only the service may call', async () => {
+      const { rows } = await admin(
+        `select proname as name, proconfig @> '{"search_path=public, pg_temp"}' as fixed,
+           array(select r.rolname::text from aclexplode(proacl) x left join pg_roles r on r.oid = x.grantee
+             where x.grantee <> proowner) as callers
+         from pg_proc where pronamespace = 'public'::regnamespace and prosecdef`,
+        [],
+        TEMPLATES[schema],
+      )
+      for (const { name, fixed, callers } of rows) {
+        assert.deepEqual([fixed, callers], [true, [SERVICE_ROLE]], name)
+      }
+      assert.equal(rows.length, { cell: 3, directory: 0 }[schema])
     })
 
     test('move only if their rows say whose they are', () => {

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verify } from '../src/verify/verify.ts'
-import { queryAt } from './databases.ts'
+import { ownerEnv, queryAt } from './databases.ts'
 import { functionFaults } from './functions.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { Running, type Serving, startServing } from './loquat.ts'
@@ -85,7 +85,8 @@ class Checkout {
   }
 
   async migrate(env: Record<string, string>): Promise<string> {
-    const { code, stderr, stdout } = await this.start(['migrate'], env).ended
+    const running = this.start(['migrate'], { ...env, ...ownerEnv() })
+    const { code, stderr, stdout } = await running.ended
     assert.equal(code, 0, stderr)
     return stdout
   }

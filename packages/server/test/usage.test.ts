@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { countActive, findPeak, listCounts, rollUp } from '../src/areas/stats/queries.ts'
 import type { Query } from '../src/platform/db/query.ts'
+import { queryAt } from './databases.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { addToLog, rows } from './log-writers.ts'
 import { LONG } from './long.ts'
@@ -142,7 +143,7 @@ async function addMessages({ cell, no }: TestApp, count: number) {
   for (let full = true; full; ) {
     full = (await rollUp.one(cell.db, { appNo: no, limit: 1_000 })).events === 1_000
   }
-  await rows(cell.db, 'vacuum usage_days, usage_returns, usage_peaks')
+  await queryAt(cell.url, 'vacuum usage_days, usage_returns, usage_peaks')
 }
 
 async function buffersOf({ cell, no }: TestApp, { text }: { text: string }): Promise<number> {

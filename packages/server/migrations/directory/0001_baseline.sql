@@ -147,7 +147,8 @@ create table invitations (
   primary key (app_no, email)
 );
 
--- The audit log. It references neither operators nor apps, because it outlives both.
+-- The audit log: entries are only ever added (db/directory/functions/audit.sql). It references neither
+-- operators nor apps, because it outlives both.
 create table audit (
   -- Carries its time, like the ids of messages: consecutive numbers would tell tenants how busy the
   -- others are. If two entries get the same id, the second one is inserted again.
@@ -180,6 +181,3 @@ create table audit_outcomes (
   id bigint primary key references audit,
   status int not null
 );
-
--- Entries are only ever added (db/directory/functions/audit.sql).
-revoke update, delete, truncate on audit, audit_outcomes from current_user, public;

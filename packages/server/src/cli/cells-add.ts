@@ -1,7 +1,9 @@
 import { type Region, regions } from '@loquat/protocol'
 import type pg from 'pg'
 import { maintainLogs } from '../core/logs.ts'
+import type { Deps } from '../deps.ts'
 import { listCells, listPlaced, type PlacedRow, upsertCell } from '../platform/cells/queries.ts'
+import { ownerUrl } from '../platform/db/grants.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
 import { breakLog, rememberLog } from '../platform/events/breaks.ts'
@@ -42,7 +44,7 @@ export const cellsAdd: Command = {
     if (!/^postgres(ql)?:$/.test(URL.parse(given)?.protocol ?? '')) {
       throw new UserError('--url must begin with postgres://.')
     }
-    await withDeps(context, async ({ config, directory, secrets }) => {
+    const add = async ({ config, directory, secrets }: Deps) => {
       const region = flags.region as Region
       const url = securedUrl(given, config.engines)
       if (sameDatabase(url, config.engines.directoryUrl)) {
@@ -53,12 +55,14 @@ export const cellsAdd: Command = {
         throw new UserError(`Cell ${cellId} is in region ${known.region}. Choose another --id.`)
       }
       const hint = 'Nothing was changed. Check --url.'
-      await withConnection(url, 'The new cell', hint, async (client) => {
+      await withConnection(url, 'The new cell', hint)
+      const ownUrl = ownerUrl(url, config.engines.owner)
+      await withConnection(ownUrl, 'The new cell', hint, async (client) => {
         if (!known || flags.despiteMissingApps) return
         const placed = await listPlaced.many(directory.db, { cellId })
         checkMissing(cellId, await missingOf(client, placed))
       })
-      await migrate(url, 'cell')
+      await migrate(ownUrl, 'cell')
       await maintainLogs(url, config.service.eventRetentionDays)
       const cell = { cellId, region, urlSealed: secrets.seal(['cells.url', cellId], given) }
       const moved =
@@ -72,7 +76,8 @@ export const cellsAdd: Command = {
           await rememberLog({ cellId, database, directory: tx }, true)
         })
       })
-    })
+    }
+    await withDeps(context, add, { asOwner: true })
     context.print(`Cell ${cellId} is ready.`)
   },
 }

@@ -1,3 +1,4 @@
+import type { Deps } from '../deps.ts'
 import { declareSynchronous } from '../platform/cells/queries.ts'
 import { noCell } from './cells-restored.ts'
 import type { Command } from './command.ts'
@@ -21,11 +22,9 @@ export const cellsSet: Command = {
   async run(context, flags) {
     const cellId = String(flags.id)
     const synchronous = flags.synchronous === 'yes'
-    await withDeps(context, async ({ directory }) => {
-      if (!(await declareSynchronous.maybeOne(directory.db, { cellId, synchronous }))) {
-        throw noCell(cellId)
-      }
-    })
+    const declare = ({ directory }: Deps) =>
+      declareSynchronous.maybeOne(directory.db, { cellId, synchronous })
+    if (!(await withDeps(context, declare, { asOwner: true }))) throw noCell(cellId)
     context.print(`Cell ${cellId} is ${synchronous ? '' : 'not '}declared synchronous.`)
   },
 }

@@ -7,6 +7,7 @@ import { freePort } from '../engines/process.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { upsertCell } from '../platform/cells/queries.ts'
 import { sqlState } from '../platform/db/db.ts'
+import { ownerUrl } from '../platform/db/grants.ts'
 import { ensureDatabase, migrate } from '../platform/db/migrate.ts'
 import { UserError } from '../platform/errors.ts'
 import { roles, serve } from '../serve.ts'
@@ -17,6 +18,7 @@ import { type DemoApp, type DemoOperator, demoApp, demoOperator } from './demo.t
 import { PATIENT_MS } from './deps.ts'
 import { explained, UNDEFINED_TABLE } from './explain.ts'
 import { migrateAll } from './migrate.ts'
+import { ownerConfig } from './owner.ts'
 
 export const dev: Command = {
   name: 'dev',
@@ -98,9 +100,9 @@ async function serveDemo(context: Context, port: number, { built, stopped }: Con
  */
 async function checkNotForeign(context: Context) {
   const config = context.config({ LOQUAT_REGIONS: regions.join(',') })
-  const { directoryUrl } = config.engines
+  const { directoryUrl, owner } = config.engines
   const cells = await explained(config, async () => {
-    await ensureDatabase(directoryUrl)
+    await ensureDatabase(ownerUrl(directoryUrl, owner))
     return knownCells(config)
   })
   const foreign = cells.find(({ id, url }) => !sameDatabase(url, cellUrl(directoryUrl, id)))
@@ -133,15 +135,16 @@ function cellUrl(directoryUrl: string, cellId: string): string {
 
 /** Creates one cell per region, all on the same PostgreSQL server. */
 async function prepareDatabases(config: Config) {
-  const { directoryUrl } = config.engines
-  await ensureDatabase(directoryUrl)
-  await migrate(directoryUrl, 'directory')
-  const { secrets, directory, ...rest } = openDeps(config)
+  const { directoryUrl, owner } = config.engines
+  const ownDirectory = ownerUrl(directoryUrl, owner)
+  await ensureDatabase(ownDirectory)
+  await migrate(ownDirectory, 'directory')
+  const { secrets, directory, ...rest } = openDeps(ownerConfig(config))
   try {
     for (const region of regions) {
       const cellId = `${region}-1`
       const url = cellUrl(directoryUrl, cellId)
-      await ensureDatabase(url)
+      await ensureDatabase(ownerUrl(url, owner))
       const urlSealed = secrets.seal(['cells.url', cellId], url)
       await upsertCell.run(directory.db, { cellId, region, urlSealed })
     }

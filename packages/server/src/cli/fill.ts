@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { fillApp, kinds } from '../fill/fill.ts'
 import { MEMBERS } from '../fill/groups.ts'
 import type { FillRequest, Kind } from '../fill/kind.ts'
+import { ownerUrl } from '../platform/db/grants.ts'
 import { UserError } from '../platform/errors.ts'
 import type { Command, Context } from './command.ts'
 import { withDeps } from './deps.ts'
@@ -95,7 +96,7 @@ async function fillOne({ context, deps, appId, kind, request }: FillJob): Promis
   const progress = startProgress(context.terminal, kind.name, request.wanted)
   const started = performance.now()
   const added = await fillApp(
-    { ...app, cell: app.cell },
+    { ...app, cell: { ...app.cell, url: ownerUrl(app.cell.url, deps.config.engines.owner) } },
     { kind, ...request, onProgress: progress.show, signal: stop.signal },
   ).finally(progress.end)
   const seconds = (performance.now() - started) / 1000

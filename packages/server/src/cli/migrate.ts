@@ -2,7 +2,9 @@ import { regions } from '@loquat/protocol'
 import type { Config } from '../config.ts'
 import { maintainLogs } from '../core/logs.ts'
 import { closeDeps, openDeps } from '../deps.ts'
+import { ownerUrl } from '../platform/db/grants.ts'
 import { type Migrated, migrate } from '../platform/db/migrate.ts'
+import type { Schema } from '../platform/db/query.ts'
 import type { Command } from './command.ts'
 import { explained } from './explain.ts'
 
@@ -20,14 +22,16 @@ export const migrateCommand: Command = {
 
 /** Migrates the directory, then the cells that it lists. */
 export async function migrateAll(config: Config, report: (line: string) => void): Promise<void> {
-  await migrateOne('directory', () => migrate(config.engines.directoryUrl, 'directory'), report)
+  const { directoryUrl, owner } = config.engines
+  const migrateAt = (url: string, schema: Schema) => migrate(ownerUrl(url, owner), schema)
+  await migrateOne('directory', () => migrateAt(directoryUrl, 'directory'), report)
   const deps = openDeps(config)
   try {
     await deps.directory.start()
     const cells = deps.directory.cells()
     if (cells.length === 0) report('no cells yet: add one with loquat cells add')
     for (const { id, url } of cells) {
-      await migrateOne(`cell ${id}`, () => migrate(url, 'cell'), report)
+      await migrateOne(`cell ${id}`, () => migrateAt(url, 'cell'), report)
       await maintainLogs(url, config.service.eventRetentionDays)
     }
   } finally {

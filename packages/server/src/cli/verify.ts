@@ -5,7 +5,7 @@ import type { Command } from './command.ts'
 import { withDeps } from './deps.ts'
 
 /** Recounting a large app can take minutes. */
-const LONG_TIMEOUT = { LOQUAT_DB_TIMEOUT_MS: '600000' }
+const LONG_TIMEOUT = { env: { LOQUAT_DB_TIMEOUT_MS: '600000' } }
 
 export const verifyCommand: Command = {
   name: 'verify',

@@ -115,10 +115,13 @@ function writeState(dir: string, state: State) {
   writeFileSync(stateFile(dir), JSON.stringify(state, null, 2), { mode: 0o600 })
 }
 
-function toEnv({ secret, engines, publicUrl }: State): EnginesEnv {
+/** The service's role and the owner's have the same password here. */
+function toEnv({ password, secret, engines, publicUrl }: State): EnginesEnv {
   const url = (name: EngineName) => engines[name]?.url ?? ''
+  const { host } = new URL(url('postgres'))
   return {
-    LOQUAT_DIRECTORY_URL: `${url('postgres')}/directory`,
+    LOQUAT_DIRECTORY_URL: `postgres://loquat_service:${password}@${host}/directory`,
+    LOQUAT_DATABASE_OWNER: `loquat:${password}`,
     LOQUAT_NATS_URL: url('nats'),
     LOQUAT_REDIS_URL: url('redis'),
     LOQUAT_SECRET: secret,

@@ -59,14 +59,33 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     args: ['-D', data, '-p', String(port), ...settings(options)],
     logFile: join(dir, 'postgres.log'),
     user,
-    probe: async () => {
-      const client = new pg.Client({ connectionString: `${url}/postgres` })
-      await client.connect()
-      await client.end()
-    },
+    probe: () => runAt(`${url}/postgres`, 'select'),
   })
+  await runAt(`${url}/postgres`, roles(password))
   return { pid, mark: data, url }
 }
+
+async function runAt(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The roles that `loquat migrate` grants rights to (docs/operating.md), unless they exist or this is a standby. */
+const roles = (password: string) => `do $$
+declare
+  v_role text;
+begin
+  if pg_is_in_recovery() then return; end if;
+  foreach v_role in array '{loquat_service,loquat_audit}'::text[] loop
+    continue when to_regrole(v_role) is not null;
+    execute format('create role %I login password %L', v_role, '${password}');
+  end loop;
+end $$`
 
 function initialize({ binaries, password }: PostgresOptions, data: string, user?: SystemUser) {
   const parent = join(data, '..')

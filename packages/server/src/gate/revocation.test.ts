@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { queryAt } from '../../test/databases.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { loquat, type Serving, startServing } from '../../test/loquat.ts'
 import { assertWithin, timedTest } from '../../test/timed-test.ts'
@@ -169,8 +170,7 @@ suite('a process that was stopped for a long time', () => {
 
     other.signal('SIGSTOP')
     await app.client.apiKeys.delete(apiKey)
-    const text = `update revocations set at = at - interval '1 minute'`
-    await app.cell.db.query({ name: '', text, values: [] })
+    await queryAt(app.cell.url, `update revocations set at = at - interval '1 minute'`)
     await sleep(21_000) // the time itself is what is tested
     other.signal('SIGCONT')
     await until('it has read the log again', async () => (await status()) === 401)

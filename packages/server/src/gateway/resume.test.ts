@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { audienceOf, type EventType, topicsOf } from '@loquat/protocol'
+import { queryAt } from '../../test/databases.ts'
 import { Device, send, tokenOf } from '../../test/device.ts'
 import { type TestApp, useServer } from '../../test/kit.ts'
 import { until } from '../../test/until.ts'
@@ -31,9 +32,8 @@ const sources = {
   'from the log': async (app: TestApp): Promise<Service> => {
     await sequenced(app)
     // A new process keeps events that are less than two minutes old.
-    await sql(app, `update event_bodies set at = at - interval '1 hour' where app_no = $1`, [
-      app.no,
-    ])
+    const age = `update event_bodies set at = at - interval '1 hour' where app_no = $1`
+    await queryAt(app.cell.url, age, [app.no])
     const service = await serve(readConfig(server.env), ['gateway'])
     started.push(service)
     return service

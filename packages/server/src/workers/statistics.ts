@@ -11,12 +11,14 @@ const EVERY_MS = 5_000
  */
 const listOutgrown = query<{ rows: number }, { table: string }>(
   'statistics.listOutgrown',
-  `select quote_ident(s.relname) as table
+  `select s.relname::text as table
    from pg_stat_user_tables s join pg_class c on c.oid = s.relid
    where s.schemaname = 'public' and s.n_live_tup > 2 * greatest(c.reltuples, 25)
      and s.n_live_tup <= :rows`,
 )
 const MOST_ROWS = 1_000_000
+
+const renewTable = query<{ table: string }>('statistics.renew', 'select analyze_table(:table)')
 
 /**
  * Analyzes tables that grow fast while they are small. With the statistics of an empty table, the planner picks any
@@ -35,10 +37,7 @@ export async function renewStatistics(db: Db): Promise<string[]> {
   const outgrown = await listOutgrown.many(db, { rows: MOST_ROWS })
   for (const { table } of outgrown) {
     // Autovacuum's `analyze` is cancelled whenever another session waits for its lock; this one isn't.
-    await db.query({
-      ...{ name: '', label: 'statistics.renew', values: [] },
-      text: `analyze (skip_locked) ${table}`,
-    })
+    await renewTable.run(db, { table })
   }
   return outgrown.map(({ table }) => table)
 }

@@ -1,5 +1,5 @@
--- The audit log is append-only, for the service's own role too. Grants protect it if that role is not a
--- superuser; the triggers protect it from everyone. Locks: none.
+-- The audit log is append-only. Grants protect it from the service (src/core/tables/), the triggers from the
+-- owner of the tables too. Locks: none.
 
 create or replace function refuse_change() returns trigger language plpgsql as $$
 begin

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBatches } from '../../../bench/metrics.ts'
+import { queryAt } from '../../../test/databases.ts'
 import { type TestApp, useServer } from '../../../test/kit.ts'
 import { holdLock, whileWaiting } from '../../../test/locks.ts'
 import { seeded } from '../../../test/seed.ts'
@@ -544,8 +545,8 @@ suite('sends that arrive together', () => {
   test('fail alone if the database cannot store one of them', async () => {
     const app = await server.newApp()
     await app.users('amira', ...Array.from({ length: 30 }, (_, n) => `u${n}`))
-    await run(
-      app,
+    await queryAt(
+      app.cell.url,
       `create function poison() returns trigger language plpgsql as $$ begin
          raise exception 'poison'; end $$;
        create trigger poison before insert on messages for each row
@@ -561,7 +562,7 @@ suite('sends that arrive together', () => {
         statuses.map((_, n) => (n % 10 === 5 ? 500 : 200)),
       )
     } finally {
-      await run(app, 'drop trigger poison on messages; drop function poison')
+      await queryAt(app.cell.url, 'drop trigger poison on messages; drop function poison')
     }
     const [{ count } = {}] = await run(
       app,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { queryAt } from '../../../test/databases.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { until } from '../../../test/until.ts'
 import { verify } from '../../verify/verify.ts'
@@ -75,11 +76,8 @@ suite('unsaveMessage', () => {
     const id = await say(app, 'p', 'g')
     const { data } = (await save(app, 'q', id)).body
     assert.ok(data.savedAt > 0)
-    await app.cell.db.query({
-      name: '',
-      text: `update saves set saved_at = saved_at - interval '1 hour' where app_no = $1`,
-      values: [app.no],
-    })
+    const age = `update saves set saved_at = saved_at - interval '1 hour' where app_no = $1`
+    await queryAt(app.cell.url, age, [app.no])
     assert.equal((await save(app, 'q', id)).body.data.savedAt, data.savedAt - 3600)
     assert.deepEqual([await saved(app, 'q'), await saved(app, 'p')], [[id], []])
     const seen = async (uid: string) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { queryAt } from '../../../test/databases.ts'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import { until } from '../../../test/until.ts'
@@ -45,7 +46,7 @@ suite('getStats', () => {
     counters.saw(app, 'cat')
     await counters.close()
     // A minute passes.
-    await rows(app.cell.db, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
+    await queryAt(app.cell.url, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
     await settle(app)
     const { metrics, counts, time_range } = await stats(app)
     assert.deepEqual(metrics, {
@@ -75,7 +76,7 @@ suite('getStats', () => {
     const counters = new Counters(server.deps)
     counters.saw(app, 'ai')
     await counters.close()
-    await rows(app.cell.db, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
+    await queryAt(app.cell.url, `update usage_seen set day = day - 1 where app_no = ${app.no}`)
     await app.sendText('ann')
     await settle(app)
     const { metrics, counts } = await stats(app)

@@ -88,3 +88,6 @@ export const cellTables = {
   usage_returns: { moves: 'replicated', exported: 'usage', service: ALL, plain: 'app_no day before users' },
   usage_seen: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no day' },
 } as const satisfies Record<keyof CellRows, Table>
+
+/** SQL views, which the service reads. */
+export const cellViews = ['events', 'outbox'] as const

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { applyFunctions } from './functions.ts'
+import { grantFunctions, grantTables } from './grants.ts'
 import { runMigrations } from './migrations.ts'
 import type { Schema } from './query.ts'
 
@@ -20,13 +21,16 @@ const POLL_MS = 200
 /** The folder that has `migrations/`, `db/` and the version in `package.json`. */
 export const SERVER = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Brings a database up to date: the migrations that it lacks, then the functions that changed. */
+/** Brings a database up to date: the migrations that it lacks, all grants, and the functions that changed. */
 export async function migrate(url: string, schema: Schema, root = SERVER): Promise<Migrated> {
   return await alone(url, async () => {
     const client = await connect(url)
     try {
       const migrations = await runMigrations(client, join(root, 'migrations', schema))
+      // Before the functions: a new body may use a new table at once.
+      await grantTables(client, root, schema)
       const functions = await applyFunctions(client, root, schema)
+      await grantFunctions(client)
       return { migrations, functions }
     } finally {
       await client.end()

@@ -1,19 +1,11 @@
 import pg from 'pg'
-import { connectionConfig, sqlState } from '../db/db.ts'
+import { connectionConfig, isLockTimeout } from '../db/db.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_AHEAD = 7
 
 const partitionName = (log: string, day: string) => `${log}_${day.replaceAll('-', '')}`
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
-
-interface Partition {
-  log: string
-  name: string
-  /** False if the process ended after creating or detaching the table. */
-  attached: boolean
-  detaching: boolean
-}
 
 /**
  * Creates and drops the partitions of the event log. Bodies stay as long as their positions, and until they have one:
@@ -41,9 +33,8 @@ async function neededBodies(client: pg.Client): Promise<string> {
 
 /**
  * Creates a log's partitions of today and the week ahead, and drops those that are older than the retention and that
- * `findNeeded` doesn't ask for. It can be repeated and interrupted at any point, and blocks neither readers nor the
- * sequencer: tables are created and then attached, and detached concurrently. (`partition of` and a plain detach would
- * lock the whole log.)
+ * `findNeeded` doesn't ask for. It can be repeated and interrupted at any point. Creating blocks nobody; dropping locks
+ * the log for a moment (db/cell/functions/partitions.sql).
  */
 export async function maintainPartitions(
   url: string,
@@ -57,23 +48,21 @@ export async function maintainPartitions(
   client.on('error', () => {})
   await client.connect()
   try {
-    await client.query(`set lock_timeout = '2s'`)
     const known = await listPartitions(client, log)
     const made: string[] = []
     for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
       const day = dayOf(now + ahead * DAY_MS)
-      if (known.some(({ name, attached }) => name === partitionName(log, day) && attached)) continue
-      await attach(client, log, day, dayOf(now + (ahead + 1) * DAY_MS))
+      if (known.includes(day)) continue
+      await client.query('select attach_partition($1, $2)', [log, day])
       made.push(day)
     }
-    const expired = partitionName(log, dayOf(now - retentionDays * DAY_MS))
-    const needed = findNeeded ? partitionName(log, await findNeeded(client)) : expired
-    const past = known.filter(({ name }) => name < expired && name < needed)
+    const expired = dayOf(now - retentionDays * DAY_MS)
+    const needed = findNeeded ? await findNeeded(client) : expired
     const dropped: string[] = []
-    for (const partition of past) {
-      // Only one detach can run at a time, so the next one has to wait.
-      if (!(await drop(client, partition))) break
-      dropped.push(partition.name)
+    for (const day of known.filter((each) => each < expired && each < needed)) {
+      // The next round tries again.
+      if (!(await drop(client, log, day))) break
+      dropped.push(partitionName(log, day))
     }
     return { made, dropped }
   } finally {
@@ -81,42 +70,24 @@ export async function maintainPartitions(
   }
 }
 
-async function listPartitions(client: pg.Client, log: string): Promise<Partition[]> {
-  const { rows } = await client.query<Partition>(`
-    select '${log}' as log, c.relname as name, i.inhrelid is not null as attached,
-      coalesce(i.inhdetachpending, false) as detaching
-    from pg_class c
-    left join pg_inherits i on i.inhrelid = c.oid and i.inhparent = '${log}'::regclass
-    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-      and c.relname ~ '^${log}_\\d{8}$'
-    order by c.relname`)
-  return rows
-}
-
-async function attach(client: pg.Client, log: string, day: string, next: string) {
-  const name = partitionName(log, day)
-  await client.query(`create table if not exists ${name} (like ${log} including all)`)
-  await client.query(
-    `alter table ${log} attach partition ${name} for values from ('${day}') to ('${next}')`,
+/** The days that a log has partitions for. */
+async function listPartitions(client: pg.Client, log: string): Promise<string[]> {
+  const { rows } = await client.query<{ day: string }>(
+    `select to_char(to_date(right(c.relname, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = $1::regclass order by 1`,
+    [log],
   )
+  return rows.map(({ day }) => day)
 }
 
-const LOCK_NOT_AVAILABLE = '55P03'
-
-/** Returns whether the partition was dropped. If a backup or a long query still uses it, the next round tries again. */
-async function drop(
-  client: pg.Client,
-  { log, name, attached, detaching }: Partition,
-): Promise<boolean> {
+/** Returns whether the partition was dropped. A backup or a long query may still use the log. */
+async function drop(client: pg.Client, log: string, day: string): Promise<boolean> {
   try {
-    if (detaching) await client.query(`alter table ${log} detach partition ${name} finalize`)
-    else if (attached) {
-      await client.query(`alter table ${log} detach partition ${name} concurrently`)
-    }
-    await client.query(`drop table ${name}`)
+    await client.query('select drop_partition($1, $2)', [log, day])
     return true
   } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) return false
+    if (isLockTimeout(error)) return false
     throw error
   }
 }
