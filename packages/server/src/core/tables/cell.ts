@@ -30,7 +30,7 @@ export const cellTables = {
   log_origin: { moves: 'stays', service: CHANGE, audit: '*', plain: 'system_id timeline wal_position break_no' },
 
   // Users and their relations.
-  roles: { moves: 'replicated', exported: 'roles', service: ALL, plain: 'app_no role name description metadata settings built_in created_at updated_at removed_at' },
+  roles: { moves: 'replicated', exported: 'roles', service: ALL, plain: 'app_no role name description metadata settings permissions restrictions built_in created_at updated_at removed_at' },
   users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no role created_at updated_at deactivated_at removed_at bot' },
   friends: { moves: 'replicated', exported: 'friends', service: ADD_REMOVE, people: 'uid friend_uid', plain: 'app_no created_at' },
   blocks: { moves: 'replicated', exported: 'blocks', service: ADD_REMOVE, people: 'uid blocked_uid', plain: 'app_no created_at' },
@@ -39,7 +39,7 @@ export const cellTables = {
   presence: { moves: 'drained', service: ALL, people: 'uid', personal: 'name_key', plain: 'app_no gateways' },
 
   // Groups, conversations and messages.
-  groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type members_count created_at updated_at created_second changed_second removed_at' },
+  groups: { moves: 'replicated', exported: 'groups', service: ALL, people: 'owner updated_by', personal: 'name name_key icon description metadata tags card', hashed: 'password_hash', plain: 'app_no guid type permissions members_count created_at updated_at created_second changed_second removed_at' },
   bans: { moves: 'replicated', exported: 'bans', service: ADD_REMOVE, people: 'uid', plain: 'app_no guid scope joined_at banned_at' },
   former_members: { moves: 'replicated', service: ADD_REMOVE, people: 'uid', plain: 'app_no conversation guid at' },
   conversations: { moves: 'replicated', exported: 'conversations', service: ALL, people: 'one other shown_sender', personal: 'shown_data', plain: 'app_no no kind last_id shown_id shown_muid delivered_at read_at created_second updated_second updated_before stored removed counted hidden purged_id purging blocked_one blocked_other' },
