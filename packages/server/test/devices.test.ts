@@ -19,7 +19,8 @@ import { rowsOf } from './rows.ts'
 const server = useServer()
 
 /** Operations for the app only. */
-const OF_THE_APP = /^(api_keys|roles|auth_tokens|bots|events|webhooks|stats)$/
+const OF_THE_APP =
+  /^(api_keys|permissions|restricted_features|roles|auth_tokens|bots|events|webhooks|stats)$/
 
 /** Some samples use fields for the app only. These are the bodies that a user may send instead. */
 const REDUCED: Record<string, Sample> = {

@@ -8,7 +8,7 @@ import { until } from '../../test/until.ts'
 
 const server = useServer({ roles: ['api', 'gateway', 'worker'] })
 const port = () => server.service.gatewayPort ?? 0
-const PEOPLE = ['amira', 'ben', 'stranger', 'banned', 'blocker', 'off', 'revoked', 'extra']
+const PEOPLE = ['amira', 'ben', 'stranger', 'banned', 'blocker', 'off', 'revoked', 'extra', 'ruled']
 
 const as = (onbehalfof: string) => ({ headers: { onbehalfof } })
 
@@ -127,8 +127,16 @@ async function newApps() {
     const group = { guid: 'team', name: 'Team', type: 'public' as const, owner: 'amira' }
     await one.client.groups.create({ ...group, members: { participants: ['ben'] } })
   }
-  const participants = ['banned', 'blocker', 'off', 'revoked']
+  const participants = ['banned', 'blocker', 'off', 'revoked', 'ruled']
   await app.call('POST', '/v3/groups/team/members', { body: { participants } })
+  await app.client.roles.create({ role: 'readers', name: 'Readers' })
+  await app.client.permissions.updateRole('readers', {
+    permissions: { 'listMessages.allowedMessageCategories': ['message'] },
+  })
+  await app.client.users.update('ruled', { role: 'readers' })
+  await app.client.permissions.updateScope('team', 'participant', {
+    permissions: { 'listReactions.allowedScopes': ['admin'] },
+  })
   await send(app, 'blocker', 'amira', 'before')
   await send(app, 'blocker', 'team', 'before', 'group')
   await app.call('POST', '/v3/users/blocker/blockedusers', { body: { blockedUids: ['amira'] } })
@@ -144,10 +152,11 @@ suite('audiences', () => {
       ...{ amira: await connect('amira'), ben: await connect('ben') },
       ...{ stranger: await connect('stranger'), banned: await connect('banned') },
       ...{ blocker: await connect('blocker'), off: await connect('off') },
-      revoked: await connect('revoked'),
+      ...{ revoked: await connect('revoked'), ruled: await connect('ruled') },
       ...{ namesake: await connect('ben', other), foreigner: await connect('stranger', other) },
     }
     const { amira, ben, stranger, banned, blocker, off, revoked, namesake, foreigner } = devices
+    const { ruled } = devices
     await app.call('POST', '/v3/groups/team/bannedusers/banned')
     await app.call('DELETE', '/v3/users', { body: { uidsToDeactivate: ['off'] } })
     await app.call('DELETE', '/v3/users/revoked/auth_tokens')
@@ -156,6 +165,7 @@ suite('audiences', () => {
     await banned.waitFor('group.member.banned')
     await stranger.settled()
     const started = { banned: banned.frames.length, blocker: blocker.frames.length }
+    const startedRuled = ruled.frames.length
     const gone = { off: off.frames.length, revoked: revoked.frames.length }
 
     await makeHistory(app)
@@ -182,6 +192,17 @@ suite('audiences', () => {
       const uids = (body.receipts ?? []).map((receipt: Frame) => receipt.body.uid)
       assert.ok(!uids.includes('amira') && body.uid !== 'amira', type)
     }
+    // Rules hide messages of other categories and reactions from a member. What shows a part of them is read again.
+    await ruled.settled()
+    const seenByRuled = received(ruled, startedRuled)
+    assert.ok(seenByRuled.length > 5)
+    for (const { type, body } of seenByRuled) {
+      const { message } = body
+      const about = message?.data.entities?.on?.entity ?? message
+      assert.ok(!about || about.category === 'message', JSON.stringify({ type, about }))
+      assert.ok(!type.startsWith('message.reaction'), type)
+    }
+    assert.ok(ruled.frames.slice(startedRuled).some(({ type }) => type === 'session.reload'))
     const everything = Object.values(devices).flatMap(({ frames }) => frames)
     assert.ok(!JSON.stringify(everything).includes('hidden@example.com'))
     const ofAll = (device: Device) =>
