@@ -42,6 +42,11 @@ export const closeCodes = {
     name: 'restored',
     summary: "The app's database was restored or replaced. Reconnect and resume.",
   },
+  4513: {
+    name: 'suspended',
+    summary:
+      'The operator of the installation has suspended the app. Reconnect after a delay: it may be resumed.',
+  },
   4529: {
     name: 'tooMany',
     summary: 'Too many frames, connections, or failed attempts to authenticate.',

@@ -556,6 +556,19 @@ export const errors = {
     message: 'The request comes from a page on another host, which may not use your session.',
     when: "Management: a page on another host made a write request with the session's cookie.",
   },
+  ERR_APP_SUSPENDED: {
+    status: 403,
+    retry: false,
+    message: 'This app is suspended. Contact the operator of the service.',
+    when: 'The operator of the installation has suspended the app, until it is resumed. Its data is kept.',
+  },
+  ERR_TOO_MANY_AT_ONCE: {
+    status: 429,
+    retry: true,
+    message:
+      'Too many requests of this app are running or waiting. Try again after the time given in Retry-After.',
+    when: 'The app sends requests faster than they are answered. Nothing was changed. `Retry-After` says when to try again; send fewer at the same time, or ask for less in each.',
+  },
   ERR_TOO_MANY_ATTEMPTS: {
     status: 429,
     retry: true,

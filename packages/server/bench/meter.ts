@@ -1,5 +1,6 @@
 import type { QueryResultRow } from 'pg'
 import type { Cell } from '../src/platform/cells/directory.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import type { Executor, Statement } from '../src/platform/db/query.ts'
 
 interface StatementCost {
@@ -31,9 +32,19 @@ export class Meter {
   /** Measures the statements with these labels. The other statements of a request cost the same in every app. */
   constructor({ db }: Cell, measured: RegExp) {
     this.#measured = measured
-    const { query, tx } = db
-    db.query = this.#tapped(query)
-    db.tx = (work) => tx((inside) => work({ ...inside, query: this.#tapped(inside.query) }))
+    const { reading } = db
+    Object.assign(db, this.#tap(db))
+    db.reading = () => {
+      const own = reading()
+      return { ...own, db: { ...own.db, ...this.#tap(own.db) } }
+    }
+  }
+
+  #tap({ query, tx }: Db): Pick<Db, 'query' | 'tx'> {
+    return {
+      query: this.#tapped(query),
+      tx: (work) => tx((inside) => work({ ...inside, query: this.#tapped(inside.query) })),
+    }
   }
 
   async measure(work: () => Promise<unknown>): Promise<Cost> {

@@ -2866,8 +2866,11 @@ CREATE TABLE public.apps (
     ceilings jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     archived_at timestamp with time zone,
+    suspended_at timestamp with time zone,
+    throttle integer,
     search_upto bigint DEFAULT 0 NOT NULL,
-    special_roles boolean DEFAULT false NOT NULL
+    special_roles boolean DEFAULT false NOT NULL,
+    CONSTRAINT apps_throttle_check CHECK (((throttle >= 1) AND (throttle <= 99)))
 );
 
 CREATE FUNCTION public.system_text(p_app_no integer) RETURNS text
@@ -3046,7 +3049,7 @@ CREATE FUNCTION public.with_mentions(p_data jsonb, p_mentions jsonb) RETURNS jso
 
 CREATE FUNCTION public.working_apps() RETURNS TABLE(app_no integer, app_id text)
     LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$ select app_no, app_id from apps where archived_at is null $$;
+    AS $$ select app_no, app_id from apps where archived_at is null and suspended_at is null $$;
 
 CREATE TABLE public.api_keys (
     app_no integer NOT NULL,
@@ -3824,6 +3827,8 @@ ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
 CREATE INDEX apps_archived ON public.apps USING btree (app_no) WHERE (archived_at IS NOT NULL);
+
+CREATE INDEX apps_restrained ON public.apps USING btree (app_no) WHERE ((suspended_at IS NOT NULL) OR (throttle IS NOT NULL));
 
 CREATE INDEX auth_tokens_user ON public.auth_tokens USING btree (app_no, uid, created_at);
 

@@ -139,6 +139,8 @@ export interface CellRows {
     ceilings: unknown
     created_at: Date
     archived_at: Date | null
+    suspended_at: Date | null
+    throttle: number | null
     search_upto: number
     special_roles: boolean
   }

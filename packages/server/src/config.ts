@@ -215,12 +215,22 @@ export const options = {
     ),
     poolSize: integer('LOQUAT_POOL_SIZE', 1, 1000, {
       default: '20',
-      description: 'The most connections from this process to each cell.',
+      description: 'The most connections from this process to each cell, without those for reads.',
+    }),
+    readPoolSize: integer('LOQUAT_READ_POOL_SIZE', 1, 1000, {
+      default: '10',
+      description:
+        'The most connections from this process to each cell for requests that only read. Apps share them.',
     }),
     timeoutMs: integer('LOQUAT_DB_TIMEOUT_MS', 100, 600_000, {
       default: '4000',
       description:
         "The timeout of a request's SQL statement, and of its wait for a connection, in milliseconds.",
+    }),
+    deadlineMs: integer('LOQUAT_READ_DEADLINE_MS', 100, 600_000, {
+      default: '15000',
+      description:
+        'How long a request that only reads may take, in milliseconds. After that, its statement is cancelled.',
     }),
     prefix: matching('LOQUAT_PREFIX', /^[\w-]+$/, 'letters, digits, - and _', {
       default: 'loquat',

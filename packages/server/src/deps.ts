@@ -5,6 +5,8 @@ import { type Cache, openCache } from './platform/cache/cache.ts'
 import { type Cell, Directory } from './platform/cells/directory.ts'
 import { Revocations } from './platform/cells/revocations.ts'
 import * as jobs from './platform/jobs/definition.ts'
+import { Lanes } from './platform/lanes/lanes.ts'
+import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
 import { type Metrics, openMetrics } from './platform/metrics/metrics.ts'
 import { Targets } from './platform/net/targets.ts'
@@ -22,6 +24,9 @@ export interface Deps {
   cache: Cache
   directory: Directory
   revocations: Revocations
+  /** Admits requests to the cells. */
+  lanes: Lanes
+  starts: PageStarts
   /** Decides which addresses webhooks may call. */
   targets: Targets
 }
@@ -46,7 +51,8 @@ export function openDeps(config: Config): Deps {
     accepted: config.service.acceptedSecrets,
     hashing: config.service.hashSecret || config.service.secret,
   })
-  const { natsUrl, redisUrl, directoryUrl, caFile, poolSize, timeoutMs, prefix } = config.engines
+  const { natsUrl, redisUrl, directoryUrl, caFile, prefix } = config.engines
+  const { poolSize, readPoolSize, timeoutMs } = config.engines
   const bus = openBus({ url: natsUrl, caFile, prefix, secrets, log })
   const cache = openCache({ url: redisUrl, caFile, prefix, log })
   const { regions } = config.service
@@ -54,6 +60,7 @@ export function openDeps(config: Config): Deps {
     url: directoryUrl,
     regions,
     poolSize,
+    readPoolSize,
     tlsRules: config.engines,
     drawnKey: 'messages_pkey',
     timeoutMs,
@@ -65,12 +72,15 @@ export function openDeps(config: Config): Deps {
   })
   const revocations = new Revocations(directory, log)
   const targets = new Targets(config.webhooks)
-  return { config, log, metrics, tracing, secrets, bus, cache, directory, revocations, targets }
+  const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs })
+  const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets }
+  return { config, log, metrics, tracing, secrets, bus, cache, ...shared }
 }
 
 export async function closeDeps(deps: Deps): Promise<void> {
-  const { revocations, directory, bus, cache, metrics, tracing } = deps
+  const { revocations, lanes, directory, bus, cache, metrics, tracing } = deps
   revocations.close()
+  lanes.close()
   await directory.close()
   await bus.close()
   await cache.close()

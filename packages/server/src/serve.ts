@@ -33,6 +33,7 @@ export async function serve(
     await deps.directory.start()
     deps.revocations.start()
     addProcessGauges(deps)
+    if (wanted.includes('api')) deps.lanes.share()
     if (wanted.includes('worker')) addBacklogGauges(deps)
     let draining = false
     const health = answerHealth(() => draining)

@@ -389,6 +389,34 @@ suite('apps list and cells list', () => {
   })
 })
 
+suite('apps suspend, throttle and resume', () => {
+  test('change what an app may do, say so, and are in the audit log', async () => {
+    const { appId } = await createApp()
+    const run = async (...words: string[]) => {
+      const { stdout } = await command(['apps', ...words], env)
+      const { stdout: listed } = await command(['apps', 'list'], env)
+      const [, state] = new RegExp(`^${appId} .* us-1 +(\\w+)`, 'm').exec(listed) ?? []
+      return [stdout.trim(), state]
+    }
+    const throttled = [`App ${appId} is throttled to 10 %.`, 'throttled']
+    assert.deepEqual(await run('throttle', appId, '10'), throttled)
+    assert.deepEqual(await run('suspend', appId), [`App ${appId} is suspended.`, 'suspended'])
+    assert.deepEqual(await run('resume', appId), [`App ${appId} is active.`, 'active'])
+    const text = 'select action from audit where app_id = $1 order by id'
+    const { rows } = await queryAt(directoryUrl, text, [appId])
+    assert.deepEqual(rows.map(({ action }) => action).slice(-3), [
+      'throttleApp',
+      'suspendApp',
+      'resumeApp',
+    ])
+  })
+
+  test('reject an unknown app and a wrong percentage', async () => {
+    assertRefused(await command(['apps', 'suspend', 'nobody'], env), /no app "nobody"/)
+    assertRefused(await command(['apps', 'throttle', 'nobody', '100'], env), /from 1 to 99/)
+  })
+})
+
 /** The path of a PostgreSQL program. */
 const tool = (name: string) => join(dirname(findBinaries(process.env.PATH ?? '').postgres), name)
 

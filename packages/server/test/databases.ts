@@ -69,6 +69,7 @@ export function testEnv(directoryUrl: string, cells: string[], extra: Record<str
     LOQUAT_DRAIN_NOTICE_SECONDS: '0',
     // A shared machine can pause for seconds.
     LOQUAT_DB_TIMEOUT_MS: '60000',
+    LOQUAT_READ_DEADLINE_MS: '600000',
     ...extra,
   }
 }

@@ -15,6 +15,7 @@ import { type TestApp, useServer } from './kit.ts'
 /** Statements about many apps that don't skip any, and why. */
 const FOR_ALL_APPS: Record<string, string> = {
   'apps.listArchived': 'looks for the others',
+  'apps.listRestrained': 'looks for the others',
   'breaks.readState': 'a break is about the whole log',
   'gauges.deadJobs': 'counts',
   'gauges.oldestJob': 'counts',

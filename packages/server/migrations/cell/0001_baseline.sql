@@ -53,6 +53,10 @@ create table apps (
   -- Set: the app is marked for removal, and nothing serves it until it is restored. The directory
   -- decides; the job apps.reconcile copies its decision.
   archived_at timestamptz,
+  -- Set: the operator of the installation has suspended the app. Its data stays, but nothing serves it.
+  suspended_at timestamptz,
+  -- Its rates, and its requests at a time, in percent of its limits. Null: all of them.
+  throttle int check (throttle between 1 and 99),
   -- The search horizon: a transaction that adds or changes the text of a message with this id or a lower
   -- one adds the id to search_changes. Read it once the transaction has its xid.
   search_upto bigint not null default 0,
@@ -60,6 +64,7 @@ create table apps (
   special_roles boolean not null default false
 );
 create index apps_archived on apps (app_no) where archived_at is not null;
+create index apps_restrained on apps (app_no) where suspended_at is not null or throttle is not null;
 
 create table api_keys (
   app_no int not null references apps,

@@ -2,7 +2,10 @@ import { Option, Command as Program } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { appsCreate } from './apps-create.ts'
 import { appsList } from './apps-list.ts'
+import { appsResume } from './apps-resume.ts'
 import { appsSet } from './apps-set.ts'
+import { appsSuspend } from './apps-suspend.ts'
+import { appsThrottle } from './apps-throttle.ts'
 import { cellsAdd } from './cells-add.ts'
 import { cellsList } from './cells-list.ts'
 import { cellsRestored } from './cells-restored.ts'
@@ -34,6 +37,9 @@ export const commands: Command[] = [
   appsCreate,
   appsList,
   appsSet,
+  appsSuspend,
+  appsThrottle,
+  appsResume,
   jobsList,
   jobsCancel,
   jobsRetry,

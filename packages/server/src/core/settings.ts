@@ -72,6 +72,16 @@ export const settings = {
     NO_CEILING,
     'Maximum number of connections of the app to one gateway process.',
   ),
+  'limits.readsAtOnce': count(
+    16,
+    10_000,
+    'Maximum number of requests for reading that run at the same time, in all API processes together. Slow ones count up to four times.',
+  ),
+  'limits.writesAtOnce': count(
+    32,
+    10_000,
+    'The same for requests that change something. Plain messages have a queue of their own.',
+  ),
   'rate.core': count(
     10_000,
     NO_CEILING,
@@ -115,12 +125,24 @@ export const ceilingOf = (ceilings: Ceilings, name: LimitName): number =>
 
 const limitNames = (Object.keys(settings) as SettingName[]).filter(isLimitName)
 
-/** The explicit values in force: a limit above its ceiling is as low as the ceiling. */
-export function settingsInForce(row: { settings: Settings; ceilings: Ceilings }): Settings {
-  const inForce = { ...row.settings }
+/** What throttling an app lowers. */
+const isThrottled = (name: LimitName) => /^rate\.(?!failed)|AtOnce$/.test(name)
+
+interface Stored {
+  settings: Settings
+  ceilings: Ceilings
+  /** Percent. */
+  throttle?: number | null
+}
+
+/** The explicit values in force: a limit above its ceiling is as low as the ceiling, and less if the app is throttled. */
+export function settingsInForce({ settings: stored, ceilings, throttle }: Stored): Settings {
+  const inForce = { ...stored }
   for (const name of limitNames) {
-    const ceiling = ceilingOf(row.ceilings, name)
-    if (Number(settingOf(inForce, name)) > ceiling) inForce[name] = ceiling
+    const limit = Number(settingOf(inForce, name))
+    const allowed = Math.min(limit, ceilingOf(ceilings, name))
+    const value = throttle && isThrottled(name) ? Math.ceil((allowed * throttle) / 100) : allowed
+    if (value < limit) inForce[name] = value
   }
   return inForce
 }

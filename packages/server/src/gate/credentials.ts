@@ -26,6 +26,8 @@ export interface AppState {
   rules: AppRules
   /** Whether a group has permissions of scopes. */
   scoped: boolean
+  /** Whether the operator of the installation has suspended it. */
+  suspended: boolean
 }
 
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
@@ -79,7 +81,7 @@ export class Credentials {
     const revoked = this.#revoked
     const row = await findServedSettings.maybeOne(cell.db, { appNo })
     const state = row && {
-      ...{ settings: settingsInForce(row), scoped: row.scoped },
+      ...{ settings: settingsInForce(row), scoped: row.scoped, suspended: row.suspended },
       rules: compileRules(row.rules ?? []),
     }
     if (state && revoked === this.#revoked) this.#apps.set(appNo, state)

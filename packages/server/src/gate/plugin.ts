@@ -28,6 +28,7 @@ import { beginAudit, endAudit } from './operator-audit.ts'
 import { managedAppOf, operatorOf } from './operators.ts'
 import { findActiveUser } from './queries.ts'
 import { redactError } from './redact.ts'
+import { admit, workOf } from './turn.ts'
 
 /** Who may call an operation, and how calls are counted. Every route declares it. */
 export interface Access {
@@ -84,6 +85,8 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     const { operationId } = (route.schema ?? {}) as { operationId?: string }
     if (access.feature && operationId) app.actionsByOperation.set(operationId, actionOf(access))
     addErrors(route, access)
+    const work = workOf(route)
+    route.config = { ...route.config, ...(work && { work }) }
     completeRoute(route, { common: commonErrors(route), security: [{ apikey: [] }] })
     addHeaders(route)
     addExtensions(route, access)
@@ -91,6 +94,7 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
   app.decorateRequest('actor')
   app.decorateRequest('calledApp')
   app.decorateRequest('managed')
+  app.decorateRequest('turn')
 
   app.addHook('onRequest', async (request, reply) => {
     const { config } = request.routeOptions
@@ -107,18 +111,29 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     // Before anything is rejected, because a page could not read the error otherwise. Only our own
     // pages may read answers to operators.
     if (!request.managed) letPagesRead(reply, settings, request.headers.origin)
+    if (state.suspended) throw fail('ERR_APP_SUSPENDED')
     const caller = request.managed
       ? { key: keyOfOperator(deps, request.managed.operator) }
       : await callerOf({ credentials, failures, settings, request, reply }, served)
     request.calledApp = served
     await countRequest({ limiter, served, settings, rate: access.rate, reply }, caller)
-    request.actor = await toActor(served, state, caller, access, request)
+    // A write has to arrive first: a slow upload must not hold a slot.
+    const app = isWrite(request.method)
+      ? served
+      : await admit(deps, served, settings, request, reply)
+    request.actor = await toActor(app, state, caller, access, request)
     authorize(request.actor, actionAtGate(access))
     if (request.managed) {
       request.actor.operator = { mayCreateTokens: mayUse(request.managed.role, 'integration') }
     }
     // Each request already has a logger; another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })
+  })
+
+  app.addHook('preHandler', (request, reply, done) => {
+    const { actor, method, routeOptions } = request
+    if (!isWrite(method) || !routeOptions.config.work) return done()
+    admit(deps, actor.app, actor.settings, request, reply).then(() => done(), done)
   })
 
   app.addHook('preHandler', (request, _reply, done) => {
@@ -133,6 +148,11 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
       if (actor.operator) actor.operator.auditId = id
       done()
     }, done)
+  })
+
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    request.turn?.leave()
+    done(null, payload)
   })
 
   app.addHook('onResponse', (request, reply, done) => {

@@ -7,10 +7,17 @@ import { query } from '../platform/db/query.ts'
 /** With the rules of its roles, if there are any. None for an app that is scheduled for deletion. */
 export const findServedSettings = query<
   { appNo: number },
-  { settings: Settings; ceilings: Ceilings; rules: RoleRules[] | null; scoped: boolean }
+  {
+    settings: Settings
+    ceilings: Ceilings
+    throttle: number | null
+    suspended: boolean
+    rules: RoleRules[] | null
+    scoped: boolean
+  }
 >(
   'gate.findSettings',
-  `select settings, ceilings, (
+  `select settings, ceilings, throttle, suspended_at is not null as suspended, (
      select json_agg(json_build_object('role', role, 'settings', r.settings,
        'permissions', permissions, 'restrictions', restrictions))
      from roles r
@@ -70,7 +77,7 @@ export const listValidTokens = query<
   'gate.listValidTokens',
   `select encode(token_hash, 'hex') as token_hash from auth_tokens join users using (app_no, uid)
    where app_no = :appNo and deactivated_at is null and removed_at is null
-     and exists (select from apps where app_no = :appNo and archived_at is null)
+     and exists (select from working_apps() where app_no = :appNo)
      and token_hash in (select decode(h, 'hex') from unnest(:tokenHashes::text[]) h)`,
 )
 

@@ -6,15 +6,18 @@ import type { Credentials } from '../gate/credentials.ts'
 import type { Failures } from '../gate/failures.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
-import { Semaphore } from '../platform/semaphore.ts'
+import { FairSlots, LIGHT } from '../platform/lanes/slots.ts'
 import { addAuthInfo } from './device-info.ts'
 import type { AppHub, HubDeps } from './hub.ts'
 import type { Hubs } from './hubs.ts'
 import type { Session } from './session.ts'
 import { SessionsByToken } from './sessions-by-token.ts'
 
-/** Sessions per cell that are authenticated at the same time. Thousands of clients may reconnect in the same second. */
-const CONCURRENCY = 10
+/**
+ * Sessions per cell that are authenticated at the same time, of all apps; one alone has three quarters. Thousands of
+ * clients may reconnect in the same second.
+ */
+const CONCURRENCY = 14
 
 /** Checks the auth tokens of sessions, and adds the sessions to the hubs of their apps. */
 export class Authenticator {
@@ -23,7 +26,7 @@ export class Authenticator {
   readonly #failures: Failures
   readonly #tokens: SessionsByToken
   /** One for each cell, so that sessions of other cells don't wait for a cell that is down. */
-  readonly #semaphores = new WeakMap<Cell, Semaphore>()
+  readonly #slots = new WeakMap<Cell, FairSlots>()
   readonly #hubs: Hubs
   readonly #hubOf = new Map<Session, AppHub>()
 
@@ -40,12 +43,14 @@ export class Authenticator {
     const { authToken, position, resource } = body
     session.credential = this.#secrets.hash(authToken).toString('hex')
     this.#tokens.add(session)
-    await this.#semaphoreOf(session.app.cell).run(async () => {
+    const work = { app: session.app.no, weight: LIGHT, last: false, perApp: CONCURRENCY }
+    await this.#slotsOf(session.app.cell).run(work, async () => {
       if (session.closed) return
       const { app } = session
       const state = await this.#credentials.app(app)
       if (!state) throw unknownApp(app.id)
       const { settings } = state
+      if (state.suspended) throw fail('ERR_APP_SUSPENDED')
       const user = await this.#findUser(session, settings, authToken)
       if (!user) throw fail('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
       if (session.closed) return
@@ -91,9 +96,10 @@ export class Authenticator {
     return this.#hubOf.get(session)
   }
 
-  #semaphoreOf(cell: Cell): Semaphore {
-    const known = this.#semaphores.get(cell) ?? new Semaphore(CONCURRENCY)
-    this.#semaphores.set(cell, known)
+  #slotsOf(cell: Cell): FairSlots {
+    const options = { size: CONCURRENCY, queue: Number.POSITIVE_INFINITY }
+    const known = this.#slots.get(cell) ?? new FairSlots(options)
+    this.#slots.set(cell, known)
     return known
   }
 }

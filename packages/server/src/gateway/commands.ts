@@ -6,6 +6,7 @@ import { authorize } from '../core/access/authorize.ts'
 import type { Actor } from '../core/actor.ts'
 import type { Deps } from '../deps.ts'
 import { redactError } from '../gate/redact.ts'
+import { inTurn, laneWork } from '../gate/turn.ts'
 import { badRequest, fail } from '../platform/http/fail.ts'
 import type { AppHub } from './hub.ts'
 import type { Session } from './session.ts'
@@ -55,10 +56,10 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
     case 'presence.subscribe':
       if (frame.body.users === 'roles' && !frame.body.roles?.length)
         throw badRequest({ roles: ['roles must not be empty when users is "roles"'] })
-      await hub.subscribeToPresence(session, frame.body)
+      await ask(deps, session, frame.type, () => hub.subscribeToPresence(session, frame.body))
       break
     case 'typing.start':
-      await startTyping(device, frame.body)
+      await startTyping(deps, device, frame.body)
       break
     case 'typing.end':
       checkSize('metadata', frame.body.metadata)
@@ -67,12 +68,20 @@ async function execute(deps: Deps, device: Device, frame: ClientFrame): Promise<
     case 'message.transient': {
       const { data } = frame.body
       checkSize('data', data)
-      const publish = await ephemeralPublisher(device, frame.body)
+      const publish = await ephemeralPublisher(deps, device, frame.body)
       publish('message.transient', { data })
       break
     }
   }
 }
+
+/** Uses the database in the lane of the app: frames of one app's devices can't take all connections. */
+const ask = <T>(
+  deps: Deps,
+  { app, settings }: Session,
+  operation: string,
+  act: () => Promise<T>,
+): Promise<T> => inTurn(deps, laneWork(app, settings, { class: 'frame', operation }), act)
 
 const actorOf = ({ session: { app, settings, credential }, user }: Device): Actor => ({
   app,
@@ -101,8 +110,10 @@ async function markAs(
   const actor = actorOf(device)
   const { uid } = device.user
   const view = { uid, kind: receiverType, withId: receiver.toLowerCase() }
-  await checkCounterpart(actor, view)
-  await mark(deps, actor, view, kind, messageId)
+  await ask(deps, device.session, kind, async () => {
+    await checkCounterpart(actor, view)
+    await mark(deps, actor, view, kind, messageId)
+  })
 }
 
 /** What devices send to others without storing it is small. */
@@ -112,9 +123,13 @@ function checkSize(name: string, value: object | undefined): void {
   throw badRequest({ [name]: [`${name} must have at most ${limit} bytes as JSON`] })
 }
 
-async function startTyping(device: Device, body: ClientFrame<'typing.start'>['body']) {
+async function startTyping(
+  deps: Deps,
+  device: Device,
+  body: ClientFrame<'typing.start'>['body'],
+): Promise<void> {
   checkSize('metadata', body.metadata)
-  const publish = await ephemeralPublisher(device, body)
+  const publish = await ephemeralPublisher(deps, device, body)
   const { session } = device
   session.typing ??= new TypingIndicators()
   session.typing.start(topicOf(body), {
@@ -125,6 +140,7 @@ async function startTyping(device: Device, body: ClientFrame<'typing.start'>['bo
 
 /** Returns a function that publishes ephemeral events to the users who would receive a message to this receiver. */
 async function ephemeralPublisher(
+  deps: Deps,
   { session, hub, user }: Device,
   { receiverType, receiver: given }: Receiver,
 ): Promise<(type: string, more: object) => void> {
@@ -140,7 +156,8 @@ async function ephemeralPublisher(
     session.allowedReceiver.until < performance.now()
   ) {
     const params = { appNo: app.no, kind: receiverType, uid, receiver }
-    const { sender } = await checkMaySend.one(app.cell.db, params)
+    const check = () => checkMaySend.one(app.cell.db, params)
+    const { sender } = await ask(deps, session, 'ephemeral', check)
     const until = performance.now() + MAY_SEND_MS
     session.allowedReceiver = { topic, sender: JSON.parse(sender), until }
   }

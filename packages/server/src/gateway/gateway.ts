@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ClientFrame, realtimeLimits } from '@loquat/protocol'
+import { type ClientFrame, type CloseName, realtimeLimits } from '@loquat/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { Presence } from '../areas/presence/presence.ts'
 import type { ServedApp } from '../core/actor.ts'
@@ -20,13 +20,14 @@ import { checkFrame, readFrame } from './frames.ts'
 import { Hubs } from './hubs.ts'
 import { PresenceReporter } from './presence-reporter.ts'
 import { closeCodeOf, Session } from './session.ts'
+import { Unauthenticated } from './unauthenticated.ts'
 
 const PATH = '/v3/realtime'
 /** One timer ticks for all connections. */
 const TICK_MS = 1_000
 /** How long to wait for the client's close frame. */
 const CLOSE_TIMEOUT_MS = 5_000
-/** The most connections that may wait for `auth`. Beyond that, the oldest are closed. */
+/** The most connections that may wait for `auth`. Beyond that, the oldest of the app with the most are closed. */
 const MAX_UNAUTHENTICATED = 20_000
 const DRAIN_STEP_MS = 50
 
@@ -51,8 +52,7 @@ export class Gateway {
   readonly #apps: AppFinder
   readonly #proxies: BlockList
   readonly #sessions = new Set<Session>()
-  /** Oldest first. */
-  readonly #unauthenticated = new Set<Session>()
+  readonly #unauthenticated = new Unauthenticated(MAX_UNAUTHENTICATED)
   readonly #timer: NodeJS.Timeout
   #draining = false
 
@@ -136,11 +136,8 @@ export class Gateway {
     }
     const session = new Session(ws, app, device)
     this.#sessions.add(session)
-    this.#unauthenticated.add(session)
-    if (this.#unauthenticated.size > MAX_UNAUTHENTICATED) {
-      const [oldest] = this.#unauthenticated
-      if (oldest) this.#closeUnauthenticated(oldest)
-    }
+    const excess = this.#unauthenticated.add(session)
+    if (excess) this.#closeUnauthenticated(excess)
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       session.silentTicks = 0
       this.#receive(session, isBinary ? '' : data.toString())
@@ -217,11 +214,13 @@ function refuse(ws: WebSocket, error: unknown): void {
 }
 
 /** The close code after an unknown app or a failed `auth`, by error code. Any other error closes with `fault`. */
-const closeNameFor: Partial<Record<string, 'unauthorized' | 'noApp' | 'badFrame' | 'tooMany'>> = {
+const closeNameFor: Partial<Record<string, CloseName>> = {
   AUTH_ERR_AUTH_TOKEN_NOT_FOUND: 'unauthorized',
   AUTH_ERR_EMPTY_APPID: 'noApp',
   AUTH_ERR_INVALID_APPID: 'noApp',
+  ERR_APP_SUSPENDED: 'suspended',
   ERR_BAD_REQUEST: 'badFrame',
   ERR_PLAN_QUOTA_RESTRICTION: 'tooMany',
   ERR_TOO_MANY_REQUESTS: 'tooMany',
+  ERR_TOO_MANY_AT_ONCE: 'tooMany',
 }

@@ -1,6 +1,7 @@
+import type { CloseName } from '@loquat/protocol'
 import type { Deps } from '../deps.ts'
 import { listValidTokens } from '../gate/queries.ts'
-import { ARCHIVED, EVERYTHING, type Revocation } from '../platform/cells/revocations.ts'
+import { ARCHIVED, EVERYTHING, type Revocation, SUSPENDED } from '../platform/cells/revocations.ts'
 import type { Session } from './session.ts'
 
 const BATCH = 1_000
@@ -29,12 +30,14 @@ export class SessionsByToken {
   #onRevocation(revoked: Revocation | typeof EVERYTHING): void {
     if (revoked === EVERYTHING) void this.#checkAll()
     else if (revoked.kind === 'token') this.#closeToken(revoked.appNo, revoked.id)
-    else if (revoked.kind === 'app' && revoked.id === ARCHIVED) this.#closeApp(revoked.appNo)
+    else if (revoked.kind === 'app' && revoked.id === ARCHIVED) this.#closeApp(revoked, 'noApp')
+    else if (revoked.kind === 'app' && revoked.id === SUSPENDED)
+      this.#closeApp(revoked, 'suspended')
   }
 
-  #closeApp(appNo: number): void {
+  #closeApp({ appNo }: Revocation, name: CloseName): void {
     for (const sessions of this.#sessions.values()) {
-      for (const session of sessions) if (session.app.no === appNo) session.close('noApp')
+      for (const session of sessions) if (session.app.no === appNo) session.close(name)
     }
   }
 

@@ -63,6 +63,14 @@ export const TEXTS: Record<string, SettingText> = {
     label: 'Connections per app',
     hint: 'Concurrent connections to one gateway process.',
   },
+  'limits.readsAtOnce': {
+    label: 'Concurrent reads',
+    hint: 'Requests that run at the same time. Slow ones count up to four times.',
+  },
+  'limits.writesAtOnce': {
+    label: 'Concurrent writes',
+    hint: 'Requests that run at the same time. Plain messages have their own queue.',
+  },
   'rate.core': {
     label: 'Core operations',
     hint: 'Signing in, creating and deleting users, and creating, joining, and leaving groups.',

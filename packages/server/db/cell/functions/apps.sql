@@ -1,10 +1,10 @@
 -- Which apps there is work for. Locks: none.
 
 /*
- * The apps that background jobs work for. Nothing runs for an app that is archived, nor for one that is
- * arriving or gone, which has no row. Every job that looks for apps joins this function; PostgreSQL inlines
- * it. docs/jobs.md names what works for all apps.
+ * The apps that background jobs work for. Nothing runs for an app that is archived or suspended, nor for
+ * one that is arriving or gone, which has no row. Every job that looks for apps joins this function;
+ * PostgreSQL inlines it. docs/jobs.md names what works for all apps.
  */
 create or replace function working_apps() returns table (app_no int, app_id text)
 language sql stable parallel safe
-as $$ select app_no, app_id from apps where archived_at is null $$;
+as $$ select app_no, app_id from apps where archived_at is null and suspended_at is null $$;

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Cell } from '../../platform/cells/directory.ts'
-import { ARCHIVED, removeArchived } from '../../platform/cells/revocations.ts'
+import { ARCHIVED, removeRevocation } from '../../platform/cells/revocations.ts'
 import { announce } from '../../platform/events/announce.ts'
 import { setArchived } from './archive.queries.ts'
 
@@ -18,7 +18,7 @@ export function followArchive(
   return db.tx(async (tx) => {
     if (!(await setArchived.maybeOne(tx, { appNo, archived }))) return
     await revocations.revoke(tx, { appNo, kind: 'app' }, archived ? ARCHIVED : '')
-    if (!archived) await removeArchived.run(tx, { appNo })
+    if (!archived) await removeRevocation.run(tx, { appNo, id: ARCHIVED })
     const type = archived ? 'app.archived' : 'app.restored'
     await announce(tx, { appNo, type, key: 'app', payload: { appId } })
   })

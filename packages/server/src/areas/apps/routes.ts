@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { managedAppsPage } from './list.ts'
 import { createApp, deleteApp, restoreApp, toManagedApp, updateApp } from './manage.actions.ts'
 import { getManagedApp } from './manage.queries.ts'
@@ -20,7 +19,7 @@ const tags = ['apps']
 export const appRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
 
     app.post(
       '/apps',

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { managedAppsPage } from './list.ts'
 import { AppParams } from './schema.ts'
 import { addUsage, createUsageReport } from './usage.actions.ts'
@@ -10,7 +9,7 @@ import { NewUsageReport, Tenant, TenantListQuery, UsageReport } from './usage.sc
 export const usageRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
 
     app.get(
       '/tenants',

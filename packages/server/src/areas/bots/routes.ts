@@ -87,7 +87,7 @@ export const botRoutes =
       '/bots/:uid/messages',
       {
         bodyLimit: MESSAGE_BYTES,
-        config: { ...access, errors: ['ERR_BOT_NOT_FOUND', ...SEND_ERRORS] },
+        config: { ...access, queued: true, errors: ['ERR_BOT_NOT_FOUND', ...SEND_ERRORS] },
         schema: {
           operationId: 'sendBotMessage',
           tags,

@@ -6,7 +6,6 @@ import type { Deps } from '../../deps.ts'
 import { badRequest } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import {
   markConversationDelivered,
   markConversationRead,
@@ -33,7 +32,7 @@ const UNSEEN: ErrorCode = 'ERR_CONVERSATION_NOT_ACCESSIBLE'
 export const conversationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
     app.get(
       '/conversations',
       {

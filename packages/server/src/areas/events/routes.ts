@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { EventType } from '@loquat/protocol'
-import type { ServedApp } from '../../core/actor.ts'
+import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { mayUse, type Role, visibleEvents } from '../../gate/operator.ts'
 import { LogWatch } from '../../platform/events/watch.ts'
@@ -35,7 +35,8 @@ export const eventRoutes =
           response: { 200: EventList },
         },
       },
-      async ({ actor, managed, query }, reply) => {
+      async (request, reply) => {
+        const { actor, managed, query } = request
         const { no: appNo, cell } = actor.app
         const after = query.after ?? (await startOfLog(cell.db, appNo))
         const wanted = { ...query, after, types: typesFor(managed?.role, query.types) }
@@ -44,7 +45,7 @@ export const eventRoutes =
         reply.raw.once('close', () => ended.abort())
         const patience = AbortSignal.timeout(query.wait * 1000)
         const signal = AbortSignal.any([ended.signal, closing.signal, patience])
-        return readOrWait(watch, actor.app, wanted, signal)
+        return readOrWait(watch, request, wanted, signal)
       },
     )
   }
@@ -56,19 +57,20 @@ function typesFor(role: Role | undefined, asked: EventType[] | undefined) {
   return asked?.filter((type) => visible.includes(type)) ?? visible
 }
 
-/** Holds no database connection while it waits. The signal is aborted in any case. */
+/** Holds neither a database connection nor a slot while it waits. The signal is aborted in any case. */
 async function readOrWait(
   watch: LogWatch,
-  app: ServedApp,
+  { actor: { app }, calledApp = app, turn }: FastifyRequest,
   query: Wanted & { after: number },
   signal: AbortSignal,
 ): Promise<EventList> {
   for (let { after } = query; ; ) {
-    const grown = watch.grown(app, after, signal)
+    // The watch outlives this request, and so does the database that it reads.
+    const grown = watch.grown(calledApp, after, signal)
     const log = await readLog(app.cell.db, app.no, after, query)
     if (log.data.length > 0 || signal.aborted) return log
     // Events that `types` filtered out aren't read again.
     if (log.meta.next.after > after) after = log.meta.next.after
-    else await grown
+    else await (turn?.outside(grown) ?? grown)
   }
 }

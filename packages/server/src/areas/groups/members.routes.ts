@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { banUser, unbanUser } from './bans.actions.ts'
 import { addMembers, changeMemberScope, kickMember } from './members.actions.ts'
 import { pageOfBans, pageOfMembers, showMember } from './members.page.ts'
@@ -32,7 +31,7 @@ const MODERATED = [...TARGET, 'ERR_GROUP_NO_MODERATOR_SCOPE'] as const
 export const memberRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
 
     app.post(
       '/groups/:guid/members',

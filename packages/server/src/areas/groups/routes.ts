@@ -7,7 +7,6 @@ import type { Access } from '../../gate/plugin.ts'
 import { Limiter } from '../../platform/cache/limiter.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { createGroup, deleteGroup, updateGroup } from './actions.ts'
 import { type ActingUser, joinGroup, leaveGroup } from './join.actions.ts'
 import { transferGroup } from './owner.actions.ts'
@@ -42,7 +41,7 @@ const CEILINGS = ['ERR_NO_VACANCY', 'ERR_PLAN_QUOTA_RESTRICTION'] as const
 export const groupRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
     const counting = { ...deps, tries: new Limiter(deps.cache) }
 
     app.post(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { refused, type TestApp, useServer } from '../../../test/kit.ts'
 import { historyByOracle } from '../../../test/oracle/history.ts'
-import type { Statement } from '../../platform/db/query.ts'
+import type { Db } from '../../platform/db/db.ts'
 
 const server = useServer()
 
@@ -126,19 +126,21 @@ suite('a page of a conversation', () => {
     await talk(app, 'ben', ['amira', 'ben'])
     await talk(app, 'g', ['amira', 'ben'])
     const { db } = server.deps.directory.cell(app.cell.id)
-    const { query } = db
+    const { reading } = db
     const names: string[] = []
-    db.query = (statement: Statement) => {
-      // Others belong to jobs of the process.
-      if (/^(history|messages|heads|entities|annotations|users|gate)\./.test(statement.name))
+    db.reading = () => {
+      const own = reading()
+      const query: Db['query'] = (statement) => {
         names.push(statement.name)
-      return query(statement)
+        return own.db.query(statement)
+      }
+      return { ...own, db: { ...own.db, query } }
     }
     try {
       await app.as('amira').call('GET', '/v3/users/ben/messages?limit=50')
       await app.as('amira').call('GET', '/v3/groups/g/messages?limit=50&affix=prepend')
     } finally {
-      db.query = query
+      db.reading = reading
     }
     assert.deepEqual(names, ['history.directUp', 'history.groupDown'])
   })

@@ -8,7 +8,6 @@ import type { Access } from '../../gate/plugin.ts'
 import { IdPage } from '../../platform/http/id-page.ts'
 import { Id } from '../../platform/http/schemas.ts'
 import { sendJson } from '../../platform/http/serialization.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { READ_ERRORS } from '../messages/errors.ts'
 import { MessageParams } from '../messages/schema.ts'
 import { UidParams } from '../users/schema.ts'
@@ -39,9 +38,9 @@ const sent = <T extends object>(reply: FastifyReply, answer: T | string): T =>
   typeof answer === 'string' ? (sendJson(reply, answer) as unknown as T) : answer
 
 export const historyRoutes =
-  ({ secrets, cache }: Deps): FastifyPluginAsyncTypebox =>
+  ({ secrets, starts }: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const tools = { secrets, starts: new PageStarts(cache) }
+    const tools = { secrets, starts }
 
     app.get(
       '/messages',

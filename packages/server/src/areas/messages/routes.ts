@@ -43,6 +43,7 @@ export const messageRoutes =
           permission: 'sendMessage',
           scopePermission: 'sendMessage',
           checksUser: true,
+          queued: true,
           errors: SEND_ERRORS,
         },
         schema: {

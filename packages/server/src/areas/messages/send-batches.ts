@@ -19,7 +19,7 @@ interface Item extends Batched {
   fields: string
 }
 
-export type SendDeps = Pick<Deps, 'config' | 'metrics' | 'tracing'>
+export type SendDeps = Pick<Deps, 'config' | 'metrics' | 'tracing' | 'lanes'>
 
 const OVERLOADED = 'Too many messages are waiting to be sent. This one was not sent.'
 

@@ -9,6 +9,7 @@ import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
 import { claimIdempotency, findActiveUser, getIdempotency } from '../../gate/queries.ts'
 import { redactError } from '../../gate/redact.ts'
+import { inTurn, laneWork } from '../../gate/turn.ts'
 import { ApiError, badRequest, fail } from '../../platform/http/fail.ts'
 import { refusalOf } from '../../platform/http/refusal.ts'
 import { type Content, readContent } from './content.ts'
@@ -106,6 +107,8 @@ function targetsOf({ receiver, receiverType, multipleReceivers }: NewMessage): T
 
 const nameOf = ({ kind, id }: Target) => `${kind}:${id}`
 
+const ALONE = { class: 'write', operation: 'sendMessage' } as const
+
 interface Sending {
   deps: SendDeps
   actor: Actor
@@ -152,7 +155,7 @@ async function sendTo(
   }
   const sending = isPlain(params)
     ? sendTogether(deps, app.cell, params)
-    : sendAlone(app.cell, params)
+    : inTurn(deps, laneWork(app, actor.settings, ALONE), () => sendAlone(app.cell, params))
   const sent = await sending.catch(async (error) => {
     throw await redactError(actor, error, { guid: kind === 'group' ? id : undefined })
   })

@@ -5,7 +5,6 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { findUser } from '../users/queries.ts'
 import { UidParams } from '../users/schema.ts'
 import { blockUsers, unblockUsers } from './blocks.actions.ts'
@@ -34,7 +33,7 @@ const FRIENDS = { none: 'Friends have no feature in the contract.' }
 export const relationRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
 
     app.post(
       '/users/:uid/friends',

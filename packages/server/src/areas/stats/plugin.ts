@@ -11,7 +11,7 @@ export function addUsage(app: FastifyInstance, deps: Deps): void {
       const { operationId } = routeOptions.schema as { operationId: string }
       counters.count(calledApp, `api.${operationId}.${reply.statusCode}`)
     }
-    if (actor?.kind === 'user') counters.saw(actor.app, actor.uid)
+    if (calledApp && actor?.kind === 'user') counters.saw(calledApp, actor.uid)
     done()
   })
   app.addHook('onClose', () => counters.close())

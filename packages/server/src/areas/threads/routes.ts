@@ -43,6 +43,7 @@ export const threadRoutes =
           permission: 'sendMessage',
           scopePermission: 'sendThreadedMessage',
           onBehalfOf: 'required',
+          queued: true,
           errors: SEND_ERRORS,
         },
         schema: {

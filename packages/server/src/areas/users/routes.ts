@@ -7,7 +7,6 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
-import { PageStarts } from '../../platform/lists/page-starts.ts'
 import { createUser, deactivateUsers, deleteUser, reactivateUsers, updateUser } from './actions.ts'
 import { countUsers } from './count.ts'
 import { checkProfile, filterFor, pageOfUsers } from './page.ts'
@@ -38,7 +37,7 @@ const tags = ['users']
 export const userRoutes =
   (deps: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const starts = new PageStarts(deps.cache)
+    const { starts } = deps
 
     app.post(
       '/users',

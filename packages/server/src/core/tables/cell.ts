@@ -8,7 +8,7 @@ import { ADD_CHANGE, ADD_REMOVE, ALL, CHANGE, type Table } from './table.ts'
 // biome-ignore format: one line per table
 export const cellTables = {
   // Apps and their credentials.
-  apps: { moves: 'replicated', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id settings ceilings created_at archived_at search_upto special_roles' },
+  apps: { moves: 'replicated', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id settings ceilings created_at archived_at suspended_at throttle search_upto special_roles' },
   api_keys: { moves: 'replicated', service: ALL, audit: 'app_no name scope created_at', sealed: { key_sealed: 'api_keys.key' }, hashed: 'key_hash', plain: 'app_no name scope created_at' },
   auth_tokens: { moves: 'replicated', service: ALL, audit: 'app_no uid audit_id created_at', people: 'uid', personal: 'platform user_agent app_info', sealed: { token_sealed: 'auth_tokens.token' }, hashed: 'token_hash', plain: 'app_no audit_id created_at' },
   revocations: { moves: 'stays', service: ADD_REMOVE, people: 'id', plain: 'at app_no kind' },

@@ -31,6 +31,8 @@ export interface DirectoryOptions {
   /** The regions whose cells this process connects to. */
   regions: readonly Region[]
   poolSize: number
+  /** Connections to each cell for requests that read, in addition. */
+  readPoolSize: number
   /** For the addresses of the cells. */
   tlsRules: TlsRules
   /** Of the cells (`DbOptions.drawnKey`). */
@@ -178,7 +180,7 @@ export class Directory {
   }
 
   async #loadCells(): Promise<void> {
-    const { regions, bus, poolSize, drawnKey } = this.#options
+    const { regions, bus, poolSize, readPoolSize, drawnKey } = this.#options
     for (const row of await listCells.many(this.db, {})) {
       const region = row.region as Region
       if (!regions.includes(region)) continue
@@ -188,7 +190,8 @@ export class Directory {
       if (known?.url === url) continue
       const onAnnounced = throttle(WAKE_MS, () => bus.publish(wakeSubject(id)))
       const onEnqueued = throttle(WAKE_MS, () => bus.publish(jobsSubject(id)))
-      const db = this.#open(url, id, { poolSize, drawnKey, onAnnounced, onEnqueued })
+      const sizes = { poolSize, readPoolSize }
+      const db = this.#open(url, id, { ...sizes, drawnKey, onAnnounced, onEnqueued })
       if (known) this.#readdress(known, url, db)
       else this.#cells.set(id, { id, region, url, db })
     }
@@ -205,7 +208,10 @@ export class Directory {
   #open(
     url: string,
     label: string,
-    options: Pick<DbOptions, 'poolSize' | 'drawnKey' | 'onAnnounced' | 'onEnqueued'>,
+    options: Pick<
+      DbOptions,
+      'poolSize' | 'readPoolSize' | 'drawnKey' | 'onAnnounced' | 'onEnqueued'
+    >,
   ): Db {
     const { timeoutMs, log, metrics, tracing } = this.#options
     const timings = metrics.statements

@@ -7,12 +7,16 @@ import type { Cell, Directory } from './directory.ts'
 export interface Revocation {
   appNo: number
   kind: 'apikey' | 'app' | 'token'
-  /** The hash of an API key or token in hex. For an app, empty, `ARCHIVED`, or `RULES` and the id of the change. */
+  /**
+   * The hash of an API key or token in hex. For an app, empty, `ARCHIVED`, `SUSPENDED`, or `RULES` and the id of the
+   * change.
+   */
   id: string
 }
 
-/** The id of the revocation of an archived app. */
+/** The ids of the revocation of an app that is taken out of service. */
 export const ARCHIVED = 'archived'
+export const SUSPENDED = 'suspended'
 
 /** The id of the revocation of an app whose rules changed starts with it. */
 export const RULES = 'rules '
@@ -37,10 +41,10 @@ const insertRevocations = query<{ appNo: number; kind: string; ids: string[] }>(
    select :appNo::int, :kind::text, id from unnest(:ids::text[]) id`,
 )
 
-/** Removes the revocation of a restored app: processes read rows for half a minute. */
-export const removeArchived = query<{ appNo: number }>(
-  'revocations.removeArchived',
-  `delete from revocations where app_no = :appNo and kind = 'app' and id = '${ARCHIVED}'`,
+/** Removes the revocation of an app that is back in service: processes read rows for half a minute. */
+export const removeRevocation = query<{ appNo: number; id: string }>(
+  'revocations.remove',
+  `delete from revocations where app_no = :appNo and kind = 'app' and id = :id`,
 )
 
 /** Reads half a minute, because no transaction of ours stays open for longer. Reading a row twice does no harm. */

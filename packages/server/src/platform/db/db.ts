@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Executor, Statement } from './query.ts'
+import { type Connector, Reading, readOnlyUrl } from './reads.ts'
 
 /** An open transaction. */
 export interface Tx extends Executor {
@@ -27,8 +28,17 @@ export interface Db extends Executor {
    * like `tx`.
    */
   call<T>(work: (db: Executor) => Promise<T>): Promise<T>
+  /** The database for one request that reads. */
+  reading(): ReadingDb
   connections(): Connections
   close(): Promise<void>
+}
+
+/** A database whose connections can't write. */
+export interface ReadingDb {
+  db: Db
+  /** Cancels the statements that run, and fails them and all later ones with this error. */
+  end(reason: Error): void
 }
 
 /** The busy and idle connections of a pool, and the requests that wait for a connection. */
@@ -43,6 +53,8 @@ export interface DbOptions {
   /** The database's name in metrics and logs: a cell's id, or `directory`. */
   label: string
   poolSize: number
+  /** The most connections for requests that read, in addition. */
+  readPoolSize?: number
   /** The timeout of a statement, and of the wait for a connection. */
   timeoutMs: number
   log: Logger
@@ -123,6 +135,7 @@ export function openDb(options: DbOptions): Db {
     url,
     label,
     poolSize,
+    readPoolSize = poolSize,
     timeoutMs,
     log,
     timings,
@@ -131,21 +144,28 @@ export function openDb(options: DbOptions): Db {
     onAnnounced,
     onEnqueued,
   } = options
-  const pool = new pg.Pool({
-    ...connectionConfig(url),
-    connectionTimeoutMillis: timeoutMs,
-    // PostgreSQL cancels a slow statement first, so that the connection stays usable. If the server hangs, we give
-    // up a second later and drop the connection.
-    statement_timeout: timeoutMs,
-    query_timeout: timeoutMs + 1_000,
-    max: poolSize,
-    idleTimeoutMillis: 30_000,
-  })
-  // The pool drops a connection that breaks while idle, and the next user gets another one.
-  pool.on('error', (error) => {
-    // While the pool closes, the server may close connections first.
-    if (!pool.ending) log.warn({ db: label, err: error }, 'idle connection lost')
-  })
+  const pool = openPool(url, poolSize)
+  const readPool = openPool(readOnlyUrl(url), readPoolSize)
+  const pools = [pool, readPool]
+
+  function openPool(connectionString: string, max: number): pg.Pool {
+    const opened = new pg.Pool({
+      ...connectionConfig(connectionString),
+      connectionTimeoutMillis: timeoutMs,
+      // PostgreSQL cancels a slow statement first, so that the connection stays usable. If the server hangs, we give
+      // up a second later and drop the connection.
+      statement_timeout: timeoutMs,
+      query_timeout: timeoutMs + 1_000,
+      max,
+      idleTimeoutMillis: 30_000,
+    })
+    // The pool drops a connection that breaks while idle, and the next user gets another one.
+    opened.on('error', (error) => {
+      // While the pool closes, the server may close connections first.
+      if (!opened.ending) log.warn({ db: label, err: error }, 'idle connection lost')
+    })
+    return opened
+  }
 
   async function timed<R>(statement: Statement, run: () => Promise<R>): Promise<R> {
     const started = performance.now()
@@ -157,8 +177,14 @@ export function openDb(options: DbOptions): Db {
     }
   }
 
-  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+  const lent: Connector = {
+    take: () => pool.connect(),
+    query: (client, statement) => client.query(statement),
+    give: (client, broken) => client.release(broken),
+  }
+
+  async function attempt<T>(connector: Connector, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await connector.take()
     let broken: Error | undefined
     // The pool only listens while a connection is idle. Without this listener, an error would end the process.
     const onLost = (error: Error) => {
@@ -171,7 +197,7 @@ export function openDb(options: DbOptions): Db {
       announced: false,
       enqueued: false,
       afterCommit: (then) => followers.push(then),
-      query: (statement) => timed(statement, () => client.query(statement)),
+      query: (statement) => timed(statement, () => connector.query(client, statement)),
     }
     let result: T
     try {
@@ -186,7 +212,7 @@ export function openDb(options: DbOptions): Db {
       throw wasIdle ? broken : error
     } finally {
       client.off('error', onLost)
-      client.release(broken)
+      await connector.give(client, broken)
     }
     // The transaction is committed, so errors from here on must not fail it.
     if (tx.enqueued && onEnqueued) followers.unshift(onEnqueued)
@@ -199,6 +225,31 @@ export function openDb(options: DbOptions): Db {
       }
     }
     return result
+  }
+
+  async function read<R extends pg.QueryResultRow>(
+    reading: Reading,
+    statement: Statement,
+  ): Promise<{ rows: R[] }> {
+    const client = await reading.take()
+    let broken: Error | undefined
+    const onLost = (error: Error) => {
+      broken ??= error
+    }
+    client.on('error', onLost)
+    try {
+      return await reading.query<R>(client, statement)
+    } catch (error) {
+      // An error of the statement leaves the connection usable.
+      const state = sqlState(error)
+      if (error !== reading.ended && (state === undefined || state.startsWith('57P'))) {
+        broken ??= error as Error
+      }
+      throw reading.ended ?? error
+    } finally {
+      client.off('error', onLost)
+      await reading.give(client, broken)
+    }
   }
 
   /** How often a transaction with this error runs. */
@@ -226,21 +277,36 @@ export function openDb(options: DbOptions): Db {
   const direct: Executor = {
     query: (statement) => timed(statement, () => pool.query(statement)),
   }
-  return {
+  const sum = (count: (pool: pg.Pool) => number) =>
+    pools.reduce((all, opened) => all + count(opened), 0)
+  const db: Db = {
     ...direct,
-    tx: (work) => withRetries(() => attempt(work)),
+    tx: (work) => withRetries(() => attempt(lent, work)),
     async call(work) {
       const result = await withRetries(() => work(direct))
       onAnnounced?.()
       return result
     },
+    reading() {
+      const reading = new Reading(readPool)
+      const query: Executor['query'] = (statement) =>
+        timed(statement, () => read(reading, statement))
+      const tx: Db['tx'] = (work) =>
+        withRetries(() => attempt(reading, work)).catch((error) => {
+          throw reading.ended ?? error
+        })
+      return { db: { ...db, query, tx }, end: (reason) => reading.end(reason) }
+    },
     connections: () => ({
-      busy: pool.totalCount - pool.idleCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      busy: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
     }),
-    close: () => pool.end(),
+    async close() {
+      await Promise.all(pools.map((opened) => opened.end()))
+    },
   }
+  return db
 }
 
 const CONNECTION_FAULT = new Set([
@@ -259,6 +325,17 @@ const DRIVER_AWAY =
 export function isDatabaseDown(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : SERVER_AWAY.test(state)
+}
+
+/** PostgreSQL ended the connection, or the driver lost it or gave up on it. */
+const CUT_OFF = /^(57P0[125]|08\w{3}|ECONNRESET|EPIPE|ETIMEDOUT)$/
+const DRIVER_CUT_OFF =
+  /^(Connection terminated|Client has encountered a connection error|Query read timeout)/
+
+/** Whether a statement may have been committed although it failed: its connection broke after it was sent. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  const { code = '', message = '' } = error as Partial<NodeJS.ErrnoException>
+  return CUT_OFF.test(code) || DRIVER_CUT_OFF.test(message)
 }
 
 /**

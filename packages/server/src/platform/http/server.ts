@@ -10,12 +10,14 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { isOutcomeUnknown } from '../db/db.ts'
 import type { Logger } from '../log/log.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { type ApiError, badRequest, fail } from './fail.ts'
 import { hasValidHost } from './host.ts'
 import { addParsers } from './parsing.ts'
 import { answerTo } from './refusal.ts'
+import { isWrite } from './route.ts'
 import { buildSerializer } from './serialization.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -119,7 +121,9 @@ function requestId({ headers }: { headers: Record<string, string | string[] | un
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = toApiError(error, request)
   if (known.code === 'ERR_EXCEPTION') request.log.error({ err: error }, 'unexpected error')
-  if (known.code === 'ERR_MISSION_FAILED') request.log.warn({ err: error }, 'Database unreachable')
+  // Nobody waits for the answer of a read that was cancelled because its client went away.
+  if (known.code === 'ERR_MISSION_FAILED' && !reply.raw.destroyed)
+    request.log.warn({ err: error }, 'Database unreachable')
   if (known.retryAfter !== undefined) reply.header('retry-after', known.retryAfter)
   return reply.code(known.status).type('application/json').send(wireError(known))
 }
@@ -127,6 +131,9 @@ function handleError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 const wireError = ({ code, message, devMessage, details }: ApiError) => ({
   error: { code, message, ...(devMessage && { devMessage }), ...(details && { details }) },
 })
+
+const UNKNOWN_OUTCOME =
+  'It is unknown whether the change was made. Send the request again with the same Idempotency-Key, or look first.'
 
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   const { code, statusCode } = error as Partial<FastifyError>
@@ -138,6 +145,9 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return fail('ERR_BAD_REQUEST', { reason: 'The URL is not valid.' })
   if (code?.startsWith('FST_ERR_') && statusCode !== undefined && statusCode < 500) {
     return fail('ERR_BAD_REQUEST', { reason: (error as Error).message })
+  }
+  if (isWrite(request.method) && isOutcomeUnknown(error)) {
+    return fail('ERR_MISSION_FAILED', {}, { devMessage: UNKNOWN_OUTCOME })
   }
   return answerTo(error)
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Cache } from '../cache/cache.ts'
+import { Semaphore } from '../semaphore.ts'
 import type { Count } from './count.ts'
 import type { PageKey } from './keyset.ts'
 
@@ -12,6 +13,7 @@ const SECONDS = 60
  */
 export class PageStarts {
   readonly #cache: Cache
+  readonly #jumps = new Map<string | number, { semaphore: Semaphore; users: number }>()
 
   constructor(cache: Cache) {
     this.#cache = cache
@@ -24,6 +26,18 @@ export class PageStarts {
 
   remember(list: unknown, page: number, after: PageKey): Promise<void> {
     return this.#set(keyOf(list, page), after)
+  }
+
+  /** Runs the jumps of an owner of lists one after the other, because each reads all rows before its page. */
+  async jump<T>(owner: string | number, act: () => Promise<T>): Promise<T> {
+    const jumps = this.#jumps.get(owner) ?? { semaphore: new Semaphore(1), users: 0 }
+    this.#jumps.set(owner, jumps)
+    jumps.users++
+    try {
+      return await jumps.semaphore.run(act)
+    } finally {
+      if (--jumps.users === 0) this.#jumps.delete(owner)
+    }
   }
 
   /** The capped count of a list. */

@@ -34,7 +34,7 @@ export const emptyList = <R>(): Paging<R> => ({
 })
 
 export interface KeysetList<R> extends Paging<R> {
-  /** Which list this is, and its order: cursors of other lists are rejected. */
+  /** Which list this is, the number of its app or operator, and its order: cursors of other lists are rejected. */
   name: readonly (string | number)[]
   /** Everything else that determines its content: the caller, filters. */
   filters: unknown
@@ -162,19 +162,29 @@ async function startOf<R>(
   if (cursor) return { ...openCursor(secrets, list.name, cursor), beyond: false }
   const skipped = (page - 1) * perPage
   if (page === 1) return { after: from, skipped, beyond: false }
-  const known = counted ? undefined : await starts.find(remembered, page)
-  if (!known && !counted) {
+  if (!counted) {
+    const after = await starts.find(remembered, page)
+    if (after) return { after, skipped, beyond: false }
     const total = (await starts.findEnd(remembered)) ?? Number.POSITIVE_INFINITY
     if (skipped >= total)
       return { after: undefined, skipped, beyond: true, known: { total, capped: true } }
   }
-  if (!known && !from) {
+  return starts.jump(list.name[1] ?? '', () => jumpTo(list, skipped, from))
+}
+
+/** Counts to a page that nobody paged to. */
+async function jumpTo<R>(
+  list: KeysetList<R>,
+  skipped: number,
+  from: PageKey | undefined,
+): Promise<Start> {
+  if (!from) {
     const { total, capped, most = Number.POSITIVE_INFINITY } = await list.count()
     // A remembered count may be out of date.
     const limit = capped && list.slowCount ? Number.POSITIVE_INFINITY : capped ? most : total
     if (skipped >= limit) return { after: undefined, skipped, beyond: true }
   }
-  const after = known ?? (await list.startOf(skipped, from))
+  const after = await list.startOf(skipped, from)
   return { after, skipped, beyond: after === undefined }
 }
 

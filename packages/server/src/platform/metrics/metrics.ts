@@ -21,6 +21,8 @@ export interface Metrics {
   times(name: string, description: string): Histogram
   /** Adds a histogram of sizes, such as the items of a batch. */
   sizes(name: string, description: string): Histogram
+  /** Adds a counter. */
+  counter(name: string, description: string): Counter
   /** Adds a gauge that is read on every scrape. */
   gauge(name: string, description: string, read: () => Readings | Promise<Readings>): void
   /** Serves the metrics in Prometheus' text format. */
@@ -66,6 +68,7 @@ export function openMetrics(): Metrics {
         description,
         advice: { explicitBucketBoundaries: SIZES },
       }),
+    counter: (name, description) => meter.createCounter(name, { description }),
     gauge(name, description, read) {
       meter.createObservableGauge(name, { description }).addCallback(async (result) => {
         for (const [value, attributes] of await read()) result.observe(value, attributes)

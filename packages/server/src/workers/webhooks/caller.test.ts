@@ -28,3 +28,26 @@ test('a receiver that switches protocols has rejected the event', async (t) => {
   const { status, error } = await caller.post(`http://127.0.0.1:${port}/`, {}, '{}')
   assert.deepEqual([status, error], [101, null])
 })
+
+test('calls that hang take all slots of their app, and none of another one', async (t) => {
+  const metrics = openMetrics()
+  const targets = new Targets({ privateTargets: true, nameServers: [] })
+  const caller = new Caller({ targets, metrics })
+  t.after(async () => {
+    caller.close()
+    await metrics.close()
+  })
+  const hang = Promise.withResolvers<void>()
+  let running = 0
+  const calls = Array.from({ length: 2_000 }, () =>
+    caller.inTurn(1, () => {
+      running++
+      return hang.promise
+    }),
+  )
+  await caller.inTurn(2, async () => {})
+  assert.equal(running, 256)
+  hang.resolve()
+  await Promise.all(calls)
+  assert.equal(running, 2_000)
+})

@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Histogram } from '@opentelemetry/api'
+import { FairSlots, LIGHT } from '../../platform/lanes/slots.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { ForbiddenTarget, type Targets } from '../../platform/net/targets.ts'
 
@@ -11,6 +12,10 @@ const RESPONSE_BYTES = 1_000
 const IDLE_MS = 4_000
 /** Idle connections kept per host. A handshake costs more than the rest of a call. */
 const IDLE_SOCKETS = 256
+
+/** Calls at the same time, of all apps and of one: receivers that hang hold each for ten seconds. */
+const CALLS = 1_024
+const CALLS_PER_APP = 256
 
 /** The outcome of a call. */
 export interface CallOutcome {
@@ -40,6 +45,7 @@ export class Caller {
   }
 
   readonly #timings: Histogram
+  readonly #calls = new FairSlots({ size: CALLS, queue: Number.POSITIVE_INFINITY })
 
   constructor({ targets, metrics }: { targets: Targets; metrics: Metrics }) {
     this.#targets = targets
@@ -47,6 +53,12 @@ export class Caller {
       'loquat_webhook_call_seconds',
       'Time of a webhook call, by outcome: delivered, refused or unreachable.',
     )
+  }
+
+  /** Runs a call of an app, as soon as its app and all apps together have few enough. */
+  inTurn<T>(app: number, call: () => Promise<T>): Promise<T> {
+    const work = { app, weight: LIGHT, last: false, perApp: CALLS_PER_APP }
+    return this.#calls.run(work, call)
   }
 
   async post(url: string, headers: Record<string, string>, body: string): Promise<CallOutcome> {

@@ -47,7 +47,7 @@ export class Sender {
   /** Returns whether the event was delivered; undefined if it wasn't sent. */
   async send(event: OutgoingEvent, attempt: number): Promise<boolean | undefined> {
     const { caller, cell, counters, deps, worker } = this.#context
-    return this.#semaphore.run(async () => {
+    const call = async () => {
       if (!this.maySend) return undefined
       if (!worker.alive) throw new Error("the worker's leases were not renewed in time")
       const { headers, body } = requestFor(this.webhook, cell.region, event, deps.secrets)
@@ -59,9 +59,13 @@ export class Sender {
       this.#record(delivered, event.key)
       const { app_no: no } = this.webhook
       counters.count({ no, cell }, delivered ? 'webhook.delivered' : 'webhook.failed')
-      this.#onAttempt()
       return delivered
-    })
+    }
+    const { app_no: app } = this.webhook
+    const delivered = await this.#semaphore.run(() => caller.inTurn(app, call))
+    // Last, so that the caller moves its cursor before the attempt is written.
+    if (delivered !== undefined) this.#onAttempt()
+    return delivered
   }
 
   /** Makes an event a dead letter. */

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { after, mock, suite, test } from 'node:test'
+import { useServer } from '../../../test/kit.ts'
+import { openMetrics } from '../metrics/metrics.ts'
+import { Lanes } from './lanes.ts'
+
+const server = useServer()
+
+suite('lanes', () => {
+  const metrics = openMetrics()
+  after(() => metrics.close())
+
+  const open = () =>
+    new Lanes({ bus: server.deps.bus, metrics, readPoolSize: 8, poolSize: 8, patienceMs: 60_000 })
+  const work = (app: number, operation: string) =>
+    ({ cellId: 'us-1', app, class: 'list', operation, perApp: 100 }) as const
+
+  /** How many of an app's requests start at once. */
+  function startAtOnce(lanes: Lanes, app: number, operation: string): number {
+    const admissions = Array.from({ length: 10 }, () => lanes.enter(work(app, operation)))
+    const started = admissions.filter((admission) => admission.started === undefined).length
+    for (const admission of admissions) {
+      admission.started?.catch(() => {})
+      admission.giveUp(new Error('enough'))
+    }
+    for (const admission of admissions) admission.leave()
+    return started
+  }
+
+  test('an operation that took long takes more slots, for its app alone', () => {
+    const lanes = open()
+    let now = 0
+    const clock = mock.method(performance, 'now', () => now)
+    const slow = lanes.enter(work(1, 'listSlow'))
+    now += 1_000
+    slow.leave()
+    clock.mock.restore()
+    // Six of eight slots, of which it takes four each.
+    assert.equal(startAtOnce(lanes, 1, 'listSlow'), 2)
+    assert.equal(startAtOnce(lanes, 2, 'listSlow'), 6)
+    assert.equal(startAtOnce(lanes, 1, 'listQuick'), 6)
+    lanes.close()
+  })
+})
