@@ -1,5 +1,4 @@
 /** Requests at a fixed rate, whether or not earlier ones are answered, and how long each took. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Sender } from './sender.ts'
 import { uniqueText } from './unique.ts'
 
@@ -18,24 +17,22 @@ export async function latenciesAt(load: OpenLoop): Promise<number[]> {
   const sender = await openSender(load)
   const begun = await sendAll(sender, load)
   await sender.close()
-  return [...begun].map(([name, at]) => (sender.answers.get(name) ?? Infinity) - at)
+  return latenciesOf(begun, sender.answers)
 }
+
+/** From when each request was sent and when it was answered. */
+export const latenciesOf = (
+  begun: Map<string, number>,
+  answers: Map<string, number | undefined>,
+): number[] => [...begun].map(([name, at]) => (answers.get(name) ?? Infinity) - at)
 
 export const openSender = ({ port }: OpenLoop): Promise<Sender> => Sender.open(port, CONNECTIONS)
 
 /** Returns when each request was sent: milliseconds, by the machine's clock. Doesn't wait for the last answers. */
 export async function sendAll(sender: Sender, load: OpenLoop): Promise<Map<string, number>> {
   const { perSecond, seconds, requests } = load
-  const begun = new Map<string, number>()
-  const started = performance.now()
-  for (let nth = 0; nth < perSecond * seconds; nth++) {
-    const early = started + (nth / perSecond) * 1000 - performance.now()
-    if (early > 0) await sleep(early)
-    const request = requests[Math.floor(Math.random() * requests.length)] ?? ''
-    begun.set(String(nth), performance.timeOrigin + performance.now())
-    sender.send(String(nth), uniqueText(request))
-  }
-  return begun
+  const choose = () => uniqueText(requests[Math.floor(Math.random() * requests.length)] ?? '')
+  return sender.sendAt(perSecond, seconds, choose)
 }
 
 /** The value that this share of the values doesn't exceed. */

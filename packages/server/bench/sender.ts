@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readAnswers } from './answers.ts'
 
 interface Sending {
@@ -29,6 +30,28 @@ export class Sender {
     const free = this.#free.pop()
     if (free) free(sending)
     else this.#queue.push(sending)
+  }
+
+  /**
+   * Sends requests at a fixed rate, whether or not earlier ones are answered. Returns when each was sent: milliseconds,
+   * by the machine's clock.
+   */
+  async sendAt(
+    perSecond: number,
+    seconds: number,
+    requestOf: (name: string, nth: number) => string,
+  ): Promise<Map<string, number>> {
+    const begun = new Map<string, number>()
+    const started = performance.now()
+    for (let nth = 0; nth < perSecond * seconds; nth++) {
+      const early = started + (nth / perSecond) * 1000 - performance.now()
+      if (early > 0) await sleep(early)
+      const name = String(nth)
+      const request = requestOf(name, nth)
+      begun.set(name, performance.timeOrigin + performance.now())
+      this.send(name, request)
+    }
+    return begun
   }
 
   /** Resolves when all requests are answered. */
