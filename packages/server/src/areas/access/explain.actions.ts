@@ -77,9 +77,11 @@ function usedBy(
     ...(operation === 'addMembers' ? ['ban', 'massMemberOperate'] : []),
   ]
   const features = action.features?.filter((feature) => !unused.includes(feature)) ?? []
+  const { scopePermission: declared, ...ofRole } = action
   const scopePermission =
-    operation === 'sendMessage' && message?.reply ? 'sendThreadedMessage' : action.scopePermission
-  return { ...action, features, ...(scopePermission && { scopePermission }) }
+    operation === 'sendMessage' && message?.reply ? 'sendThreadedMessage' : declared
+  const inGroup = guid !== undefined && scopePermission && { scopePermission }
+  return { ...ofRole, features, ...inGroup }
 }
 
 function contextOf({ guid, receiver, message }: Question, facts: FactRow): Context {
