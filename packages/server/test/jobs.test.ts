@@ -255,7 +255,7 @@ suite('jobs', () => {
       await add(cell, quiet.no, job, {})
       await until('the other ran', () => order.includes(quiet.no))
       const waited = order.indexOf(quiet.no) - before
-      await until('all ran', () => isEmpty(loud.no))
+      await until('all ran', () => isEmpty(loud.no), 600_000)
       await runner.stop()
       assert.equal(order.length, many + 1)
       // Without turns it comes last. The rest allows for jobs that run until its transaction commits.

@@ -16,7 +16,8 @@ export interface Launch {
   probe: () => Promise<unknown>
 }
 
-const START_TIMEOUT_MS = 30_000
+/** On a busy machine, the first start of PostgreSQL can take a minute. */
+const START_TIMEOUT_MS = 180_000
 
 /** Starts an engine that outlives this process, and waits until it answers. Returns its process id. */
 export async function launch({

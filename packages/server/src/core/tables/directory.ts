@@ -4,7 +4,7 @@ import { ADD, ADD_CHANGE, ADD_REMOVE, ALL, CHANGE, READ, type Table } from './ta
 /** The tables of the directory. An app that moves keeps its rows here; only its `cell_id` changes. */
 // biome-ignore format: one line per table
 export const directoryTables = {
-  // Where apps are. Only the owner adds and changes cells: whoever could would have the data sent elsewhere.
+  // Where apps are. Only the owner adds and changes cells: a cell's address says where data is sent.
   regions: { moves: 'stays', service: READ, audit: '*', plain: 'region' },
   cells: { moves: 'stays', service: READ, audit: 'cell_id region accepts_apps synchronous created_at', sealed: { url_sealed: 'cells.url' }, plain: 'cell_id region accepts_apps synchronous created_at' },
   log_witnesses: { moves: 'stays', service: ADD_CHANGE, audit: '*', plain: 'cell_id system_id timeline wal_position taken break_no seen_at' },
