@@ -218,6 +218,7 @@ suite('Idempotency-Key on behalf of users', () => {
       users: false,
       onBehalfOf: 'optional',
       rate: 'standard',
+      feature: { none: 'It exists in this test alone.' },
     } as const
     const response = { 200: Type.Object({ uid: Type.String(), run: Type.Integer() }) }
     const schema = { operationId: 'touch', summary: 'Touch', response }
