@@ -22,7 +22,7 @@ export async function openInstallation(env: EnginesEnv): Promise<Deps> {
     await migrate(url, schema)
   }
   await maintainLogs(cellUrl, 14)
-  const deps = openDeps(config)
+  const deps = await openDeps(config)
   const cell = {
     cellId: 'us-1',
     region: 'us' as const,

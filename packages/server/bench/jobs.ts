@@ -68,7 +68,7 @@ export async function jobs(env: EnginesEnv, report: Report): Promise<Figure[]> {
   const bus = openBus({ url: env.LOQUAT_NATS_URL ?? '', caFile: '', prefix: 'bench', log, secrets })
   const common = { url, label: 'bench', poolSize: 24, timeoutMs: 60_000, log }
   const onEnqueued = () => bus.publish(SUBJECT)
-  const tracing = openTracing('')
+  const tracing = await openTracing('')
   const db = openDb({ ...common, timings: metrics.statements, tracing, onEnqueued })
   let [total, wanted] = [0, Number.POSITIVE_INFINITY]
   let reached = Promise.withResolvers<void>()

@@ -42,11 +42,11 @@ export const defineJob = <Input extends TSchema, Checkpoint extends TSchema>(
   definition: jobs.Definition<Input, Checkpoint, JobDeps>,
 ): jobs.Job<Static<Input>, JobDeps> => jobs.defineJob(definition)
 
-/** Opens everything without waiting. Only the directory has to be awaited, with `deps.directory.start()`. */
-export function openDeps(config: Config): Deps {
+/** Opens everything without waiting for an engine. Only the directory has to be awaited, with `deps.directory.start()`. */
+export async function openDeps(config: Config): Promise<Deps> {
   const log = openLog(config.log.level)
   const metrics = openMetrics()
-  const tracing = openTracing(config.log.tracesUrl)
+  const tracing = await openTracing(config.log.tracesUrl)
   const secrets = openSecrets(config.service.secret, {
     accepted: config.service.acceptedSecrets,
     hashing: config.service.hashSecret || config.service.secret,

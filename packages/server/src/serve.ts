@@ -28,7 +28,7 @@ export async function serve(
   wanted: readonly Role[],
   options: Pick<ApiOptions, 'console'> = {},
 ): Promise<Service> {
-  const deps = openDeps(config)
+  const deps = await openDeps(config)
   try {
     await deps.directory.start()
     deps.revocations.start()

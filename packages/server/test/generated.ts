@@ -169,7 +169,7 @@ async function tables(url: string): Promise<[string, Column[]][]> {
 }
 
 async function openApi(env: NodeJS.ProcessEnv | EnginesEnv) {
-  const deps = openDeps(readConfig({ ...env, LOQUAT_LOG_LEVEL: 'silent' }))
+  const deps = await openDeps(readConfig({ ...env, LOQUAT_LOG_LEVEL: 'silent' }))
   const app = await buildApi(deps)
   await app.ready()
   const [document = '', management = ''] = [app.swagger(), app.managementDocument()].map(

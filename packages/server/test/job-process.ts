@@ -3,7 +3,7 @@ import { readConfig } from '../src/config.ts'
 import { closeDeps, openDeps } from '../src/deps.ts'
 import { countJob, startRunner } from './job-runner.ts'
 
-const deps = openDeps(readConfig(process.env))
+const deps = await openDeps(readConfig(process.env))
 await deps.directory.start()
 const runners = deps.directory.cells().map((cell) => startRunner(deps, cell, [countJob]))
 deps.log.info({}, 'ready')

@@ -28,7 +28,7 @@ export async function withDeps<T>(
     ...env,
   })
   return explained(config, async () => {
-    const deps = openDeps(asOwner ? ownerConfig(config) : config)
+    const deps = await openDeps(asOwner ? ownerConfig(config) : config)
     try {
       await deps.directory.start()
       return await work(deps)

@@ -115,7 +115,7 @@ async function checkNotForeign(context: Context) {
 
 /** The cells of the directory. None if it isn't migrated yet. */
 async function knownCells(config: Config): Promise<Cell[]> {
-  const deps = openDeps(config)
+  const deps = await openDeps(config)
   try {
     await deps.directory.start()
     return deps.directory.cells()
@@ -139,7 +139,7 @@ async function prepareDatabases(config: Config) {
   const ownDirectory = ownerUrl(directoryUrl, owner)
   await ensureDatabase(ownDirectory)
   await migrate(ownDirectory, 'directory')
-  const { secrets, directory, ...rest } = openDeps(ownerConfig(config))
+  const { secrets, directory, ...rest } = await openDeps(ownerConfig(config))
   try {
     for (const region of regions) {
       const cellId = `${region}-1`

@@ -25,7 +25,7 @@ export async function migrateAll(config: Config, report: (line: string) => void)
   const { directoryUrl, owner } = config.engines
   const migrateAt = (url: string, schema: Schema) => migrate(ownerUrl(url, owner), schema)
   await migrateOne('directory', () => migrateAt(directoryUrl, 'directory'), report)
-  const deps = openDeps(config)
+  const deps = await openDeps(config)
   try {
     await deps.directory.start()
     const cells = deps.directory.cells()

@@ -1,14 +1,14 @@
 import { type ClientFrame, clientFrames } from '@loquat/protocol'
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { badRequest } from '../platform/http/fail.ts'
 import { findUnstorable } from '../platform/http/unstorable.ts'
+import { matcher } from '../platform/matcher.ts'
 
 const none = Type.Object({})
 const checks = Object.fromEntries(
   Object.entries(clientFrames).map(([type, frame]) => [
     type,
-    Compile('body' in frame ? frame.body : none) as { Check(value: unknown): boolean },
+    matcher('body' in frame ? frame.body : none),
   ]),
 )
 
@@ -36,7 +36,7 @@ export function checkFrame({ type, body, badId }: ReceivedFrame): void {
   const unstorable = findUnstorable(body, 'body')
   if (unstorable)
     throw badRequest({ [unstorable.field]: [`${unstorable.field} ${unstorable.text}`] })
-  if (!checks[type]?.Check(body)) {
+  if (!checks[type]?.(body)) {
     throw badRequest({ body: [`body is not valid for a frame of type ${type}`] })
   }
 }

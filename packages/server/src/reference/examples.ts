@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { lazily } from '../platform/http/lazily.ts'
+import { lazily } from '../platform/lazily.ts'
 import type { ApiDocument, Operation } from './document.ts'
 
 /** A request and the server's answer. `npm run generate` records them: see test/examples/. */

@@ -49,7 +49,7 @@ async function withDb(work: (db: Db) => Promise<void>, poolSize = 2, options = '
     timeoutMs: 60_000,
     log: openLog('silent'),
     timings: metrics.statements,
-    tracing: openTracing(''),
+    tracing: await openTracing(''),
     drawnKey: 'tally_pkey',
   })
   try {

@@ -36,7 +36,7 @@ suite('a read', () => {
 
   async function withDb(work: (db: Db) => Promise<void>): Promise<void> {
     const log = openLog('silent')
-    const tracing = openTracing('')
+    const tracing = await openTracing('')
     const sizes = { poolSize: 1, readPoolSize: 1, timeoutMs: 60_000 }
     const db = openDb({ url, label: 'test', ...sizes, log, timings: metrics.statements, tracing })
     try {

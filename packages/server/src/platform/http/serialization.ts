@@ -1,5 +1,5 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
-import { lazily } from './lazily.ts'
+import { lazily } from '../lazily.ts'
 
 /** Builds Fastify's default serializers, but each one only when it is first needed. */
 export const buildSerializer: ReturnType<typeof SerializerSelector> = (...options) => {

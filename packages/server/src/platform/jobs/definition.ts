@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { Tx } from '../db/db.ts'
+import { matcher } from '../matcher.ts'
 
 /** One run of a job: what it works on, and how it records what it has reached. */
 export interface Run<Input, Checkpoint, Context> {
@@ -77,16 +77,8 @@ export function defineJob<Input extends TSchema, Checkpoint extends TSchema, Con
   definition: Definition<Input, Checkpoint, Context>,
 ): Job<Static<Input>, Context> {
   const { name, summary, input, checkpoint, tries = TRIES, keep = false, schedule } = definition
-  // Compiled when the first one runs: most processes only enqueue.
-  const lazily = (schema: TSchema) => {
-    let compiled: ReturnType<typeof Compile> | undefined
-    return (value: unknown) => {
-      compiled ??= Compile(schema)
-      return compiled.Check(value)
-    }
-  }
-  const isInput = lazily(input)
-  const isCheckpoint = checkpoint && lazily(checkpoint)
+  const isInput = matcher(input)
+  const isCheckpoint = checkpoint && matcher(checkpoint)
   return {
     name,
     summary,

@@ -1,15 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  type Context,
-  defaultTextMapGetter,
-  ROOT_CONTEXT,
-  type Span,
-  trace,
-} from '@opentelemetry/api'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { Span } from '@opentelemetry/api'
 
 /** Spans of requests and of their SQL statements. */
 export interface Tracing {
@@ -22,42 +11,16 @@ export interface Tracing {
   close(): Promise<void>
 }
 
-/** Without a URL, nothing is traced, at no cost. */
-export function openTracing(url: string): Tracing {
-  if (!url) {
-    return {
-      request(_headers, next) {
-        next()
-        return undefined
-      },
-      statement: (_name, run) => run(),
-      shared: (run) => run(),
-      close: async () => {},
-    }
-  }
-  const exporter = new OTLPTraceExporter({ url })
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'loquat' }),
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
-  })
-  const tracer = provider.getTracer('loquat')
-  const propagator = new W3CTraceContextPropagator()
-  const current = new AsyncLocalStorage<Context>()
-
+/** Without a URL, nothing is traced, at no cost: most of OpenTelemetry isn't even loaded. */
+export async function openTracing(url: string): Promise<Tracing> {
+  if (url) return (await import('./spans.ts')).openSpans(url)
   return {
-    request(headers, next) {
-      const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
-      const span = tracer.startSpan('request', {}, parent)
-      current.run(trace.setSpan(parent, span), next)
-      return span
+    request(_headers, next) {
+      next()
+      return undefined
     },
-    async statement(name, run) {
-      const context = current.getStore()
-      if (!context) return run()
-      const span = tracer.startSpan(name, {}, context)
-      return run().finally(() => span.end())
-    },
-    shared: (run) => current.exit(run),
-    close: () => provider.shutdown(),
+    statement: (_name, run) => run(),
+    shared: (run) => run(),
+    close: async () => {},
   }
 }
