@@ -217,6 +217,35 @@ suite('db.tx', () => {
       assert.notEqual(pid, lost)
     }, 1))
 
+  test('a refused statement keeps its connection', () =>
+    withDb(async (db) => {
+      const id = await newTally()
+      const { pid } = await getPid.one(db, none)
+      await assert.rejects(add.run(db, { id }), /duplicate key/)
+      await assert.rejects(
+        db.tx((tx) => add.run(tx, { id })),
+        /duplicate key/,
+      )
+      assert.deepEqual(await getPid.one(db, none), { pid })
+    }, 1))
+
+  test('a connection to a server that became read-only is replaced', () =>
+    withDb(
+      async (db) => {
+        const write = {
+          query: () => increment.run(db, { id: 1 }),
+          tx: () => db.tx((tx) => increment.run(tx, { id: 1 })),
+        }
+        for (const run of Object.values(write)) {
+          const { pid } = await getPid.one(db, none)
+          await assert.rejects(run(), /read-only transaction/)
+          assert.notEqual((await getPid.one(db, none)).pid, pid)
+        }
+      },
+      1,
+      '-c default_transaction_read_only=on',
+    ))
+
   test('failed transactions return their connections to the pool', () =>
     withDb(async (db) => {
       for (let nth = 0; nth < 5; nth++) {

@@ -69,6 +69,13 @@ export interface DbOptions {
   onEnqueued?: () => void
 }
 
+/** A connection in use. */
+interface Used {
+  readonly client: pg.PoolClient
+  /** Why nobody may use it again. */
+  broken: Error | undefined
+}
+
 const TX_TRIES = 6
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
@@ -183,37 +190,58 @@ export function openDb(options: DbOptions): Db {
     give: (client, broken) => client.release(broken),
   }
 
-  async function attempt<T>(connector: Connector, work: (tx: Tx) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` on a connection, and keeps the connection unless it broke. `pool.query` would close it after every
+   * error, so each refused statement would cost a new connection that plans all its statements again.
+   */
+  async function withConnection<T>(
+    connector: Connector,
+    work: (used: Used) => Promise<T>,
+  ): Promise<T> {
     const client = await connector.take()
-    let broken: Error | undefined
+    const used: Used = { client, broken: undefined }
     // The pool only listens while a connection is idle. Without this listener, an error would end the process.
     const onLost = (error: Error) => {
       // Keep the first error, which has the cause. The next one only says that the connection ended.
-      broken ??= error
+      used.broken ??= error
     }
     client.on('error', onLost)
-    const followers: (() => void)[] = []
-    const tx: Tx = {
-      announced: false,
-      enqueued: false,
-      afterCommit: (then) => followers.push(then),
-      query: (statement) => timed(statement, () => connector.query(client, statement)),
-    }
-    let result: T
     try {
-      await client.query('begin')
-      result = await work(tx)
-      await client.query('commit')
+      return await work(used)
     } catch (error) {
-      const wasIdle = sqlState(broken) === IDLE_TIMEOUT
-      // Closing the connection also rolls back.
-      if (isConnectionLost(error)) broken ??= error as Error
-      else await client.query('rollback').catch(onLost)
-      throw wasIdle ? broken : error
+      if (isUnusableAfter(error)) onLost(error as Error)
+      throw error
     } finally {
       client.off('error', onLost)
-      await connector.give(client, broken)
+      await connector.give(client, used.broken)
     }
+  }
+
+  async function attempt<T>(connector: Connector, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const followers: (() => void)[] = []
+    const { tx, result } = await withConnection(connector, async (used) => {
+      const { client } = used
+      const tx: Tx = {
+        announced: false,
+        enqueued: false,
+        afterCommit: (then) => followers.push(then),
+        query: (statement) => timed(statement, () => connector.query(client, statement)),
+      }
+      try {
+        await client.query('begin')
+        const result = await work(tx)
+        await client.query('commit')
+        return { tx, result }
+      } catch (error) {
+        const wasIdle = sqlState(used.broken) === IDLE_TIMEOUT
+        // Closing the connection also rolls back.
+        if (!isUnusableAfter(error))
+          await client.query('rollback').catch((failure: Error) => {
+            used.broken ??= failure
+          })
+        throw wasIdle ? used.broken : error
+      }
+    })
     // The transaction is committed, so errors from here on must not fail it.
     if (tx.enqueued && onEnqueued) followers.unshift(onEnqueued)
     if (tx.announced && onAnnounced) followers.unshift(onAnnounced)
@@ -227,30 +255,13 @@ export function openDb(options: DbOptions): Db {
     return result
   }
 
-  async function read<R extends pg.QueryResultRow>(
-    reading: Reading,
-    statement: Statement,
-  ): Promise<{ rows: R[] }> {
-    const client = await reading.take()
-    let broken: Error | undefined
-    const onLost = (error: Error) => {
-      broken ??= error
-    }
-    client.on('error', onLost)
-    try {
-      return await reading.query<R>(client, statement)
-    } catch (error) {
-      // An error of the statement leaves the connection usable.
-      const state = sqlState(error)
-      if (error !== reading.ended && (state === undefined || state.startsWith('57P'))) {
-        broken ??= error as Error
-      }
-      throw reading.ended ?? error
-    } finally {
-      client.off('error', onLost)
-      await reading.give(client, broken)
-    }
-  }
+  /** Runs one statement outside a transaction. */
+  const queryOn =
+    (connector: Connector): Executor['query'] =>
+    (statement) =>
+      timed(statement, () =>
+        withConnection(connector, ({ client }) => connector.query(client, statement)),
+      )
 
   /** How often a transaction with this error runs. */
   function triesAfter(error: unknown): number {
@@ -274,9 +285,7 @@ export function openDb(options: DbOptions): Db {
     }
   }
 
-  const direct: Executor = {
-    query: (statement) => timed(statement, () => pool.query(statement)),
-  }
+  const direct: Executor = { query: queryOn(lent) }
   const sum = (count: (pool: pg.Pool) => number) =>
     pools.reduce((all, opened) => all + count(opened), 0)
   const db: Db = {
@@ -289,12 +298,13 @@ export function openDb(options: DbOptions): Db {
     },
     reading() {
       const reading = new Reading(readPool)
-      const query: Executor['query'] = (statement) =>
-        timed(statement, () => read(reading, statement))
-      const tx: Db['tx'] = (work) =>
-        withRetries(() => attempt(reading, work)).catch((error) => {
-          throw reading.ended ?? error
-        })
+      const orEnded = (error: unknown) => {
+        throw reading.ended ?? error
+      }
+      const readOn = queryOn(reading)
+      const query: Executor['query'] = <R extends pg.QueryResultRow>(statement: Statement) =>
+        readOn<R>(statement).catch(orEnded)
+      const tx: Db['tx'] = (work) => withRetries(() => attempt(reading, work)).catch(orEnded)
       return { db: { ...db, query, tx }, end: (reason) => reading.end(reason) }
     },
     connections: () => ({
@@ -346,6 +356,18 @@ export function isRejected(error: unknown): boolean {
   const state = sqlState(error)
   if (state === undefined) return false
   return state === DEADLOCK || state === SERIALIZATION_FAILURE || !SERVER_AWAY.test(state)
+}
+
+/**
+ * The server ended the session, is read-only since a failover, or has no resources; or the connection keeps a
+ * statement that no longer fits its tables.
+ */
+const UNUSABLE = /^(57P0\d|08\w{3}|53\w{3}|25P03|25006|0A000|26000|XX\w{3})$/
+
+/** Whether a connection must not be used again after this error. */
+function isUnusableAfter(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === undefined ? isConnectionLost(error) : UNUSABLE.test(state)
 }
 
 /** Whether the connection failed, not a statement. Its state is then unknown. */
