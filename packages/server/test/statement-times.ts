@@ -30,6 +30,7 @@ interface Row {
   query: string
   toplevel: boolean
   calls: number
+  plans: number
   ms: number
   planning: number
 }
@@ -38,7 +39,7 @@ interface Row {
 export async function printStatements(env: EnginesEnv): Promise<void> {
   const { rows } = await queryAt(
     databaseUrl(env, 'postgres'),
-    `select query, toplevel, sum(calls)::int as calls,
+    `select query, toplevel, sum(calls)::int as calls, sum(plans)::int as plans,
        sum(total_exec_time + total_plan_time) as ms, sum(total_plan_time) as planning
      from pg_stat_statements where calls > 0 and query not ilike all ('{create %,drop %,alter %,copy %,--%}')
      group by query, toplevel`,
@@ -47,10 +48,11 @@ export async function printStatements(env: EnginesEnv): Promise<void> {
   const total = rows.reduce((sum: number, { ms }: Row) => sum + ms, 0)
   const costliest = (rows as Row[]).toSorted((one, other) => other.ms - one.ms).slice(0, SHOWN)
   console.table(
-    costliest.map(({ query, toplevel, calls, ms, planning }) => ({
+    costliest.map(({ query, toplevel, calls, plans, ms, planning }) => ({
       statement: names.get(shapeOf(query)) ?? query.replaceAll(/\s+/g, ' ').slice(0, 70),
       'in a function': toplevel ? '' : 'yes',
       calls,
+      plans,
       '% of all': Number(((100 * ms) / total).toFixed(1)),
       'µs a call': Math.round((1000 * ms) / calls),
       '% planning': Math.round((100 * planning) / ms),
