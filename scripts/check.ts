@@ -1,20 +1,31 @@
-/** npm run check: format, lint, types and the OpenAPI file. No engine needed. */
-import { spawnSync } from 'node:child_process'
+/** npm run check: format, lint, types and the OpenAPI files, all at once. No engine needed. */
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 
-const steps: [string, ...string[]][] = [
+// Several checkers in one tsc repeat each other's work: on two cores, one thread takes 40 % of the CPU time.
+const types = (project: string) => ['tsc', '--singleThreaded', '-p', project] as const
+
+const steps: (readonly [string, ...string[]])[] = [
+  types('.'),
   ['biome', 'check', '--error-on-warnings', '.'],
-  ['tsc', '-p', '.'],
   // The SDK alone, with the types of browsers and without those of Node.
-  ['tsc', '-p', 'packages/sdk/tsconfig.browser.json'],
-  ['tsc', '-p', 'packages/console'],
-  ['tsc', '-p', 'examples/web-chat'],
+  types('packages/sdk/tsconfig.browser.json'),
+  types('packages/console'),
+  types('examples/web-chat'),
   ['redocly', 'lint', 'packages/server/openapi.json', 'packages/server/management.openapi.json'],
 ]
 
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-for (const [command, ...args] of steps) {
-  console.error(`> ${command} ${args.join(' ')}`)
-  const { status } = spawnSync(command, args, { stdio: 'inherit', env })
-  if (status !== 0) process.exit(status ?? 1)
+async function passes([command, ...args]: (typeof steps)[number]): Promise<boolean> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  const ended = new Promise<boolean>((resolve, reject) =>
+    child.once('error', reject).once('close', (code) => resolve(code === 0)),
+  )
+  const output = (await Promise.all([text(child.stdout), text(child.stderr)])).join('')
+  console.error(`> ${command} ${args.join(' ')}\n${output}`)
+  return ended
 }
+
+const passed = await Promise.all(steps.map(passes))
+process.exitCode = passed.every(Boolean) ? 0 : 1
