@@ -79,11 +79,15 @@ const REMOVED_GROUPS = `array(
 
 const UNREAD = unreadOf('v')
 
-/** The user's mentions after the mark; a user whose mark is at the end has none. */
+/**
+ * The user's mentions after the mark; a user whose mark is at the end has none. The condition on both columns is one
+ * that only the primary key can use: by the index of a user's mentions in all conversations, PostgreSQL would read
+ * hundreds of a user who is mentioned more often than most.
+ */
 const UNREAD_MENTIONS = `case when v.read_id < h.last_id then (
   select count(*) from mentions n
   where n.app_no = :appNo and n.uid = v.uid and n.conversation = v.conversation
-    and n.message_id > v.read_id and n.counts) else 0 end`
+    and (n.conversation, n.message_id) > (v.conversation, v.read_id) and n.counts) else 0 end`
 
 /** The time of the first message that moved the view since it was cleared. */
 const CREATED = `case
