@@ -1,12 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApiOptions, buildApi } from './api.ts'
+import type { ApiOptions } from './api.ts'
 import type { Config } from './config.ts'
 import { closeDeps, type Deps, openDeps } from './deps.ts'
-import { Gateway } from './gateway/gateway.ts'
 import { addBacklogGauges, addProcessGauges } from './gauges.ts'
-import { startWorkers } from './workers/jobs.ts'
 
 export const roles = ['api', 'gateway', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -22,7 +20,7 @@ export interface Service {
   drain(): Promise<void>
 }
 
-/** Starts the given roles in this process. */
+/** Starts the given roles in this process. Loads only their code: it is most of a start's time. */
 export async function serve(
   config: Config,
   wanted: readonly Role[],
@@ -38,7 +36,7 @@ export async function serve(
     let draining = false
     const health = answerHealth(() => draining)
     const internal = await listenInternal(deps, health)
-    const workers = wanted.includes('worker') ? startWorkers(deps) : undefined
+    const workers = wanted.includes('worker') ? await startWorkers(deps) : undefined
     const api = wanted.includes('api') ? await listenApi(deps, options) : undefined
     const gateway = wanted.includes('gateway')
       ? await listenGateway(deps, health, api?.server)
@@ -71,7 +69,13 @@ export async function serve(
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
+async function startWorkers(deps: Deps) {
+  const workers = await import('./workers/jobs.ts')
+  return workers.startWorkers(deps)
+}
+
 async function listenApi(deps: Deps, options: ApiOptions) {
+  const { buildApi } = await import('./api.ts')
   const { host, port, drainNoticeSeconds, drainSeconds } = deps.config.http
   let draining = false
   const app = await buildApi(deps, { ...options, draining: () => draining })
@@ -96,6 +100,7 @@ async function listenApi(deps: Deps, options: ApiOptions) {
 
 /** Accepts WebSockets on the server of the REST API, if this process has one, or on its own server. */
 async function listenGateway(deps: Deps, health: RequestListener, shared: Server | undefined) {
+  const { Gateway } = await import('./gateway/gateway.ts')
   const { host, port, drainSeconds } = deps.config.http
   const gateway = new Gateway(deps)
   const server = shared ?? createServer(health)
