@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
+import { character } from '../../../test/difficult-values.ts'
 import { useServer } from '../../../test/kit.ts'
 import { rows } from '../../../test/log-writers.ts'
 import type { Executor } from '../../platform/db/query.ts'
@@ -22,7 +23,7 @@ type Json = Record<string, unknown>
 
 /** Any text that PostgreSQL can store; often one that JSON, HTML or JavaScript treat in a special way. */
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }).map((any) => any.replaceAll('\0', '')),
+  fc.string({ unit: character, maxLength: 12 }).map((any) => any.replaceAll('\0', '')),
   fc.constantFrom(
     '',
     '"',
