@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Answer<T> = T | undefined | false
 
-/** Asks until the answer is neither undefined nor false, and returns it; fails after the deadline. */
+/** Asks until the answer is neither undefined nor false, and returns it; fails after the deadline, which a busy machine keeps. */
 export async function until<T>(
   what: string,
   ask: () => Answer<T> | Promise<Answer<T>>,
-  deadlineMs = 60_000,
+  deadlineMs = 300_000,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
   for (;;) {
