@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Answer<T> = T | undefined | false
 
-/** Asks until the answer is neither undefined nor false, and returns it; fails after the deadline, which a busy machine keeps. */
+/** Asks until the answer is neither undefined nor false, and returns it; fails after the deadline. */
 export async function until<T>(
   what: string,
   ask: () => Answer<T> | Promise<Answer<T>>,
