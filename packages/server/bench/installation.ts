@@ -7,12 +7,16 @@ import { type Deps, openDeps } from '../src/deps.ts'
 import type { EnginesEnv } from '../src/engines/engines.ts'
 import type { App, Cell } from '../src/platform/cells/directory.ts'
 import { upsertCell } from '../src/platform/cells/queries.ts'
+import { ownerUrl } from '../src/platform/db/grants.ts'
 import { ensureDatabase, migrate } from '../src/platform/db/migrate.ts'
 import { databaseUrl } from '../test/engines.ts'
 
 /** Creates them as `loquat migrate` and `loquat cells add` do. */
 export async function openInstallation(env: EnginesEnv): Promise<Deps> {
-  const config = readConfig({ ...env, LOQUAT_REGIONS: 'us', LOQUAT_LOG_LEVEL: 'silent' })
+  // As the owner of the tables: the service may neither create databases nor add cells.
+  const directoryUrl = ownerUrl(env.LOQUAT_DIRECTORY_URL ?? '', env.LOQUAT_DATABASE_OWNER ?? '')
+  const own = { LOQUAT_DIRECTORY_URL: directoryUrl, LOQUAT_LOG_LEVEL: 'silent' }
+  const config = readConfig({ ...env, LOQUAT_REGIONS: 'us', ...own })
   const cellUrl = databaseUrl(env, 'bench_cell')
   for (const [url, schema] of [
     [config.engines.directoryUrl, 'directory'],
