@@ -104,7 +104,7 @@ suite('updateRolePermissions', () => {
     assert.deepEqual(await valuesOf(), [null, null])
   })
 
-  test('of two that differ, the stricter one applies', async () => {
+  test('apply as the stricter one if the two differ', async () => {
     const app = await ruledApp()
     const text = `update roles set settings = '{"listUsers":"friendsOnly"}',
       permissions = '{"listUsers.mode":{"value":"all","createdAt":1,"updatedAt":1}}'

@@ -87,7 +87,7 @@ async function getGroup(
   return { ...group, seen: group }
 }
 
-/** One member of a group. Users see only those whom lists show them, and themselves. */
+/** One member of a group. Users see themselves, and the members that their lists show. */
 export async function showMember(actor: Actor, guid: string, uid: string): Promise<MemberRecord> {
   const { no: appNo, cell } = actor.app
   const group = await getGroup(actor, guid, refuseOutside)

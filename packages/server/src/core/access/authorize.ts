@@ -208,7 +208,7 @@ interface ScopeState {
 }
 
 /**
- * The scopes of the members whom a list of a group shows to the acting user; undefined for all. Refuses if the
+ * The scopes of the members that a list of a group shows to the acting user; undefined for all. Refuses if the
  * user's scope may not list them at all.
  */
 export function listedScopes(

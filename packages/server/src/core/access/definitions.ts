@@ -226,7 +226,7 @@ export const features = {
   ),
   getMember: feature('See a member', 'read one member of a group', '/groups/{guid}/members/{uid}'),
   getMessage: feature('See a message', 'read one message', '/messages/{id}'),
-  getMyDetails: feature('See the own profile', 'read their own profile', '/users/{uid}'),
+  getMyDetails: feature('See their own profile', 'read their own profile', '/users/{uid}'),
   getUser: feature('See a profile', "read another user's profile", '/users/{uid}'),
   getUserMessages: feature(
     'See messages of users',
@@ -270,7 +270,7 @@ export const features = {
   ),
   unban: feature('Lift bans', 'lift a ban', '/groups/{guid}/bannedusers/{uid}'),
   unblockUser: feature('Unblock users', 'lift a block', '/users/{uid}/blockedusers'),
-  updateAuthToken: feature('Change the own profile', 'change their own profile', '/users/{uid}'),
+  updateAuthToken: feature('Change their own profile', 'change their own profile', '/users/{uid}'),
   updateCall: feature('Change calls', 'change the state of a call', '/calls/{sessionid}'),
   updateGroup: feature('Edit groups', 'edit a group', '/groups/{guid}'),
   updateMessage: feature('Edit messages', 'edit a message', '/messages/{id}'),
