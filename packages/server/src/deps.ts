@@ -5,6 +5,7 @@ import { type Cache, openCache } from './platform/cache/cache.ts'
 import { type Cell, Directory } from './platform/cells/directory.ts'
 import { Revocations } from './platform/cells/revocations.ts'
 import * as jobs from './platform/jobs/definition.ts'
+import { watchBusyness } from './platform/lanes/busyness.ts'
 import { Lanes } from './platform/lanes/lanes.ts'
 import { PageStarts } from './platform/lists/page-starts.ts'
 import { type Logger, openLog } from './platform/log/log.ts'
@@ -72,7 +73,8 @@ export async function openDeps(config: Config): Promise<Deps> {
   })
   const revocations = new Revocations(directory, log)
   const targets = new Targets(config.webhooks)
-  const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs })
+  const isBusy = watchBusyness()
+  const lanes = new Lanes({ bus, metrics, poolSize, readPoolSize, patienceMs: timeoutMs, isBusy })
   const shared = { directory, revocations, lanes, starts: new PageStarts(cache), targets }
   return { config, log, metrics, tracing, secrets, bus, cache, ...shared }
 }

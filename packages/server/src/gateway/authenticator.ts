@@ -6,7 +6,7 @@ import type { Credentials } from '../gate/credentials.ts'
 import type { Failures } from '../gate/failures.ts'
 import type { Cell } from '../platform/cells/directory.ts'
 import { fail } from '../platform/http/fail.ts'
-import { FairSlots, LIGHT } from '../platform/lanes/slots.ts'
+import { FairSlots, isLight } from '../platform/lanes/slots.ts'
 import { addAuthInfo } from './device-info.ts'
 import type { AppHub, HubDeps } from './hub.ts'
 import type { Hubs } from './hubs.ts'
@@ -43,7 +43,7 @@ export class Authenticator {
     const { authToken, position, resource } = body
     session.credential = this.#secrets.hash(authToken).toString('hex')
     this.#tokens.add(session)
-    const work = { app: session.app.no, weight: LIGHT, last: false, perApp: CONCURRENCY }
+    const work = { app: session.app.no, weight: isLight, last: false, perApp: CONCURRENCY }
     await this.#slotsOf(session.app.cell).run(work, async () => {
       if (session.closed) return
       const { app } = session

@@ -11,7 +11,10 @@ suite('lanes', () => {
   after(() => metrics.close())
 
   const open = () =>
-    new Lanes({ bus: server.deps.bus, metrics, readPoolSize: 8, poolSize: 8, patienceMs: 60_000 })
+    new Lanes({
+      ...{ bus: server.deps.bus, metrics, readPoolSize: 8, poolSize: 8, patienceMs: 60_000 },
+      isBusy: () => false,
+    })
   const work = (app: number, operation: string) =>
     ({ cellId: 'us-1', app, class: 'list', operation, perApp: 100 }) as const
 

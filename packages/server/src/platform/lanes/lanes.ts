@@ -26,6 +26,8 @@ export interface LanesOptions {
   poolSize: number
   /** How long work may wait. */
   patienceMs: number
+  /** Whether this process has hardly any time left. */
+  isBusy: () => boolean
 }
 
 /** Work that may wait for a cell in this process. */
@@ -93,7 +95,7 @@ export class Lanes {
     try {
       const entry = slots[isRead ? 'reads' : 'writes'].enter({
         app,
-        weight: this.#costs.weightOf(kind),
+        weight: () => this.#costs.weightOf(kind),
         last: work.class === 'list',
         perApp: Math.max(1, Math.ceil(perApp / peers)),
       })
@@ -134,8 +136,8 @@ export class Lanes {
   #slotsOf(cellId: string): CellSlots {
     const known = this.#cells.get(cellId)
     if (known) return known
-    const { bus, readPoolSize, poolSize, patienceMs } = this.#options
-    const common = { queue: QUEUE, patienceMs }
+    const { bus, readPoolSize, poolSize, patienceMs, isBusy } = this.#options
+    const common = { queue: QUEUE, patienceMs, isBusy }
     const slots = {
       reads: new FairSlots({ size: readPoolSize, ...common }),
       writes: new FairSlots({ size: Math.max(1, Math.floor(poolSize * WRITES)), ...common }),

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { FairSlots, LaneFull, LaneSlow, type Slot, type SlotsOptions, type Work } from './slots.ts'
+import {
+  FairSlots,
+  isLight,
+  LaneFull,
+  LaneSlow,
+  type Slot,
+  type SlotsOptions,
+  type Work,
+} from './slots.ts'
 
 const A = 1
 const B = 2
@@ -12,7 +20,7 @@ function open(options: Partial<SlotsOptions> = {}) {
   const running: { name: string; slot: Slot }[] = []
   const refused: string[] = []
   const enter = (name: string, app: number, more: Partial<Work> = {}) => {
-    const work = { app, weight: 1, last: false, perApp: 100, ...more }
+    const work = { app, weight: isLight, last: false, perApp: 100, ...more }
     try {
       const { slot, started, giveUp } = slots.enter(work)
       if (slot) running.push({ name, slot })
@@ -52,8 +60,33 @@ suite('slots', () => {
   test('heavy work of an app stays within its equal share while others have work', async () => {
     const { many, enter, names } = open({ size: 16 })
     enter('b', B)
-    many(10, 'a', A, { weight: 4 })
+    many(10, 'a', A, { weight: () => 4 })
     assert.deepEqual(names(), ['b', 'a1', 'a2'])
+  })
+
+  test('while the process is busy, heavy work of an app runs one at a time, and light work goes on', async () => {
+    let busy = true
+    const heavy = { weight: () => 2 }
+    const { many, names, end } = open({ size: 16, isBusy: () => busy })
+    many(5, 'a', A, heavy)
+    many(2, 'b', B, heavy)
+    many(3, 'c', 3)
+    assert.deepEqual(names(), ['a1', 'b1', 'c1', 'c2', 'c3'])
+    await end('a1')
+    assert.deepEqual(names(), ['b1', 'c1', 'c2', 'c3', 'a2'])
+    busy = false
+    await end('b1')
+    assert.deepEqual(names(), ['c1', 'c2', 'c3', 'a2', 'b2', 'a3', 'a4'])
+  })
+
+  test('work that turns out to be heavy while it waits takes the slots of heavy work', async () => {
+    let weight = 1
+    const { many, names, end } = open({ size: 8 })
+    many(10, 'a', A, { weight: () => weight })
+    assert.equal(names().length, 6)
+    weight = 4
+    for (const n of [1, 2, 3]) await end(`a${n}`)
+    assert.deepEqual(names(), ['a4', 'a5', 'a6', 'a7'])
   })
 
   test('light work of several apps shares what is free', () => {
@@ -119,7 +152,7 @@ suite('slots', () => {
 
   test('work that waits for too long is refused', async () => {
     const slots = new FairSlots({ size: 1, queue: 10, patienceMs: 1 })
-    const work = { app: A, weight: 1, last: false, perApp: 1 }
+    const work = { app: A, weight: isLight, last: false, perApp: 1 }
     slots.enter(work)
     await assert.rejects(async () => slots.enter(work).started, LaneSlow)
     assert.equal(slots.waiting, 0)

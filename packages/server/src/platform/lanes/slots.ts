@@ -1,5 +1,6 @@
 /** The weight of work that ends soon. */
 export const LIGHT = 1
+export const isLight = () => LIGHT
 
 /** An app alone may use this share of all slots, so that the next app doesn't have to wait. */
 const ALONE = 3 / 4
@@ -7,8 +8,8 @@ const ALONE = 3 / 4
 /** Work that wants to start. */
 export interface Work {
   app: number
-  /** The slots that it takes: more for work that takes long. */
-  weight: number
+  /** The slots that it takes if it starts now: more for work that takes long. */
+  weight(): number
   /** It waits behind other work of its app, and is refused first. */
   last: boolean
   /** The most slots of its app. */
@@ -22,6 +23,8 @@ export interface SlotsOptions {
   queue: number
   /** How long work may wait, in milliseconds. By default as long as it takes. */
   patienceMs?: number
+  /** Whether this process has hardly any time left. Then an app runs no more than one piece of heavy work. */
+  isBusy?: () => boolean
 }
 
 /** The app has too much work of this kind already. */
@@ -62,8 +65,8 @@ export interface Entry {
  * Slots that apps share. Each app has a lane: its work that runs and its work that waits.
  *
  * Work starts at once while slots are free: light work until three quarters are in use, heavier work within the app's
- * equal share, and the first work of an app in any case. Nothing that runs is interrupted, so some slots stay free for
- * the next app. Lanes with waiting work take turns. If too much of an app waits, more is refused.
+ * equal share, and the first work of an app in any case. While the process is busy, heavy work of an app starts only
+ * when it has nothing else under way. Nothing that runs is interrupted, so some slots stay free for the next app. Lanes with waiting work take turns. If too much of an app waits, more is refused.
  */
 export class FairSlots {
   readonly #options: SlotsOptions
@@ -115,16 +118,19 @@ export class FairSlots {
   }
 
   #mayStart({ used }: Lane, { weight, perApp }: Work): boolean {
-    const { size } = this.#options
+    const { size, isBusy } = this.#options
     if (this.#used >= size) return false
     if (used === 0) return true
     if (used >= perApp) return false
+    const heavy = weight() > LIGHT
+    if (heavy && isBusy?.()) return false
     const apps = this.#lanes.size
-    if (this.#used < size * ALONE && (apps === 1 || weight <= LIGHT)) return true
+    if (this.#used < size * ALONE && (apps === 1 || !heavy)) return true
     return apps > 1 && used < size / apps
   }
 
-  #start(lane: Lane, { weight }: Work): Slot {
+  #start(lane: Lane, work: Work): Slot {
+    const weight = work.weight()
     lane.used += weight
     this.#used += weight
     return {

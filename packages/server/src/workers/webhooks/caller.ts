@@ -1,7 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Histogram } from '@opentelemetry/api'
-import { FairSlots, LIGHT } from '../../platform/lanes/slots.ts'
+import { FairSlots, isLight } from '../../platform/lanes/slots.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { ForbiddenTarget, type Targets } from '../../platform/net/targets.ts'
 
@@ -57,7 +57,7 @@ export class Caller {
 
   /** Runs a call of an app, as soon as its app and all apps together have few enough. */
   inTurn<T>(app: number, call: () => Promise<T>): Promise<T> {
-    const work = { app, weight: LIGHT, last: false, perApp: CALLS_PER_APP }
+    const work = { app, weight: isLight, last: false, perApp: CALLS_PER_APP }
     return this.#calls.run(work, call)
   }
 
