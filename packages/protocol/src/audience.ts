@@ -31,6 +31,13 @@ const OWNER = {
   of: ({ uid }: { uid: string }): Audience => ({ users: [uid] }),
 }
 
+const SENDER = {
+  who: "the sender's own devices",
+  of: ({ message }: EventPayload<'message.held'>): Audience | undefined => ({
+    users: [message.sender],
+  }),
+}
+
 const GROUP_ID = 'group_'
 const PAIR = '_user_'
 
@@ -172,6 +179,12 @@ export const audiences: Audiences = {
   'group.member.unbanned': GROUP,
   'group.member.scope.changed': MEMBERS,
   'message.sent': { who: BOTH, of: ({ message }) => ofMessage(message) },
+  'message.held': SENDER,
+  'message.moderated': SENDER,
+  'moderation.approved': NOBODY,
+  'moderation.blocked': NOBODY,
+  'moderation.manual.approved': NOBODY,
+  'moderation.manual.rejected': NOBODY,
   // Devices see the mention in the message itself.
   'user.mentioned': NOBODY,
   'thread.followed': OWNER,

@@ -5,6 +5,7 @@ import {
   MessageActionRecord,
   MessageRecord,
   ReactionRecord,
+  ReviewRecord,
   RoleRecord,
   SCOPES,
   UserRecord,
@@ -55,6 +56,10 @@ const FormerMembers = Type.Record(
   }),
 )
 const OneMessage = Type.Object({ message: MessageRecord })
+const Moderated = Type.Object({
+  ...OneMessage.properties,
+  moderation: Type.Array(ReviewRecord, { description: 'Why the message was disapproved.' }),
+})
 const Change = Type.Object({ message: MessageActionRecord })
 const Reaction = Type.Object({
   reaction: Type.Object({ ...ReactionRecord.properties, reactedBy: UserSnapshot }),
@@ -310,6 +315,35 @@ export const events = {
     summary: 'A message was sent.',
     trigger: 'message_sent',
     payload: OneMessage,
+  },
+  'message.held': {
+    summary:
+      'A message was sent, but moderation holds it: only its sender and moderators see it. `data.moderation.status` is `pending` or `disapproved`.',
+    payload: OneMessage,
+  },
+  'message.moderated': {
+    summary:
+      'It was decided about a held message. `data.moderation.status` is `approved` or `disapproved`.',
+    payload: OneMessage,
+  },
+  'moderation.approved': {
+    summary: 'The checks of the app approved a message that they held.',
+    trigger: 'moderation_engine_approved',
+    payload: OneMessage,
+  },
+  'moderation.blocked': {
+    summary: 'A rule of the app disapproved a message.',
+    trigger: 'moderation_engine_blocked',
+    payload: Moderated,
+  },
+  'moderation.manual.approved': {
+    summary: 'A moderator approved a disapproved message.',
+    trigger: 'moderation_manual_approved',
+    payload: Type.Object({ ...Moderated.properties, reviewed: Type.Boolean() }),
+  },
+  'moderation.manual.rejected': {
+    summary: 'A moderator confirmed that a message stays disapproved.',
+    payload: Moderated,
   },
   'user.mentioned': {
     summary:

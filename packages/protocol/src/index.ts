@@ -42,6 +42,7 @@ export {
   MessageRecord,
   ReactionRecord,
   ReceiptRecord,
+  ReviewRecord,
   RoleRecord,
   SCOPES,
   type Scope,

@@ -214,6 +214,27 @@ export const ReactionRecord = Type.Object(
   { additionalProperties: false, 'x-component': 'Reaction' },
 )
 export type ReactionRecord = Static<typeof ReactionRecord>
+
+/** Why a message was disapproved, as events show it. */
+export const ReviewRecord = Type.Object(
+  {
+    condition: Type.Optional(
+      Type.Integer({ description: 'The place of the condition that applied, from 1.' }),
+    ),
+    reason: Type.Optional(Type.String({ description: 'Set if no rule disapproved it.' })),
+    rule: Type.Optional(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        revisionId: Type.String(),
+        action: Type.Array(Type.String()),
+        blockedAt: Seconds('Time when the message was disapproved, in Unix seconds.'),
+      }),
+    ),
+  },
+  { 'x-component': 'Review' },
+)
+export type ReviewRecord = Static<typeof ReviewRecord>
 export type ReceiptRecord = Static<typeof ReceiptRecord>
 
 /** A webhook, as answers and events show it. */

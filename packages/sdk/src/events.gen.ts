@@ -9,6 +9,21 @@ import type {
   Webhook,
 } from './operations.gen.ts'
 
+export type Review = {
+  /** The place of the condition that applied, from 1. */
+  condition?: number
+  /** Set if no rule disapproved it. */
+  reason?: string
+  rule?: {
+    id: string
+    name: string
+    revisionId: string
+    action: string[]
+    /** Time when the message was disapproved, in Unix seconds. */
+    blockedAt: number
+  }
+}
+
 export type UserSnapshot = {
   /** Unique within the app. */
   uid: string
@@ -309,6 +324,37 @@ export interface EventPayloads {
   /** A message was sent. */
   'message.sent': {
     message: Message
+  }
+  /** A message was sent, but moderation holds it: only its sender and moderators see it. `data.moderation.status` is `pending` or `disapproved`. */
+  'message.held': {
+    message: Message
+  }
+  /** It was decided about a held message. `data.moderation.status` is `approved` or `disapproved`. */
+  'message.moderated': {
+    message: Message
+  }
+  /** The checks of the app approved a message that they held. */
+  'moderation.approved': {
+    message: Message
+  }
+  /** A rule of the app disapproved a message. */
+  'moderation.blocked': {
+    message: Message
+    /** Why the message was disapproved. */
+    moderation: Review[]
+  }
+  /** A moderator approved a disapproved message. */
+  'moderation.manual.approved': {
+    message: Message
+    /** Why the message was disapproved. */
+    moderation: Review[]
+    reviewed: boolean
+  }
+  /** A moderator confirmed that a message stays disapproved. */
+  'moderation.manual.rejected': {
+    message: Message
+    /** Why the message was disapproved. */
+    moderation: Review[]
   }
   /** A message that was sent or edited mentions a user. One event for each mentioned user who can read the message and has no block with the sender. */
   'user.mentioned': {

@@ -92,6 +92,35 @@ export type BannedUser = {
   bannedAt: number
 }
 
+export type BlockedMessage = {
+  /** Absent if no rule blocked the message. */
+  ruleId?: string
+  ruleName?: string
+  /** Revision of the rule. */
+  revisionId?: string
+  /** The place of the condition that applied, from 1. */
+  condition?: number
+  /** What the condition found. */
+  found?: string
+  /** Why it was blocked if no rule did it. */
+  reason?: string
+  message: Message
+  /** Actions of the rule. */
+  action: string[]
+  /** Time when it was blocked, in Unix seconds. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+  /** Time when it was blocked, in Unix seconds. */
+  blockedAt: number
+  /** In the list of reviewed messages. */
+  appId?: string
+  /** What a moderator decided. */
+  decision?: 'approved' | 'rejected'
+  /** Time of that decision, in Unix seconds. */
+  reviewedAt?: number
+}
+
 export type Card = {
   imageUrl?: string | undefined
   text?: string | undefined
@@ -2557,6 +2586,75 @@ export type MarkInteractionsBody = {
   interactions: string[]
 }
 
+export type ListBlockedMessagesAnswer = {
+  data: BlockedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListBlockedMessagesQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Only messages of this user. */
+  sender?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
+}
+
+export type ReviewBlockedMessageAnswer = {
+  success: true
+  /** The decision. */
+  message: string
+}
+
+export type ReviewBlockedMessageBody = {
+  /** `approved` delivers the message. `rejected` confirms that it stays blocked. */
+  status: 'approved' | 'rejected'
+  /** Accepted for compatibility: a decision always counts as a review. */
+  reviewed?: boolean | undefined
+}
+
+export type ListBlockedMessagesReviewedAnswer = {
+  data: BlockedMessage[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+    /** Parameters of the next page in the same direction. */
+    next?: {
+      affix: string
+      id: string
+    }
+  }
+}
+
+export type ListBlockedMessagesReviewedQuery = {
+  /** Maximum number of records per page. */
+  limit?: number | undefined
+  /** Whether to return records after the cursor (`append`) or before it (`prepend`). Without a cursor: the oldest or the newest records. */
+  affix?: 'append' | 'prepend' | undefined
+  /** Cursor: the id of a message. */
+  id?: string | undefined
+  /** Only messages of this user. */
+  sender?: string | undefined
+  /** Only messages that this rule blocked. */
+  ruleId?: string | undefined
+}
+
 export type SendThreadReplyBody = NewMessage & { multipleReceivers?: undefined }
 
 export type SendThreadReplyToManyBody = NewMessage & {
@@ -3141,6 +3239,12 @@ export type ListEventsQuery = {
         | 'group.member.unbanned'
         | 'group.member.scope.changed'
         | 'message.sent'
+        | 'message.held'
+        | 'message.moderated'
+        | 'moderation.approved'
+        | 'moderation.blocked'
+        | 'moderation.manual.approved'
+        | 'moderation.manual.rejected'
         | 'user.mentioned'
         | 'thread.followed'
         | 'message.interacted'
@@ -4401,6 +4505,65 @@ export class InteractionsMethods {
   }
 }
 
+/** `client.blockedMessages` */
+export class BlockedMessagesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** List blocked messages that wait for a review. */
+  async list(
+    query?: ListBlockedMessagesQuery,
+    options?: CallOptions,
+  ): Promise<ListBlockedMessagesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/blocked-messages', query },
+      options,
+    )
+  }
+
+  /** List blocked messages that wait for a review (iterates over all pages). */
+  all(
+    query?: ListBlockedMessagesQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<BlockedMessage, void, undefined> {
+    return everyFollowing((page) => this.list({ ...query, ...page }, options))
+  }
+
+  /** Approve or reject a blocked message. */
+  async review(
+    id: string,
+    body: ReviewBlockedMessageBody,
+    options?: CallOptions,
+  ): Promise<ReviewBlockedMessageAnswer> {
+    return this.#transport.data(
+      { method: 'PATCH', path: `/v3/moderation/blocked-messages/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** List blocked messages that were reviewed. */
+  async listReviewed(
+    query?: ListBlockedMessagesReviewedQuery,
+    options?: CallOptions,
+  ): Promise<ListBlockedMessagesReviewedAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: '/v3/moderation/reviewed-messages', query },
+      options,
+    )
+  }
+
+  /** List blocked messages that were reviewed (iterates over all pages). */
+  allReviewed(
+    query?: ListBlockedMessagesReviewedQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<BlockedMessage, void, undefined> {
+    return everyFollowing((page) => this.listReviewed({ ...query, ...page }, options))
+  }
+}
+
 /** `client.threads` */
 export class ThreadsMethods {
   readonly #transport: Transport
@@ -4977,6 +5140,7 @@ export class Operations {
   readonly bannedUsers: BannedUsersMethods
   readonly messages: MessagesMethods
   readonly interactions: InteractionsMethods
+  readonly blockedMessages: BlockedMessagesMethods
   readonly threads: ThreadsMethods
   readonly conversations: ConversationsMethods
   readonly events: EventsMethods
@@ -4998,6 +5162,7 @@ export class Operations {
     this.bannedUsers = new BannedUsersMethods(transport)
     this.messages = new MessagesMethods(transport)
     this.interactions = new InteractionsMethods(transport)
+    this.blockedMessages = new BlockedMessagesMethods(transport)
     this.threads = new ThreadsMethods(transport)
     this.conversations = new ConversationsMethods(transport)
     this.events = new EventsMethods(transport)

@@ -141,14 +141,36 @@ CREATE TABLE public.conversations (
 )
 WITH (fillfactor='50');
 
-CREATE FUNCTION public.add_reply(h public.conversations, p_sender text, p_parent bigint, p_id bigint) RETURNS void
+CREATE TABLE public.messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    muid text,
+    parent_id bigint,
+    quoted_id bigint,
+    counts boolean NOT NULL,
+    shows boolean NOT NULL,
+    counted bigint NOT NULL,
+    updated_at timestamp with time zone,
+    edited_at timestamp with time zone,
+    edited_by text,
+    deleted_at timestamp with time zone,
+    deleted_by text,
+    pinned_at timestamp with time zone,
+    pinned_by text,
+    reacted boolean DEFAULT false NOT NULL,
+    saved boolean DEFAULT false NOT NULL
+);
+
+CREATE FUNCTION public.add_reply(h public.conversations, p_sender text, m public.messages, p_id bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare
-  m messages := find_referenced_message(h, p_sender, p_parent, true);
 begin
-  if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
-  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
   insert into threads as t
     (app_no, parent_id, conversation, replies, last_id, updated_second)
   values (h.app_no, m.id, h.no, 1, p_id, id_second(p_id))
@@ -167,6 +189,21 @@ begin
     wrote = t.wrote or excluded.wrote, follows = t.follows or t.uid = p_sender
   where (excluded.wrote and not t.wrote) or (t.uid = p_sender and not t.follows);
 end $$;
+
+CREATE FUNCTION public.add_review(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into reviews as r
+    (app_no, message_id, rule_id, rule_name, revision_id, condition, found, actions, reason)
+  values (p_app_no, p_id, p_verdict #>> '{rule,id}', p_verdict #>> '{rule,name}',
+    p_verdict #>> '{rule,revisionId}', (p_verdict ->> 'condition')::int, p_verdict ->> 'text',
+    coalesce(array(select jsonb_array_elements_text(p_verdict -> 'actions')), '{}'), p_reason)
+  on conflict (app_no, message_id) do update set
+    rule_id = excluded.rule_id, rule_name = excluded.rule_name, revision_id = excluded.revision_id,
+    condition = excluded.condition, found = excluded.found, actions = excluded.actions,
+    reason = excluded.reason, blocked_at = excluded.blocked_at, updated_at = excluded.updated_at,
+    reviewed_at = null, decision = null
+$$;
 
 CREATE FUNCTION public.add_search_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -272,6 +309,19 @@ begin
   execute format('analyze (skip_locked) public.%I', p_table);
 end $$;
 
+CREATE FUNCTION public.announce_held(h public.conversations, m public.messages, p_verdict jsonb, p_event text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into event_bodies (app_no, type, key, payload, to_first)
+  select h.app_no, 'message.held', 'conversation:' || h.no, p_event::json,
+    case when m.sender = 'app_system' then '' else 'user:' || m.sender end;
+  insert into event_bodies (app_no, type, key, payload)
+  select h.app_no, 'moderation.blocked', 'conversation:' || h.no,
+    (p_event::jsonb || jsonb_build_object('moderation', jsonb_build_array(review_record(r))))::json
+  from reviews r
+  where p_verdict ->> 'status' = 'disapproved' and r.app_no = h.app_no and r.message_id = m.id;
+$$;
+
 CREATE TABLE public.reactions (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -340,6 +390,50 @@ begin
       'by', jsonb_build_object('entity', v_by, 'entityType', 'user'),
       'on', jsonb_build_object('entity', v_on, 'entityType', 'user'),
       'for', jsonb_build_object('entity', v_for, 'entityType', 'group')));
+end $$;
+
+CREATE TABLE public.held_messages (
+    app_no integer NOT NULL,
+    id bigint NOT NULL,
+    conversation bigint NOT NULL,
+    sender text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    type text NOT NULL,
+    data jsonb NOT NULL,
+    tags text[] NOT NULL,
+    muid text,
+    parent_id bigint,
+    quoted_id bigint,
+    counts boolean NOT NULL,
+    shows boolean NOT NULL,
+    counted bigint NOT NULL,
+    status text NOT NULL,
+    rule jsonb,
+    held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT held_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'disapproved'::text])))
+);
+
+CREATE FUNCTION public.as_message(k public.held_messages) RETURNS public.messages
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  m messages;
+begin
+  m.app_no := k.app_no;
+  m.id := k.id;
+  m.conversation := k.conversation;
+  m.sender := k.sender;
+  m.category := k.category;
+  m.type := k.type;
+  m.data := held_data(k);
+  m.tags := k.tags;
+  m.muid := k.muid;
+  m.parent_id := k.parent_id;
+  m.quoted_id := k.quoted_id;
+  m.counts := k.counts;
+  m.shows := k.shows;
+  m.counted := k.counted;
+  return m;
 end $$;
 
 CREATE FUNCTION public.attach_partition(p_log text, p_day date) RETURNS void
@@ -768,31 +862,23 @@ begin
   end if;
 end $$;
 
-CREATE TABLE public.messages (
-    app_no integer NOT NULL,
-    id bigint NOT NULL,
-    conversation bigint NOT NULL,
-    sender text NOT NULL COLLATE pg_catalog."C",
-    category text NOT NULL,
-    type text NOT NULL,
-    data jsonb NOT NULL,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    muid text,
-    parent_id bigint,
-    quoted_id bigint,
-    counts boolean NOT NULL,
-    shows boolean NOT NULL,
-    counted bigint NOT NULL,
-    updated_at timestamp with time zone,
-    edited_at timestamp with time zone,
-    edited_by text,
-    deleted_at timestamp with time zone,
-    deleted_by text,
-    pinned_at timestamp with time zone,
-    pinned_by text,
-    reacted boolean DEFAULT false NOT NULL,
-    saved boolean DEFAULT false NOT NULL
-);
+CREATE FUNCTION public.delete_held(p_app_no integer, p_ids bigint[]) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_deleted int;
+begin
+  if p_ids = '{}' then return 0; end if;
+  delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+  with gone as (
+    delete from held_messages where app_no = p_app_no and id = any (p_ids) returning id, sender, muid
+  ), forgotten as (
+    delete from muids u using gone g
+    where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
+  )
+  select count(*) into v_deleted from gone;
+  return v_deleted;
+end $$;
 
 CREATE FUNCTION public.delete_message(p_app_no integer, p_id bigint, p_by text, p_permanent boolean) RETURNS public.messages
     LANGUAGE plpgsql
@@ -845,6 +931,20 @@ begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+  delete from reviews where app_no = p_app_no and message_id = any (p_ids);
+end $$;
+
+CREATE FUNCTION public.disapprove_message(p_app_no integer, p_id bigint, p_verdict jsonb, p_reason text) RETURNS public.held_messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  k held_messages;
+begin
+  update held_messages set status = 'disapproved', rule = moderation_of(p_verdict) -> 'rule'
+  where app_no = p_app_no and id = p_id
+  returning * into k;
+  if found then perform add_review(p_app_no, p_id, p_verdict, p_reason); end if;
+  return k;
 end $$;
 
 CREATE FUNCTION public.disconnect_users(p_gateway uuid, p_users json) RETURNS void
@@ -1031,6 +1131,17 @@ begin
   return v_record;
 end $$;
 
+CREATE FUNCTION public.find_parent(h public.conversations, p_sender text, p_id bigint) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  m messages := find_referenced_message(h, p_sender, p_id, true);
+begin
+  if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
+  if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  return m;
+end $$;
+
 CREATE FUNCTION public.find_referenced_message(h public.conversations, p_sender text, p_id bigint, p_reply boolean) RETURNS public.messages
     LANGUAGE plpgsql
     AS $$
@@ -1056,6 +1167,19 @@ begin
   end if;
   return m;
 end $$;
+
+CREATE TABLE public.marks (
+    app_no integer NOT NULL,
+    conversation bigint NOT NULL,
+    uid text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    upto_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE FUNCTION public.first_mark(h public.conversations, m public.messages, p_receiver text, p_kind text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (((h).kind = 'user'::text) AND ((h).one <> (h).other)) THEN (SELECT k.at FROM public.marks k WHERE ((k.app_no = (first_mark.h).app_no) AND (k.conversation = (first_mark.h).no) AND (k.uid = first_mark.p_receiver) AND (k.kind = first_mark.p_kind) AND (k.upto_id >= (first_mark.m).id)) ORDER BY k.upto_id LIMIT 1) ELSE NULL::timestamp with time zone END;
 
 CREATE FUNCTION public.flag_reacted(p_app_no integer, p_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1132,6 +1256,37 @@ CREATE FUNCTION public.group_record(g public.groups) RETURNS jsonb
 CREATE FUNCTION public.has_link(p_data jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN COALESCE((((strpos((p_data ->> 'text'::text), '.'::text) > 0) OR (strpos((p_data ->> 'text'::text), '://'::text) > 0)) AND ((p_data ->> 'text'::text) ~* '(https?://|www\.)\S'::text)), false);
+
+CREATE FUNCTION public.held_data(k public.held_messages) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN ((k).data || jsonb_build_object('moderation', jsonb_strip_nulls(jsonb_build_object('status', (k).status, 'rule', (k).rule))));
+
+CREATE FUNCTION public.hold_message(h public.conversations, p_sender text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_parent bigint, p_quoted bigint, p_counts boolean, p_shows boolean, p_verdict jsonb) RETURNS public.messages
+    LANGUAGE plpgsql
+    AS $$
+declare
+  k held_messages;
+begin
+  insert into held_messages
+    (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
+     counts, shows, counted, status, rule)
+  values
+    (h.app_no, h.last_id, h.no, p_sender, p_category, p_type, p_data, p_tags, p_muid, p_parent, p_quoted,
+     p_counts, p_shows, h.counted, p_verdict ->> 'status', moderation_of(p_verdict) -> 'rule')
+  returning * into k;
+  if k.status = 'disapproved' then perform add_review(h.app_no, k.id, p_verdict, null); end if;
+  update conversations set removed = removed + 1 where app_no = h.app_no and no = h.no;
+  if p_counts then
+    insert into uncounted (app_no, conversation, id) values (h.app_no, h.no, k.id);
+  end if;
+  if h.kind = 'user' and h.stored = 1 then
+    if h.one <> 'app_system' then perform open_view(h, h.one, h.other, 0, false); end if;
+    if h.other <> h.one and h.other <> 'app_system' then
+      perform open_view(h, h.other, h.one, 0, false);
+    end if;
+  end if;
+  return as_message(k);
+end $$;
 
 CREATE FUNCTION public.id_second(p_id bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1353,6 +1508,13 @@ begin
     select * into m from messages k
     where k.app_no = p_app_no and k.conversation = h.no and k.id <= h.last_id
     order by k.id desc limit 1;
+    -- A held message at the end stays unmarked, so that it is unread when it is released.
+    if m.id is distinct from h.last_id and exists (select from held_messages k
+      where k.app_no = p_app_no and k.conversation = h.no and k.id > coalesce(m.id, 0))
+    then
+      v_upto := coalesce(m.id, i.read_id);
+      v_counted := coalesce(m.counted, i.read_counted);
+    end if;
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
     if not found or m.conversation <> h.no or m.id <= i.cleared_id then
@@ -1476,6 +1638,30 @@ CREATE FUNCTION public.message_text(m public.messages, h public.conversations) R
 CREATE FUNCTION public.message_record(m public.messages, h public.conversations) RETURNS jsonb
     LANGUAGE sql STABLE
     RETURN (concat(public.message_text(m, h), ',"data":', (m).data, '}'))::jsonb;
+
+CREATE FUNCTION public.message_snapshot(m public.messages, h public.conversations) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_receiver jsonb;
+begin
+  v_receiver := coalesce(entity_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
+  if h.kind = 'user' then
+    v_receiver := v_receiver
+      || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
+  end if;
+  return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
+      select jsonb_object_agg(key, coalesce(entity_record(h.app_no, 'user', key), value))
+      from jsonb_each(m.data -> 'mentions')))
+    || jsonb_build_object('entities', jsonb_build_object(
+      'sender', jsonb_build_object('entityType', 'user',
+        'entity', coalesce(entity_record(h.app_no, 'user', m.sender), '{}')),
+      'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
+end $$;
+
+CREATE FUNCTION public.moderation_of(p_verdict jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    RETURN jsonb_strip_nulls(jsonb_build_object('status', (p_verdict -> 'status'::text), 'rule', CASE WHEN (p_verdict ? 'rule'::text) THEN jsonb_build_object('id', (p_verdict #> '{rule,id}'::text[]), 'name', (p_verdict #> '{rule,name}'::text[])) ELSE NULL::jsonb END));
 
 CREATE FUNCTION public.newest_of_others(h public.conversations, p_uid text, p_after bigint, p_upto bigint) RETURNS public.messages
     LANGUAGE plpgsql
@@ -1616,7 +1802,6 @@ CREATE FUNCTION public.quote_message(h public.conversations, p_sender text, p_id
     AS $$
 declare
   m messages := find_referenced_message(h, p_sender, p_id, false);
-  v_receiver jsonb;
 begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
@@ -1625,28 +1810,8 @@ begin
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
       '{"devMessage": "You can''t quote an action message."}');
   end if;
-  v_receiver := coalesce(entity_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
-  if h.kind = 'user' then
-    v_receiver := v_receiver
-      || jsonb_build_object('conversationId', conversation_id(h.kind, h.one, h.other));
-  end if;
-  return message_record(m, h) || jsonb_build_object('data', with_mentions(m.data, (
-      select jsonb_object_agg(key, coalesce(entity_record(h.app_no, 'user', key), value))
-      from jsonb_each(m.data -> 'mentions')))
-    || jsonb_build_object('entities', jsonb_build_object(
-      'sender', jsonb_build_object('entityType', 'user',
-        'entity', coalesce(entity_record(h.app_no, 'user', m.sender), '{}')),
-      'receiver', jsonb_build_object('entityType', h.kind, 'entity', v_receiver))));
+  return message_snapshot(m, h);
 end $$;
-
-CREATE TABLE public.marks (
-    app_no integer NOT NULL,
-    conversation bigint NOT NULL,
-    uid text NOT NULL COLLATE pg_catalog."C",
-    kind text NOT NULL COLLATE pg_catalog."C",
-    upto_id bigint NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
 
 CREATE FUNCTION public.reached_id(i public.inbox, p_kind text) RETURNS bigint
     LANGUAGE sql STABLE
@@ -1790,6 +1955,41 @@ begin
   raise exception using errcode = 'LQ002', message = p_code, detail = p_values::text;
 end $$;
 
+CREATE FUNCTION public.refuse_release(k public.held_messages, h public.conversations) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  m messages := as_message(k);
+begin
+  if k.sender <> 'app_system' and not exists (select from users
+    where app_no = k.app_no and uid = k.sender and deactivated_at is null and removed_at is null)
+  then
+    return 'The sender was deleted or deactivated.';
+  end if;
+  if h.kind = 'user' then
+    if not exists (select from users
+      where app_no = k.app_no and uid = receiver_of(m, h) and deactivated_at is null and removed_at is null)
+    then
+      return 'The receiver was deleted or deactivated.';
+    end if;
+    if k.sender <> 'app_system' and (h.blocked_one or h.blocked_other) then
+      return 'One of the two users blocks the other.';
+    end if;
+    return null;
+  end if;
+  if not exists (select from groups where app_no = k.app_no and guid = h.one and removed_at is null) then
+    return 'The group was deleted.';
+  end if;
+  if k.sender <> 'app_system' and not exists (select from inbox
+    where app_no = k.app_no and uid = k.sender and kind = 'group' and with_id = h.one and scope is not null)
+  then
+    return case when exists (select from bans
+      where app_no = k.app_no and guid = h.one and uid = k.sender)
+      then 'The sender was banned from the group.' else 'The sender is no longer a member of the group.' end;
+  end if;
+  return null;
+end $$;
+
 CREATE FUNCTION public.release_gateway(p_gateway uuid, p_after_app integer, p_after_uid text, p_limit integer, OUT app_no integer, OUT uid text) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -1812,6 +2012,79 @@ begin
     delete from gateways where gateway = p_gateway;
   else
     perform disconnect_users(p_gateway, v_users);
+  end if;
+end $$;
+
+CREATE FUNCTION public.release_message(p_app_no integer, p_id bigint, OUT held boolean, OUT refused text, OUT message jsonb, OUT conversation bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  k held_messages;
+  h conversations;
+  m messages;
+  v_parent messages;
+  v_mentioned text[];
+  v_receiver text;
+begin
+  select * into k from held_messages where app_no = p_app_no and id = p_id;
+  held := k.id is not null;
+  if not held then return; end if;
+  if k.data ? 'mentions' then
+    v_mentioned := array(select jsonb_object_keys(coalesce(
+      lock_mentioned_users(p_app_no, array(select jsonb_object_keys(k.data -> 'mentions'))), '{}')));
+  end if;
+  select * into h from conversations where app_no = p_app_no and no = k.conversation for no key update;
+  select * into k from held_messages where app_no = p_app_no and id = p_id for update;
+  held := k.id is not null and h.no is not null and k.id > h.purged_id;
+  if not held then return; end if;
+  conversation := h.no;
+  refused := refuse_release(k, h);
+  if refused is not null then return; end if;
+
+  delete from held_messages where app_no = p_app_no and id = p_id;
+  insert into messages
+    (app_no, id, conversation, sender, category, type, data, tags, muid, parent_id, quoted_id,
+     counts, shows, counted, updated_at)
+  values
+    (p_app_no, p_id, h.no, k.sender, k.category, k.type,
+     k.data || '{"moderation": {"status": "approved"}}', k.tags, k.muid, k.parent_id, k.quoted_id,
+     k.counts, k.shows, k.counted, clock_timestamp())
+  returning * into m;
+  if p_id <= (select search_upto from apps where app_no = p_app_no) then
+    perform add_search_changes(p_app_no, array[p_id]);
+  end if;
+  v_receiver := receiver_of(m, h);
+  if k.counts then
+    delete from uncounted u where u.app_no = p_app_no and u.conversation = h.no and u.id = p_id;
+    update inbox set own_since = own_since + 1
+    where app_no = p_app_no and uid = k.sender and kind = h.kind and with_id = v_receiver
+      and (kind = 'user' or scope is not null) and read_id < p_id;
+  end if;
+  h := show_released(h, m, v_receiver);
+  if k.parent_id is not null then
+    select * into v_parent from messages p where p.app_no = p_app_no and p.id = k.parent_id;
+    if v_parent.id is not null then perform add_reply(h, k.sender, v_parent, p_id); end if;
+  end if;
+  if v_mentioned <> '{}' then perform add_mentions(p_app_no, p_id, v_mentioned); end if;
+
+  message := message_snapshot(m, h);
+  if k.quoted_id is not null then
+    message := message || jsonb_build_object('quotedMessage', coalesce((
+      select message_snapshot(q, h) from messages q where q.app_no = p_app_no and q.id = k.quoted_id),
+      jsonb_build_object('id', k.quoted_id::text)));
+  end if;
+  insert into event_bodies (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
+  values (p_app_no, 'message.sent', 'conversation:' || h.no, json_build_object('message', message),
+    h.kind || ':' || v_receiver,
+    case when h.kind = 'user' and k.sender not in ('app_system', v_receiver) then 'user:' || k.sender end,
+    case when k.sender <> 'app_system' and message #>> '{data,entities,sender,entity,role}' <> '@agentic'
+      then k.sender end,
+    'messages.' || h.kind || '.' || k.category);
+  if v_mentioned <> '{}' then
+    insert into event_bodies (app_no, type, key, payload)
+    select p_app_no, 'user.mentioned', 'conversation:' || h.no,
+      json_build_object('uid', uid, 'message', message)
+    from mention_recipients(h, k.sender, v_mentioned) uid;
   end if;
 end $$;
 
@@ -1884,6 +2157,27 @@ begin
 exception when unique_violation then
   return 'duplicate';
 end $$;
+
+CREATE TABLE public.reviews (
+    app_no integer NOT NULL,
+    message_id bigint NOT NULL,
+    rule_id text,
+    rule_name text,
+    revision_id text,
+    condition integer,
+    found text,
+    actions text[] DEFAULT '{}'::text[] NOT NULL,
+    reason text,
+    blocked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reviewed_at timestamp with time zone,
+    decision text,
+    CONSTRAINT reviews_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text])))
+);
+
+CREATE FUNCTION public.review_record(r public.reviews) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN jsonb_strip_nulls(jsonb_build_object('condition', (r).condition, 'reason', (r).reason, 'rule', CASE WHEN ((r).rule_id IS NOT NULL) THEN jsonb_build_object('id', (r).rule_id, 'name', (r).rule_name, 'revisionId', (r).revision_id, 'action', (r).actions, 'blockedAt', public.unix((r).blocked_at)) ELSE NULL::jsonb END));
 
 CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
@@ -1973,7 +2267,7 @@ CREATE FUNCTION public.searched_text(p_data jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ((p_data ? 'attachments'::text) OR (p_data ? 'mentions'::text) OR (strpos((p_data ->> 'text'::text), '<@'::text) > 0)) THEN public.text_with_names(p_data) ELSE (p_data ->> 'text'::text) END;
 
-CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, OUT message_id bigint, OUT message text) RETURNS record
+CREATE FUNCTION public.send_message(p_app_no integer, p_kind text, p_sender text, p_receiver text, p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text, p_credential bytea, p_key text, p_request_hash bytea, p_parent bigint DEFAULT NULL::bigint, p_quoted bigint DEFAULT NULL::bigint, p_mentions text[] DEFAULT NULL::text[], p_shows boolean DEFAULT true, p_clock bigint DEFAULT NULL::bigint, p_verdict jsonb DEFAULT NULL::jsonb, OUT message_id bigint, OUT message text) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2042,24 +2336,35 @@ begin
     end if;
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows, v_sender, v_data, v_muid);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows and p_verdict is null,
+        v_sender, v_data, v_muid);
       c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows, v_sender, v_data, v_muid);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows and p_verdict is null,
+        v_sender, v_data, v_muid);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       c := check_group_send(p_app_no, p_sender, p_receiver, p_parent is not null);
     end if;
-    m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
-      p_parent, p_quoted, v_counts, p_shows);
+    if p_verdict is null then
+      m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+        p_parent, p_quoted, v_counts, p_shows);
+      if p_parent is not null then
+        perform add_reply(h, p_sender, find_parent(h, p_sender, p_parent), m.id);
+      end if;
+    else
+      m := hold_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+        p_parent, p_quoted, v_counts, p_shows, p_verdict);
+      v_shown := v_shown || jsonb_build_object('moderation', moderation_of(p_verdict));
+      if p_parent is not null then perform find_parent(h, p_sender, p_parent); end if;
+    end if;
     message_id := m.id;
-    if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
-    if v_mentions is not null then
+    if v_mentions is not null and p_verdict is null then
       perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
     end if;
     if p_muid is not null then
@@ -2084,7 +2389,9 @@ begin
     where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
       and i.key = p_key;
   end if;
-  if message is not null then
+  if message is not null and p_verdict is not null then
+    perform announce_held(h, m, p_verdict, v_event);
+  elsif message is not null then
     insert into event_bodies
       (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,
@@ -2478,6 +2785,59 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.show_released(h public.conversations, m public.messages, p_receiver text) RETURNS public.conversations
+    LANGUAGE plpgsql
+    AS $$
+declare
+  i inbox;
+  n conversations;
+  v_hidden int;
+  v_views int := 0;
+  v_free int := 0;
+begin
+  if not m.shows or m.id < h.shown_id then
+    update conversations set removed = removed - 1, created_second = case when m.shows
+      then least(created_second, id_second(m.id)) else created_second end
+    where app_no = h.app_no and no = h.no
+    returning * into n;
+    return n;
+  end if;
+  select count(*) into v_hidden from inbox
+  where app_no = h.app_no and conversation = h.no and (kind = 'user' or scope is not null)
+    and cleared_id >= m.id;
+  update conversations set
+    removed = removed - 1, shown_id = m.id, shown_sender = null, shown_data = null, shown_muid = null,
+    hidden = v_hidden,
+    created_second = least(coalesce(created_second, id_second(m.id)), id_second(m.id)),
+    updated_before = updated_second, updated_second = greatest(updated_second, unix(clock_timestamp())),
+    delivered_at = first_mark(h, m, p_receiver, 'delivered'), read_at = first_mark(h, m, p_receiver, 'read')
+  where app_no = h.app_no and no = h.no
+  returning * into n;
+  if h.kind = 'group' then
+    perform add_total(h.app_no, 'views.group', case when h.shown_id > 0 then h.hidden - v_hidden else (
+      select members_count from groups where app_no = h.app_no and guid = h.one) - v_hidden end);
+    return n;
+  end if;
+  update direct_views v set updated_second = n.updated_second
+  from (values (h.one, h.other, h.blocked_one), (h.other, h.one, h.blocked_other))
+    as side (uid, with_id, blocked)
+  where v.app_no = h.app_no and v.uid = side.uid and v.blocked = side.blocked
+    and v.updated_second = h.updated_second and v.with_id = side.with_id;
+  for i in
+    update inbox set visible = true, created_second = id_second(m.id)
+    where app_no = h.app_no and conversation = h.no and kind = 'user' and not visible and cleared_id < m.id
+    returning *
+  loop
+    insert into direct_views (app_no, uid, blocked, updated_second, with_id)
+    values (h.app_no, i.uid, i.blocked, n.updated_second, i.with_id);
+    perform add_views(h.app_no, i.uid, 1, case when i.blocked then 0 else 1 end);
+    v_views := v_views + 1;
+    v_free := v_free + case when i.blocked then 0 else 1 end;
+  end loop;
+  perform add_app_views(h.app_no, v_views, v_free);
+  return n;
+end $$;
+
 CREATE FUNCTION public.small_record(p_record jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     RETURN jsonb_strip_nulls(jsonb_build_object('uid', (p_record -> 'uid'::text), 'guid', (p_record -> 'guid'::text), 'name', (p_record -> 'name'::text)));
@@ -2619,6 +2979,9 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
+  perform delete_held(p_app_no, array(
+    select id from held_messages
+    where app_no = p_app_no and conversation = p_conversation and id <= p_upto));
   if v_ids is null then return 0; end if;
   if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
@@ -2717,6 +3080,9 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
+  perform delete_held(p_app_no, array(
+    select id from held_messages
+    where app_no = p_app_no and conversation = p_conversation and sender = p_uid));
   if v_ids is null then return 0; end if;
   if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
@@ -3691,6 +4057,9 @@ ALTER TABLE ONLY public.gone_messages
 ALTER TABLE ONLY public.groups
     ADD CONSTRAINT groups_pkey PRIMARY KEY (app_no, guid);
 
+ALTER TABLE ONLY public.held_messages
+    ADD CONSTRAINT held_messages_pkey PRIMARY KEY (app_no, id);
+
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (app_no, credential, uid, key);
 
@@ -3747,6 +4116,9 @@ ALTER TABLE ONLY public.receipt_floors
 
 ALTER TABLE ONLY public.receipt_progress
     ADD CONSTRAINT receipt_progress_pkey PRIMARY KEY (app_no, kind);
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_pkey PRIMARY KEY (app_no, message_id);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_pkey PRIMARY KEY (app_no, role);
@@ -3868,6 +4240,10 @@ CREATE INDEX groups_tags ON public.groups USING gin (app_no, tags) WHERE (tags <
 
 CREATE INDEX groups_updated ON public.groups USING btree (app_no, changed_second) WHERE ((removed_at IS NULL) AND (updated_at IS NOT NULL));
 
+CREATE INDEX held_messages_conversation ON public.held_messages USING btree (app_no, conversation, id);
+
+CREATE INDEX held_messages_sender ON public.held_messages USING btree (app_no, sender, id);
+
 CREATE INDEX idempotency_created_at ON public.idempotency USING btree (created_at);
 
 CREATE INDEX inbox_conversation ON public.inbox USING btree (app_no, conversation, uid);
@@ -3933,6 +4309,10 @@ CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, m
 CREATE INDEX reactions_value ON public.reactions USING btree (app_no, message_id, reaction, id);
 
 CREATE INDEX receipt_floors_deleted ON public.receipt_floors USING btree (app_no, kind) WHERE (deleted > 0);
+
+CREATE INDEX reviews_done ON public.reviews USING btree (app_no, message_id) WHERE (reviewed_at IS NOT NULL);
+
+CREATE INDEX reviews_open ON public.reviews USING btree (app_no, message_id) WHERE (reviewed_at IS NULL);
 
 CREATE INDEX revocations_at ON public.revocations USING btree (at);
 

@@ -269,6 +269,25 @@ export interface CellRows {
     removed_at: Date | null
     card: string
   }
+  held_messages: {
+    app_no: number
+    id: number
+    conversation: number
+    sender: string
+    category: string
+    type: string
+    data: unknown
+    tags: string[]
+    muid: string | null
+    parent_id: number | null
+    quoted_id: number | null
+    counts: boolean
+    shows: boolean
+    counted: number
+    status: string
+    rule: unknown | null
+    held_at: Date
+  }
   idempotency: {
     app_no: number
     credential: Buffer
@@ -455,6 +474,21 @@ export interface CellRows {
     kind: string
     position: number
     ended: boolean
+  }
+  reviews: {
+    app_no: number
+    message_id: number
+    rule_id: string | null
+    rule_name: string | null
+    revision_id: string | null
+    condition: number | null
+    found: string | null
+    actions: string[]
+    reason: string | null
+    blocked_at: Date
+    updated_at: Date
+    reviewed_at: Date | null
+    decision: string | null
   }
   revocations: {
     at: Date

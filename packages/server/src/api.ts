@@ -17,6 +17,7 @@ import { groupRoutes } from './areas/groups/routes.ts'
 import { historyRoutes } from './areas/history/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
+import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
 import { sessionRoutes } from './areas/operators/sessions.routes.ts'
@@ -58,6 +59,7 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   groupRoutes,
   memberRoutes,
   messageRoutes,
+  reviewRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,

@@ -104,7 +104,7 @@ async function sendAlone({ no: appNo, cell }: TestApp, message: Sending): Promis
       ...{ appNo, ...rest, category: 'message', type: 'text', data: JSON.stringify({ text }) },
       ...{ target: '', credential: Buffer.from(CREDENTIAL, 'hex'), clock: Date.now() },
       requestHash: Buffer.from(hashOf(message), 'hex'),
-      ...{ parent: null, quoted: null, mentions: null, shows: true },
+      ...{ parent: null, quoted: null, mentions: null, shows: true, verdict: null },
     })
     return { id, fresh: record !== null }
   } catch (error) {

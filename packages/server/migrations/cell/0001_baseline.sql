@@ -524,7 +524,7 @@ create table conversations (
   updated_second bigint not null default 0,
   -- What updated_second was before its last change: a send finds the rows in direct_views by it.
   updated_before bigint not null default 0,
-  -- How many messages there ever were, and how many of them have no row any more.
+  -- How many messages there ever were, and how many of them have no row: removed and held ones.
   stored bigint not null default 0,
   removed bigint not null default 0,
   -- How many messages ever counted as unread.
@@ -600,7 +600,60 @@ create table gone_messages (
   primary key (app_no, id)
 );
 
--- Deleted messages that counted: unread counts leave them out.
+-- Messages that moderation holds back. They have their id and place in the conversation, but no row in messages, so
+-- that no statement shows one by mistake: nobody but its sender and moderators sees it until it is released.
+-- docs/decisions/0039-held-messages.md explains why.
+create table held_messages (
+  app_no int not null,
+  id bigint not null,
+  conversation bigint not null,
+  sender text collate "C" not null,
+  category text not null,
+  type text not null,
+  data jsonb not null,
+  tags text[] not null,
+  muid text,
+  parent_id bigint,
+  quoted_id bigint,
+  -- As messages have them, once it is released.
+  counts boolean not null,
+  shows boolean not null,
+  counted bigint not null,
+  -- 'pending': checks are under way. 'disapproved': it stays held unless a moderator approves it.
+  status text not null check (status in ('pending', 'disapproved')),
+  -- The rule that disapproved it: {id, name}.
+  rule jsonb,
+  held_at timestamptz not null default clock_timestamp(),
+  primary key (app_no, id)
+);
+create index held_messages_conversation on held_messages (app_no, conversation, id);
+create index held_messages_sender on held_messages (app_no, sender, id);
+
+-- Messages that were disapproved, until a moderator reviews them and after that. The message itself is in
+-- held_messages, or in messages once it is released.
+create table reviews (
+  app_no int not null,
+  message_id bigint not null,
+  -- Null if no rule disapproved it.
+  rule_id text,
+  rule_name text,
+  revision_id text,
+  -- The condition of the rule that applied, and what it found, for moderators.
+  condition int,
+  found text,
+  actions text[] not null default '{}',
+  -- Why it was disapproved if no rule did it.
+  reason text,
+  blocked_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  reviewed_at timestamptz,
+  decision text check (decision in ('approved', 'rejected')),
+  primary key (app_no, message_id)
+);
+create index reviews_open on reviews (app_no, message_id) where reviewed_at is null;
+create index reviews_done on reviews (app_no, message_id) where reviewed_at is not null;
+
+-- Messages that counted and are deleted or held: unread counts leave them out.
 create table uncounted (
   app_no int not null,
   conversation bigint not null,

@@ -26,6 +26,8 @@ interface Caller {
 export interface ActingOperator {
   /** Whether the operator's role may create auth tokens: a person who has one can act as its user. */
   mayCreateTokens: boolean
+  /** Whether the operator's role may see held messages. */
+  mayModerate: boolean
   /** The audit entry of the write. */
   auditId?: number
 }
@@ -42,3 +44,7 @@ export type Actor = Caller &
     | { kind: 'appOnBehalf'; scope: KeyScope; uid: string }
     | { kind: 'user'; uid: string }
   )
+
+/** Whether the actor sees every held message: the app and operators with that right, never a user. */
+export const isModerator = ({ uid, operator }: Actor): boolean =>
+  uid === undefined && operator?.mayModerate !== false

@@ -46,6 +46,14 @@ export const MESSAGE_COLUMNS = `
    where t.app_no = m.app_no and t.parent_id = m.id) as thread,
   ${markedAt('delivered')} as delivered_at, ${markedAt('read')} as read_at`
 
+/** The same columns of a held message `m`, which nobody could change, mark or refer to. */
+export const HELD_COLUMNS = `
+  m.id, m.sender, m.category, m.type, held_data(m) as data, m.tags, m.muid,
+  null::timestamptz as updated_at, null::timestamptz as edited_at, null as edited_by,
+  null::timestamptz as deleted_at, null as deleted_by, null::timestamptz as pinned_at, null as pinned_by,
+  false as reacted, false as saved, m.parent_id, m.quoted_id, h.kind, h.one, h.other,
+  null::json as thread, null::timestamptz as delivered_at, null::timestamptz as read_at`
+
 /** By id, unordered: messages that others refer to, deleted ones included. */
 export const listReferred = query<{ appNo: number; ids: number[] }, MessageRow>(
   'messages.listReferred',

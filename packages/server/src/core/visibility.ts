@@ -10,3 +10,9 @@ export const PARTIES_ARE_THERE = `not (
 /** Deleted groups are hidden too. */
 export const GROUP_IS_THERE = `not (h.kind = 'group' and h.one = any (array(
   select guid from groups where app_no = :appNo and removed_at is not null)))`
+
+/**
+ * Who sees a held message \`m\`: its sender and moderators. Every statement that shows rows of \`held_messages\` has this
+ * condition, which a test checks.
+ */
+export const HELD_IS_SHOWN = '(m.sender = :viewer::text or :moderates::boolean)'

@@ -47,6 +47,7 @@ const SECTION_OF_TAG: Record<string, Section> = {
   conversations: 'data',
   events: 'data',
   stats: 'data',
+  blocked_messages: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'
@@ -59,6 +60,9 @@ const SECTIONS_OF_EVENTS: [prefix: string, Section][] = [
   ['user.token', 'integration'],
   ['webhook.', 'integration'],
   ['app.settings.', 'settings'],
+  ['message.held', 'moderation'],
+  ['message.moderated', 'moderation'],
+  ['moderation.', 'moderation'],
 ]
 
 /** The event types in the log that a role sees. */

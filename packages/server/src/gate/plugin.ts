@@ -124,7 +124,11 @@ export function addAccess(app: FastifyInstance, deps: Deps, credentials: Credent
     request.actor = await toActor(app, state, caller, access, request)
     authorize(request.actor, actionAtGate(access))
     if (request.managed) {
-      request.actor.operator = { mayCreateTokens: mayUse(request.managed.role, 'integration') }
+      const { role } = request.managed
+      request.actor.operator = {
+        mayCreateTokens: mayUse(role, 'integration'),
+        mayModerate: mayUse(role, 'moderation'),
+      }
     }
     // Each request already has a logger; another child would cost more.
     ;(request.log as Logger).setBindings({ app: served.id })

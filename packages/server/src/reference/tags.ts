@@ -14,6 +14,10 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Messages',
     'Send messages to users and groups, read the history, search it, react, pin and save.',
   ],
+  blocked_messages: [
+    'Blocked messages',
+    'Messages that moderation disapproved, and what moderators decide about them.',
+  ],
   threads: ['Threads', 'Replies to one message, and who follows them.'],
   interactions: [
     'Interactions',

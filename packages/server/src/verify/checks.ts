@@ -1,7 +1,7 @@
 import { type Check, HEADS } from './heads.ts'
 import { threadChecks } from './thread-checks.ts'
 
-/** The messages that count as unread, in order: existing ones, and permanently deleted ones. */
+/** The messages that count as unread, in order: existing ones, and permanently deleted or held ones. */
 const COUNTING = `counting as (
   select m.conversation, m.id from messages m where m.app_no = $1 and m.counts
   union
@@ -102,7 +102,10 @@ export const checks: Check[] = [
       select h.no as id, h.shown_id || ' ' || h.updated_second as stored,
         s.id || ' ' || id_second(s.id) as counted
       from heads h join shown s on s.conversation = h.no
-      where s.id > h.shown_id or id_second(h.shown_id) <> h.updated_second`,
+        left join messages m on m.app_no = $1 and m.id = h.shown_id
+      where s.id > h.shown_id or id_second(h.shown_id) > h.updated_second
+        -- A message that was held moves views when it is released, which updates it.
+        or h.updated_second > greatest(id_second(h.shown_id), unix(m.updated_at))`,
   },
   {
     what: "the heads' copies of these messages",
@@ -150,6 +153,31 @@ export const checks: Check[] = [
       select m.id, 'row', 'not deleted' from uncounted u
       join messages m on m.app_no = $1 and m.conversation = u.conversation and m.id = u.id
       where u.app_no = $1 and (m.deleted_at is null or not m.counts)`,
+  },
+  {
+    what: 'held messages have their place, and are neither shown nor counted',
+    sql: `select k.id, 'held' as stored, 'without conversation' as counted from held_messages k
+      where k.app_no = $1 and not exists (
+        select from conversations h where h.app_no = $1 and h.no = k.conversation and h.last_id >= k.id)
+      union all
+      select k.id, 'held', 'shown' from held_messages k
+        join messages m on m.app_no = $1 and m.id = k.id
+      where k.app_no = $1
+      union all
+      select k.id, 'held', 'counted' from held_messages k
+      where k.app_no = $1 and k.counts and not exists (
+        select from uncounted u where u.app_no = $1 and u.conversation = k.conversation and u.id = k.id)`,
+  },
+  {
+    what: 'exactly the disapproved messages wait for a review',
+    sql: `select k.id, 'disapproved' as stored, 'no review' as counted from held_messages k
+      where k.app_no = $1 and k.status = 'disapproved' and not exists (
+        select from reviews r where r.app_no = $1 and r.message_id = k.id)
+      union all
+      select r.message_id, 'review', 'no held message' from reviews r
+      where r.app_no = $1 and r.reviewed_at is null and not exists (
+        select from held_messages k
+        where k.app_no = $1 and k.id = r.message_id and k.status = 'disapproved')`,
   },
   {
     what: 'read counts match the read marks',

@@ -107,6 +107,13 @@ begin
     select * into m from messages k
     where k.app_no = p_app_no and k.conversation = h.no and k.id <= h.last_id
     order by k.id desc limit 1;
+    -- A held message at the end stays unmarked, so that it is unread when it is released.
+    if m.id is distinct from h.last_id and exists (select from held_messages k
+      where k.app_no = p_app_no and k.conversation = h.no and k.id > coalesce(m.id, 0))
+    then
+      v_upto := coalesce(m.id, i.read_id);
+      v_counted := coalesce(m.counted, i.read_counted);
+    end if;
   else
     select * into m from messages k where k.app_no = p_app_no and k.id = p_message_id;
     if not found or m.conversation <> h.no or m.id <= i.cleared_id then

@@ -79,13 +79,14 @@ begin
   return m;
 end $$;
 
-/* Deletes the mentions, interactions and threads of messages that were deleted. */
+/* Deletes the mentions, interactions, threads and reviews of messages that were deleted. */
 create or replace function delete_message_references(p_app_no int, p_ids bigint[]) returns void
 language plpgsql as $$
 begin
   delete from mentions where app_no = p_app_no and message_id = any (p_ids);
   delete from interactions where app_no = p_app_no and message_id = any (p_ids);
   delete from threads where app_no = p_app_no and parent_id = any (p_ids);
+  delete from reviews where app_no = p_app_no and message_id = any (p_ids);
 end $$;
 
 /* Forgets the copies that heads keep of changed messages. The transaction has locked those heads. */

@@ -5,7 +5,7 @@
 --   2. users by uid
 --   3. the advisory lock of a group's senders
 --   4. conversations (the head)
---   5. messages
+--   5. messages, held_messages
 --   6. inbox by uid, then direct_views
 --   7. threads and thread_users
 --   8. view_totals by uid, then totals
@@ -241,14 +241,14 @@ end $$;
 
 /*
  * Sends a message in one call. A retry, found by its Idempotency-Key or muid, waits here for the
- * first request and gets the id of its message; `message` is null then.
+ * first request and gets the id of its message; `message` is null then. With a verdict it is held (moderation.sql).
  */
 create or replace function send_message(
   p_app_no int, p_kind text, p_sender text, p_receiver text,
   p_category text, p_type text, p_data jsonb, p_tags text[], p_muid text, p_target text,
   p_credential bytea, p_key text, p_request_hash bytea,
   p_parent bigint default null, p_quoted bigint default null, p_mentions text[] default null,
-  p_shows boolean default true, p_clock bigint default null,
+  p_shows boolean default true, p_clock bigint default null, p_verdict jsonb default null,
   out message_id bigint, out message text
 )
 language plpgsql as $$
@@ -318,24 +318,35 @@ begin
     end if;
     if p_kind = 'user' then
       h := advance_head(p_app_no, 'user', least(p_sender collate "C", p_receiver collate "C"),
-        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows, v_sender, v_data, v_muid);
+        greatest(p_sender collate "C", p_receiver collate "C"), v_counts, p_shows and p_verdict is null,
+        v_sender, v_data, v_muid);
       c := check_direct_send(p_app_no, p_sender, p_receiver, h);
     else
       -- Transactions that wait for one row all wake up whenever it changes; for an advisory lock they
       -- queue. Nothing else takes this lock, so a transaction that has the head never waits for it.
       perform pg_advisory_xact_lock(p_app_no, hashtext(p_receiver));
-      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows, v_sender, v_data, v_muid);
+      h := advance_head(p_app_no, 'group', p_receiver, '', v_counts, p_shows and p_verdict is null,
+        v_sender, v_data, v_muid);
       if h.no is null then
         perform refuse('ERR_GUID_NOT_FOUND', jsonb_build_object('guid', p_receiver));
       end if;
       c := check_group_send(p_app_no, p_sender, p_receiver, p_parent is not null);
     end if;
-    m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
-      p_parent, p_quoted, v_counts, p_shows);
+    if p_verdict is null then
+      m := insert_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+        p_parent, p_quoted, v_counts, p_shows);
+      if p_parent is not null then
+        perform add_reply(h, p_sender, find_parent(h, p_sender, p_parent), m.id);
+      end if;
+    else
+      m := hold_message(h, p_sender, p_category, p_type, v_kept, p_tags, p_muid,
+        p_parent, p_quoted, v_counts, p_shows, p_verdict);
+      v_shown := v_shown || jsonb_build_object('moderation', moderation_of(p_verdict));
+      if p_parent is not null then perform find_parent(h, p_sender, p_parent); end if;
+    end if;
     message_id := m.id;
-    if p_parent is not null then perform add_reply(h, p_sender, p_parent, message_id); end if;
     if p_quoted is not null then v_quoted := quote_message(h, p_sender, p_quoted)::text; end if;
-    if v_mentions is not null then
+    if v_mentions is not null and p_verdict is null then
       perform add_mentions(h.app_no, message_id, array(select jsonb_object_keys(v_mentions)));
     end if;
     if p_muid is not null then
@@ -360,7 +371,9 @@ begin
     where i.app_no = p_app_no and i.credential = p_credential and i.uid = v_actor
       and i.key = p_key;
   end if;
-  if message is not null then
+  if message is not null and p_verdict is not null then
+    perform announce_held(h, m, p_verdict, v_event);
+  elsif message is not null then
     insert into event_bodies
       (app_no, type, key, payload, to_first, to_second, active_uid, counts_as)
     values (p_app_no, 'message.sent', 'conversation:' || h.no,

@@ -48,6 +48,9 @@ begin
     where u.app_no = p_app_no and u.sender = g.sender and u.muid = g.muid and u.message_id = g.id
   )
   select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
+  perform delete_held(p_app_no, array(
+    select id from held_messages
+    where app_no = p_app_no and conversation = p_conversation and id <= p_upto));
   if v_ids is null then return 0; end if;
   if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);
@@ -87,6 +90,9 @@ begin
     where t.app_no = p_app_no and t.parent_id = g.parent_id
   )
   select array_agg(id), bool_or(has_more) into v_ids, v_more from gone;
+  perform delete_held(p_app_no, array(
+    select id from held_messages
+    where app_no = p_app_no and conversation = p_conversation and sender = p_uid));
   if v_ids is null then return 0; end if;
   if v_more then perform enqueue_job(p_app_no, 'reactions.sweep'); end if;
   perform delete_message_references(p_app_no, v_ids);

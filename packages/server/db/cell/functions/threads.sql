@@ -30,15 +30,21 @@ begin
   return m;
 end $$;
 
-/* Counts a stored reply, and adds its sender and the thread's author to the users of the thread. */
-create or replace function add_reply(h conversations, p_sender text, p_parent bigint, p_id bigint)
-returns void
+/* Finds the message that another one replies to, if it accepts replies. */
+create or replace function find_parent(h conversations, p_sender text, p_id bigint) returns messages
 language plpgsql as $$
 declare
-  m messages := find_referenced_message(h, p_sender, p_parent, true);
+  m messages := find_referenced_message(h, p_sender, p_id, true);
 begin
   if m.parent_id is not null then perform refuse('ERR_MESSAGE_THREAD_NESTING'); end if;
   if m.category = 'action' then perform refuse('ERR_WRONG_MESSAGE_THREAD_CATEGORY'); end if;
+  return m;
+end $$;
+
+/* Counts a stored reply to m, and adds its sender and the thread's author to the users of the thread. */
+create or replace function add_reply(h conversations, p_sender text, m messages, p_id bigint) returns void
+language plpgsql as $$
+begin
   insert into threads as t
     (app_no, parent_id, conversation, replies, last_id, updated_second)
   values (h.app_no, m.id, h.no, 1, p_id, id_second(p_id))
@@ -63,7 +69,6 @@ create or replace function quote_message(h conversations, p_sender text, p_id bi
 language plpgsql as $$
 declare
   m messages := find_referenced_message(h, p_sender, p_id, false);
-  v_receiver jsonb;
 begin
   if m.deleted_at is not null then
     perform refuse('ERR_MESSAGE_ID_NOT_FOUND', jsonb_build_object('id', p_id));
@@ -72,6 +77,15 @@ begin
     perform refuse('ERR_MESSAGE_ACTION_NOT_ALLOWED',
       '{"devMessage": "You can''t quote an action message."}');
   end if;
+  return message_snapshot(m, h);
+end $$;
+
+/* A message with the records that it shows, as events carry it. */
+create or replace function message_snapshot(m messages, h conversations) returns jsonb
+language plpgsql stable as $$
+declare
+  v_receiver jsonb;
+begin
   v_receiver := coalesce(entity_record(h.app_no, h.kind, receiver_of(m, h)), '{}');
   if h.kind = 'user' then
     v_receiver := v_receiver

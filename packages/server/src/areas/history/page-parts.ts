@@ -32,7 +32,7 @@ export function toParts(found: PartRow[]): PageParts {
   const parts: PageParts = { head, rows: [], referred: new Map(), entities: new Map() }
   const marks = new Map<string, Marks>()
   for (const row of found) {
-    if (row.part === 'message') parts.rows.push(toRow(head, row))
+    if (row.part === 'message' || row.part === 'held') parts.rows.push(toRow(head, row))
     else if (row.part === 'referred') parts.referred.set(Number(row.id), toRow(head, row))
     else if (row.part === 'mark') addMark(marks, row)
     else if (row.part === 'entity' && row.text !== null) parts.entities.set(idOf(row), row.text)

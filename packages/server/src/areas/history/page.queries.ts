@@ -6,7 +6,7 @@
  * values cheaper, and plan this large statement again for each request.
  */
 import { isApart } from '../../core/user-rows.ts'
-import { SENDER_IS_THERE } from '../../core/visibility.ts'
+import { HELD_IS_SHOWN, SENDER_IS_THERE } from '../../core/visibility.ts'
 import { query } from '../../platform/db/query.ts'
 
 export type PageRange = {
@@ -21,11 +21,13 @@ export type PageRange = {
   upto: number
   limit: number
   hideQuoted: boolean
+  /** Whether the viewer sees all held messages. */
+  moderates: boolean
 }
 
 /** One row per part of the page. `fields` is a JSON array; page-parts.ts reads it. */
 export interface PartRow {
-  part: 'head' | 'message' | 'referred' | 'entity' | 'mark'
+  part: 'head' | 'message' | 'held' | 'referred' | 'entity' | 'mark'
   /** The message's id, or how far a mark goes. */
   id: number | null
   fields: string
@@ -35,7 +37,7 @@ export interface PartRow {
 
 /** No row `head` if the two users have no conversation. */
 const DIRECT_HEAD = `
-  select h.no, h.kind, h.one, h.other, h.purged_id, greatest(h.purged_id, i.cleared_id) as cleared_id,
+  select h.no, h.kind, h.one, h.other, h.purged_id, h.removed, greatest(h.purged_id, i.cleared_id) as cleared_id,
     null::text as scope, false as banned
   from inbox i join conversations h on h.app_no = i.app_no and h.no = i.conversation
   where i.app_no = :appNo and i.uid = :viewer::text and i.kind = 'user' and i.with_id = :id`
@@ -45,7 +47,7 @@ const DIRECT_KNOWN = `:id = 'app_system' or exists (
   select from users where app_no = :appNo and uid = :id and removed_at is null)`
 
 const GROUP_HEAD = `
-  select h.no, h.kind, h.one, h.other, h.purged_id,
+  select h.no, h.kind, h.one, h.other, h.purged_id, h.removed,
     greatest(h.purged_id, coalesce(i.cleared_id, 0)) as cleared_id, i.scope,
     exists (select from bans b
       where b.app_no = g.app_no and b.guid = g.guid and b.uid = :viewer::text) as banned
@@ -63,6 +65,12 @@ const GROUP_KNOWN = 'exists (select from head)'
 const COLUMNS = `
   m.id, m.sender, m.category, m.type, m.data, m.tags, m.muid, m.updated_at, m.edited_at, m.edited_by,
   m.deleted_at, m.deleted_by, m.pinned_at, m.pinned_by, m.reacted, m.saved, m.parent_id, m.quoted_id`
+
+/** The same of a held message. */
+const HELD = `
+  m.id, m.sender, m.category, m.type, held_data(m), m.tags, m.muid, null::timestamptz, null::timestamptz,
+  null::text, null::timestamptz, null::text, null::timestamptz, null::text, false, false, m.parent_id,
+  m.quoted_id`
 
 /** The same as JSON, with what the viewer sees at the message. Most messages have only the first four. */
 const FIELDS = `
@@ -107,6 +115,15 @@ const pageQuery = (name: string, head: string, known: string, order: string) =>
        ) m
      ), shown as materialized (
        select 'message' as part, * from page
+       union all
+       -- If all messages have a row, none is held.
+       select 'held', m.* from head h cross join lateral (
+         select ${HELD}, null::json from held_messages m
+         where h.removed > 0 and m.app_no = :appNo and m.conversation = h.no and ${HELD_IS_SHOWN}
+           and m.id > greatest(:after, h.cleared_id) and m.id <= (select :upto::bigint)
+           and ${SENDER_IS_THERE}
+         order by m.id ${order} limit (select :limit::int)
+       ) m
        union all
        select 'referred', ${COLUMNS}, null from head h join messages m
          on m.app_no = :appNo and m.conversation = h.no and m.id > h.purged_id

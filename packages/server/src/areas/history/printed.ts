@@ -1,4 +1,4 @@
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, isModerator } from '../../core/actor.ts'
 import { type ConversationKind, secondOf } from '../../core/ids.ts'
 import { MessagePrinter } from '../../core/message-print.ts'
 import { refuseIf, refuseOutside } from '../../core/policy.ts'
@@ -26,11 +26,13 @@ export async function printedPage(
   const found = await QUERIES[kind][down ? 'prepend' : 'append'].many(cell.db, {
     ...{ appNo, id, viewer: actor.uid ?? null, checkViewer: actor.kind === 'appOnBehalf' },
     ...{ ...rangeOf(query), limit: limit + 1, hideQuoted },
+    moderates: isModerator(actor),
   })
   const { head, rows, referred, entities } = toParts(found)
   checkAccess(actor, kind, id, head)
   const more = rows.length > limit
-  if (more) rows.splice(down ? 0 : limit, 1)
+  // Held messages come on top of the limit.
+  if (more) rows.splice(down ? 0 : limit, rows.length - limit)
   const printer = new MessagePrinter(entities, referred, { hideQuoted, hideTags: !withTags })
   const data = rows.map((row) => printer.print(row)).join(',')
   const last = rows.at(down ? 0 : -1)?.id

@@ -23,12 +23,29 @@ export async function appendChange(
   const area = row.parent_id === null ? 'conversations' : 'threads'
   const moves = Boolean(settingOf(actor.settings, `core.${area}.updateOnMessageActions`))
   const { entities, kept } = await entitiesOfChange(tx, app.no, by, row)
-  if (gone) entities.on = kept.on
   const { message } = await appendMessageAction.one(tx, {
     ...{ appNo: app.no, conversation: row.conversation, sender: by, moves },
     data: JSON.stringify({ action, entities: kept }),
   })
-  return { ...message, data: { action, entities } } as unknown as MessageRecord
+  const shown = gone ? { ...entities, on: kept.on } : entities
+  return { ...message, data: { action, entities: shown } } as unknown as MessageRecord
+}
+
+/** What the actor did to a held message, as an action message that isn't stored: it has the id of the message. */
+export async function describeChange(
+  tx: Tx,
+  actor: Actor,
+  action: 'edited' | 'deleted',
+  row: MessageRow,
+): Promise<MessageRecord> {
+  const { app, uid: by = SYSTEM_UID } = actor
+  const { entities } = await entitiesOfChange(tx, app.no, by, row)
+  const { id, conversationId, receiver, receiverType, updatedAt } = entities.on.entity
+  return {
+    ...{ id, conversationId, sender: by, receiverType, receiver },
+    ...{ category: 'action', type: 'message', sentAt: updatedAt, updatedAt },
+    data: { action, entities },
+  } as unknown as MessageRecord
 }
 
 /**
@@ -43,7 +60,7 @@ async function entitiesOfChange(tx: Tx, appNo: number, by: string, row: MessageR
     ...{ appNo, viewer: null, uids: [by], guids: [], system },
   })
   const actor = { entity: found ? toEntity(found, true) : { uid: by }, entityType: 'user' }
-  const on = (entity: object) => ({ entity, entityType: 'message' })
+  const on = <T extends object>(entity: T) => ({ entity, entityType: 'message' })
   return {
     entities: { by: actor, on: on(message), for: receiver },
     kept: { by: small(actor), on: on(idsOf(message)), for: small(receiver) },

@@ -1,14 +1,17 @@
 import type { MessageRecord } from '@loquat/protocol'
 import type { Actor } from '../../core/actor.ts'
+import { lockHead } from '../../core/heads.ts'
 import { SYSTEM_UID } from '../../core/ids.ts'
-import { lockSeen } from '../../core/message-access.ts'
+import { lockVisible, readHeld } from '../../core/message-access.ts'
 import { refuseIf } from '../../core/policy.ts'
 import type { Deps } from '../../deps.ts'
 import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import { announce } from '../../platform/events/announce.ts'
-import { appendChange } from './action-message.ts'
+import { fail } from '../../platform/http/fail.ts'
+import { appendChange, describeChange } from './action-message.ts'
 import { refuseDelete } from './policy.ts'
-import { removeMessageRow } from './queries.ts'
+import { removeHeld, removeMessageRow } from './queries.ts'
 
 /** Returns the action message that reports the deletion. */
 export function deleteMessage(
@@ -19,7 +22,8 @@ export function deleteMessage(
 ): Promise<MessageRecord> {
   const { app, uid: by = SYSTEM_UID } = actor
   return write(deps, actor, async (tx) => {
-    const row = await lockSeen(tx, actor, id)
+    const row = await lockVisible(tx, actor, id)
+    if (!row) return deleteHeld(tx, actor, id)
     refuseIf(refuseDelete(actor, row, permanent))
     const gone = await removeMessageRow.one(tx, { appNo: app.no, id: row.id, by, permanent })
     const left = {
@@ -32,5 +36,25 @@ export function deleteMessage(
     const key = `conversation:${row.conversation}`
     await announce(tx, { appNo: app.no, type: 'message.deleted', key, payload: { message } })
     return message
+  })
+}
+
+/**
+ * Nobody else knows of a held message, so no action message reports its deletion: the one in the answer isn't stored.
+ */
+async function deleteHeld(tx: Tx, actor: Actor, id: string): Promise<MessageRecord> {
+  const appNo = actor.app.no
+  const held = await readHeld(tx, actor, id)
+  if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  refuseIf(refuseDelete(actor, held, true))
+  await lockHead.maybeOne(tx, { appNo, conversation: held.conversation })
+  const { deleted } = await removeHeld.one(tx, { appNo, id: held.id })
+  if (deleted === 0) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+  const deletedAt = new Date()
+  const left = { ...held, data: {}, tags: [], quoted_id: null, deleted_at: deletedAt }
+  return describeChange(tx, actor, 'deleted', {
+    ...left,
+    deleted_by: actor.uid ?? SYSTEM_UID,
+    updated_at: deletedAt,
   })
 }

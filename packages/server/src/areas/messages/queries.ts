@@ -25,6 +25,8 @@ export interface SendParams extends Record<string, unknown> {
   mentions: string[] | null
   /** Whether it becomes the last message; a message that doesn't never counts as unread. */
   shows: boolean
+  /** The verdict that holds it, as JSON. Null: it is sent. */
+  verdict: string | null
 }
 
 export interface SentRow {
@@ -38,7 +40,7 @@ export const insertMessage = query<SendParams, SentRow>(
   `select message_id, message from send_message(
      :appNo, :kind, :sender, :receiver, :category, :type, :data::jsonb, :tags::text[],
      :muid, :target, :credential, :key, :requestHash, :parent, :quoted, :mentions::text[],
-     :shows, :clock)`,
+     :shows, :clock, :verdict::jsonb)`,
 )
 
 /** The same for a plain message, but it fails if it has to wait for a lock for more than 10 ms. */
@@ -84,6 +86,12 @@ export const removeMessageRow = query<
   { appNo: number; id: number; by: string; permanent: boolean },
   CellRows['messages']
 >('messages.delete', 'select * from delete_message(:appNo, :id, :by, :permanent)')
+
+/** How many were deleted: none if it isn't held any more. */
+export const removeHeld = query<{ appNo: number; id: number }, { deleted: number }>(
+  'messages.deleteHeld',
+  'select delete_held(:appNo, array[:id::bigint]) as deleted',
+)
 
 /** The records of the existing users among these; they stay until the transaction ends. */
 export const holdMentioned = query<{ appNo: number; uids: string[] }, { records: Json | null }>(

@@ -31,9 +31,9 @@ const batches = new WeakMap<Cell, Batches<Item, SentRow>>()
  * sender has been asked before; `send_messages` leaves out what the permissions of scopes deny.
  */
 export const isPlain = (message: SendParams): boolean => {
-  const { sender, parent, quoted, mentions, shows, target } = message
+  const { sender, parent, quoted, mentions, shows, target, verdict } = message
   const refers = parent !== null || quoted !== null || mentions !== null
-  return !refers && shows && target === '' && sender !== SYSTEM_UID
+  return !refers && verdict === null && shows && target === '' && sender !== SYSTEM_UID
 }
 
 /** Sends a plain message, together with others that arrive at the same time. */

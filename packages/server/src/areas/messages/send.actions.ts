@@ -3,8 +3,9 @@ import { authorize, type Context } from '../../core/access/authorize.ts'
 import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type ConversationKind, SYSTEM_UID } from '../../core/ids.ts'
-import { findMessage, readMessage } from '../../core/message-access.ts'
+import { findHeld, findMessage, readMessage } from '../../core/message-access.ts'
 import { asSeenBy, toMessages } from '../../core/message-record.ts'
+import type { Verdict } from '../../core/moderation/verdict.ts'
 import { settingOf } from '../../core/settings.ts'
 import { checkUser } from '../../gate/plugin.ts'
 import { claimIdempotency, findActiveUser, getIdempotency } from '../../gate/queries.ts'
@@ -29,6 +30,7 @@ interface Draft extends Content {
   parent: string | null
   quoted: string | null
   shows: boolean
+  verdict: Verdict | undefined
 }
 
 /** Returns the answer's body as JSON: the database builds the record as text. */
@@ -36,6 +38,7 @@ export async function sendMessage(
   deps: SendDeps,
   actor: Actor,
   message: NewMessage,
+  verdict?: Verdict,
 ): Promise<string> {
   const reply = message.parentMessageId !== undefined
   authorize(actor, {
@@ -53,6 +56,7 @@ export async function sendMessage(
     parent: idOrNull(message.parentMessageId),
     quoted: idOrNull(message.quotedMessageId),
     shows: shows(actor, message, content.category),
+    verdict,
   }
   const [first] = targets
   if (!first) throw fail('ERR_EMPTY_RECEIVER')
@@ -139,15 +143,15 @@ export async function receiverOf(
 
 /** Sends a message to one receiver. `item` tells several receivers of a call apart. */
 async function sendTo(
-  { deps, actor, draft: { data, ...draft } }: Sending,
+  { deps, actor, draft: { data, verdict, ...draft } }: Sending,
   { kind, id }: Target,
   item = '',
 ): Promise<string> {
-  if (actor.policy) await checkRole(actor, { data, ...draft }, { kind, id })
+  if (actor.policy) await checkRole(actor, { data, verdict, ...draft }, { kind, id })
   const { app, credential, retry, uid: sender = SYSTEM_UID } = actor
   const { db } = app.cell
   const params: SendParams = {
-    ...{ appNo: app.no, kind, sender, receiver: id, ...draft, data: JSON.stringify(data) },
+    ...{ appNo: app.no, kind, sender, receiver: id, ...draft, ...judged(data, verdict) },
     ...{ target: item, credential, requestHash: retry?.requestHash ?? null },
     clock: Date.now(),
     // A header can't contain a line break.
@@ -162,11 +166,19 @@ async function sendTo(
   if (sent.message !== null) return sent.message
   await checkSender(actor)
   const sentBefore = { appNo: app.no, id: String(sent.message_id), viewer: null }
-  const row = await findMessage.maybeOne(db, sentBefore)
+  const row =
+    (await findMessage.maybeOne(db, sentBefore)) ??
+    (await findHeld.maybeOne(db, { ...sentBefore, viewer: sender, moderates: false }))
   if (!row || row.cleared) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id: sent.message_id })
   const [message] = await toMessages(db, app.no, [row], asSeenBy(actor))
   return JSON.stringify(message)
 }
+
+/** An approved message says so in its content. Any other verdict holds it. */
+const judged = (data: Content['data'], verdict: Verdict | undefined) =>
+  verdict?.status === 'approved'
+    ? { data: JSON.stringify({ ...data, moderation: { status: 'approved' } }), verdict: null }
+    : { data: JSON.stringify(data), verdict: verdict ? JSON.stringify(verdict) : null }
 
 /** One transaction per receiver: an error for one doesn't affect the others. */
 async function sendToMany(sending: Sending, targets: Target[]): Promise<SentToMany> {

@@ -48,6 +48,8 @@ export const cellTables = {
   view_totals: { moves: 'replicated', service: ALL, people: 'uid', plain: 'app_no visible unblocked' },
   app_pins: { moves: 'replicated', exported: 'settings', service: ALL, people: 'id', plain: 'app_no place kind pinned_at' },
   messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender edited_by deleted_by pinned_by', personal: 'data tags', plain: 'app_no id conversation category type muid parent_id quoted_id counts shows counted updated_at edited_at deleted_at pinned_at reacted saved' },
+  held_messages: { moves: 'replicated', exported: 'messages', service: ALL, people: 'sender', personal: 'data tags', plain: 'app_no id conversation category type muid parent_id quoted_id counts shows counted status rule held_at' },
+  reviews: { moves: 'replicated', exported: 'messages', service: ALL, personal: 'found', plain: 'app_no message_id rule_id rule_name revision_id condition actions reason blocked_at updated_at reviewed_at decision' },
   muids: { moves: 'replicated', service: ALL, people: 'sender target', plain: 'app_no muid message_id' },
   gone_messages: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no id' },
   uncounted: { moves: 'replicated', service: ADD_REMOVE, plain: 'app_no conversation id' },

@@ -1,0 +1,110 @@
+import type { MessageRecord } from '@loquat/protocol'
+import type { Actor, ServedApp } from '../../core/actor.ts'
+import type { Verdict } from '../../core/moderation/verdict.ts'
+import { notAllowed } from '../../core/policy.ts'
+import type { Deps } from '../../deps.ts'
+import { write } from '../../gate/write.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import { announce } from '../../platform/events/announce.ts'
+import { fail } from '../../platform/http/fail.ts'
+import {
+  decideReview,
+  describeHeld,
+  disapproveMessage,
+  findReview,
+  findStatus,
+  lockHeadOfHeld,
+  releaseMessage,
+} from './reviews.queries.ts'
+import type { Decision } from './reviews.schema.ts'
+
+/** A moderator's decision about a disapproved message. Approving it twice delivers it once. */
+export function reviewBlockedMessage(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  { status }: Decision,
+): Promise<{ success: true; message: string }> {
+  const appNo = actor.app.no
+  return write(deps, actor, async (tx) => {
+    await lockHeadOfHeld.maybeOne(tx, { appNo, id })
+    const review = await findReview.maybeOne(tx, { appNo, id })
+    if (!review) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+    if (review.decision === status) return { success: true, message: status }
+    const key = (no: number) => `conversation:${no}`
+    const moderation = [review.record]
+    if (status === 'rejected') {
+      const held = await describeHeld.maybeOne(tx, { appNo, id })
+      if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+      await decideReview.run(tx, { appNo, id, decision: status })
+      await announce(tx, {
+        ...{ appNo, type: 'moderation.manual.rejected', key: key(held.conversation) },
+        payload: { message: toMessage(held.message), moderation },
+      })
+      return { success: true, message: status }
+    }
+    const { held, refused, message, conversation } = await releaseMessage.one(tx, { appNo, id })
+    if (!held) throw fail('ERR_MESSAGE_ID_NOT_FOUND', { id })
+    if (refused !== null) throw notAllowed(refused)
+    await decideReview.run(tx, { appNo, id, decision: status })
+    const released = toMessage(message)
+    await tellSender(tx, appNo, Number(conversation), released)
+    await announce(tx, {
+      ...{ appNo, type: 'moderation.manual.approved', key: key(Number(conversation)) },
+      payload: { message: released, moderation, reviewed: true },
+    })
+    return { success: true, message: status }
+  })
+}
+
+/**
+ * The outcome of the checks of a pending message: it is released or disapproved. Does nothing if that was decided
+ * before, or the message was deleted. Returns whether it decided.
+ */
+export function settleHeldMessage(
+  { cell, no: appNo }: ServedApp,
+  id: string,
+  verdict: Exclude<Verdict, { status: 'pending' }>,
+): Promise<boolean> {
+  return cell.db.tx(async (tx) => {
+    await lockHeadOfHeld.maybeOne(tx, { appNo, id })
+    if ((await findStatus.maybeOne(tx, { appNo, id }))?.status !== 'pending') return false
+    if (verdict.status === 'disapproved') {
+      return block(tx, appNo, id, { verdict: JSON.stringify(verdict), reason: null })
+    }
+    const { held, refused, message, conversation } = await releaseMessage.one(tx, { appNo, id })
+    if (!held) return false
+    if (refused !== null) return block(tx, appNo, id, { verdict: null, reason: refused })
+    const released = toMessage(message)
+    await tellSender(tx, appNo, Number(conversation), released)
+    await announce(tx, {
+      ...{ appNo, type: 'moderation.approved', key: `conversation:${conversation}` },
+      payload: { message: released },
+    })
+    return true
+  })
+}
+
+async function block(
+  tx: Tx,
+  appNo: number,
+  id: string,
+  why: { verdict: string | null; reason: string | null },
+): Promise<boolean> {
+  const { message, conversation } = await disapproveMessage.one(tx, { appNo, id, ...why })
+  const { record } = await findReview.one(tx, { appNo, id })
+  await tellSender(tx, appNo, conversation, toMessage(message))
+  await announce(tx, {
+    ...{ appNo, type: 'moderation.blocked', key: `conversation:${conversation}` },
+    payload: { message: toMessage(message), moderation: [record] },
+  })
+  return true
+}
+
+const toMessage = (message: unknown) => message as MessageRecord
+
+const tellSender = (tx: Tx, appNo: number, conversation: number, message: MessageRecord) =>
+  announce(tx, {
+    ...{ appNo, type: 'message.moderated', key: `conversation:${conversation}` },
+    payload: { message },
+  })

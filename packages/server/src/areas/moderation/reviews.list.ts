@@ -1,0 +1,65 @@
+import type { MessageRecord } from '@loquat/protocol'
+import { type Actor, isModerator } from '../../core/actor.ts'
+import { asSeenBy, toMessages } from '../../core/message-record.ts'
+import { listReferred } from '../../core/message-rows.ts'
+import { seconds } from '../../core/time.ts'
+import { cutPage, idRange } from '../../platform/http/id-page.ts'
+import {
+  listDoneDown,
+  listDoneUp,
+  listHeld,
+  listOpenDown,
+  listOpenUp,
+  type ReviewRow,
+} from './reviews.queries.ts'
+import type { BlockedMessage, ReviewQuery } from './reviews.schema.ts'
+
+const LISTS = {
+  open: { up: listOpenUp, down: listOpenDown },
+  done: { up: listDoneUp, down: listDoneDown },
+}
+
+/** Blocked messages by message id. Those whose user or group was deleted are left out. */
+export async function listReviews(actor: Actor, which: 'open' | 'done', query: ReviewQuery) {
+  const { no: appNo, cell } = actor.app
+  const { sender = null, ruleId = null } = query
+  const { down, ...range } = idRange(query)
+  const list = LISTS[which][down ? 'down' : 'up']
+  const rows = await list.many(cell.db, { appNo, ...range, sender, ruleId })
+  const { shown, meta } = cutPage(rows, query)
+  const ids = shown.map(({ id }) => id)
+  const moderator = { viewer: null, moderates: isModerator(actor) }
+  const found = [
+    ...(await listHeld.many(cell.db, { appNo, ids, ...moderator })),
+    ...(which === 'done' ? await listReferred.many(cell.db, { appNo, ids }) : []),
+  ]
+  const records = await toMessages(cell.db, appNo, found, asSeenBy(actor))
+  const messages = new Map(records.map((record) => [Number(record.id), record]))
+  const data = shown.flatMap((row) => {
+    const message = messages.get(row.id)
+    return message ? [toBlocked(row, message, actor.app.id)] : []
+  })
+  return { data, meta: { ...meta, current: { ...meta.current, count: data.length } } }
+}
+
+function toBlocked(row: ReviewRow, message: MessageRecord, appId: string): BlockedMessage {
+  const { rule_id, rule_name, revision_id, condition, found, reason, decision } = row
+  return {
+    ...(rule_id !== null && { ruleId: rule_id }),
+    ...(rule_name !== null && { ruleName: rule_name }),
+    ...(revision_id !== null && { revisionId: revision_id }),
+    ...(condition !== null && { condition }),
+    ...(found !== null && { found }),
+    ...(reason !== null && { reason }),
+    message,
+    action: row.actions,
+    createdAt: seconds(row.blocked_at),
+    updatedAt: seconds(row.updated_at),
+    blockedAt: seconds(row.blocked_at),
+    ...(row.reviewed_at && {
+      appId,
+      decision: decision as 'approved' | 'rejected',
+      reviewedAt: seconds(row.reviewed_at),
+    }),
+  }
+}

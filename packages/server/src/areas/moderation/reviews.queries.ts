@@ -1,0 +1,113 @@
+import type { ReviewRecord } from '@loquat/protocol'
+import type { CellRows } from '../../../db/rows.gen.ts'
+import { HELD_COLUMNS, type MessageRow } from '../../core/message-rows.ts'
+import { GROUP_IS_THERE, HELD_IS_SHOWN, PARTIES_ARE_THERE } from '../../core/visibility.ts'
+import { query } from '../../platform/db/query.ts'
+
+type Json = Record<string, unknown>
+
+export type ReviewRow = Omit<CellRows['reviews'], 'app_no'> & { id: number }
+
+type ReviewRange = {
+  appNo: number
+  after: number
+  before: number
+  limit: number
+  /** Null: of all senders, or of all rules. */
+  sender: string | null
+  ruleId: string | null
+}
+
+const reviews = (which: string, order: string) => `
+  select r.message_id as id, r.* from reviews r
+  where r.app_no = :appNo and ${which} and r.message_id > :after and r.message_id < :before
+    and (:ruleId::text is null or r.rule_id = :ruleId)
+    and (:sender::text is null or exists (
+      select from held_messages k where k.app_no = :appNo and k.id = r.message_id and k.sender = :sender)
+      or exists (select from messages m where m.app_no = :appNo and m.id = r.message_id and m.sender = :sender))
+  order by r.message_id ${order} limit :limit`
+
+const OPEN = 'r.reviewed_at is null'
+const DONE = 'r.reviewed_at is not null'
+export const listOpenUp = query<ReviewRange, ReviewRow>('reviews.listOpenUp', reviews(OPEN, ''))
+export const listOpenDown = query<ReviewRange, ReviewRow>(
+  'reviews.listOpenDown',
+  reviews(OPEN, 'desc'),
+)
+export const listDoneUp = query<ReviewRange, ReviewRow>('reviews.listDoneUp', reviews(DONE, ''))
+export const listDoneDown = query<ReviewRange, ReviewRow>(
+  'reviews.listDoneDown',
+  reviews(DONE, 'desc'),
+)
+
+/** Held messages by id, unordered. */
+export const listHeld = query<
+  { appNo: number; ids: number[]; viewer: string | null; moderates: boolean },
+  MessageRow
+>(
+  'reviews.listHeld',
+  `select ${HELD_COLUMNS}
+   from held_messages m join conversations h on h.app_no = m.app_no and h.no = m.conversation
+   where m.app_no = :appNo and m.id = any(:ids::bigint[]) and ${HELD_IS_SHOWN}
+     and m.id > h.purged_id and ${PARTIES_ARE_THERE} and ${GROUP_IS_THERE}`,
+)
+
+/** Locks the head of a held message. No row if it isn't held. */
+export const lockHeadOfHeld = query<{ appNo: number; id: string }, { no: number }>(
+  'reviews.lockHead',
+  `select h.no from conversations h
+   where h.app_no = :appNo and h.no = (
+     select k.conversation from held_messages k where k.app_no = :appNo and k.id = :id)
+   for no key update`,
+)
+
+/** The state of a held message, while its head is locked. */
+export const findStatus = query<
+  { appNo: number; id: string },
+  { status: string; conversation: number }
+>(
+  'reviews.findStatus',
+  'select status, conversation from held_messages where app_no = :appNo and id = :id',
+)
+
+export const releaseMessage = query<
+  { appNo: number; id: string },
+  { held: boolean; refused: string | null; message: Json | null; conversation: number | null }
+>('reviews.release', 'select * from release_message(:appNo, :id)')
+
+/** The message as it is now, for its sender and moderators. No row if it isn't held. */
+export const disapproveMessage = query<
+  { appNo: number; id: string; verdict: string | null; reason: string | null },
+  { message: Json; conversation: number }
+>(
+  'reviews.disapprove',
+  `select message_snapshot(as_message(k), h) as message, h.no as conversation
+   from disapprove_message(:appNo, :id, :verdict::jsonb, :reason) k
+     join conversations h on h.app_no = k.app_no and h.no = k.conversation`,
+)
+
+export const describeHeld = query<
+  { appNo: number; id: string },
+  { message: Json; conversation: number }
+>(
+  'reviews.describeHeld',
+  `select message_snapshot(as_message(k), h) as message, h.no as conversation
+   from held_messages k join conversations h on h.app_no = k.app_no and h.no = k.conversation
+   where k.app_no = :appNo and k.id = :id`,
+)
+
+/** What events say about it, and what was decided before, if a moderator has decided. */
+export const findReview = query<
+  { appNo: number; id: string },
+  { decision: string | null; record: ReviewRecord }
+>(
+  'reviews.find',
+  `select r.decision, review_record(r) as record from reviews r
+   where r.app_no = :appNo and r.message_id = :id`,
+)
+
+export const decideReview = query<{ appNo: number; id: string; decision: string }>(
+  'reviews.decide',
+  `update reviews set decision = :decision, reviewed_at = clock_timestamp(), updated_at = clock_timestamp()
+   where app_no = :appNo and message_id = :id`,
+)

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { Access } from '../../gate/plugin.ts'
+import { IdPage } from '../../platform/http/id-page.ts'
+import { Data } from '../../platform/http/schemas.ts'
+import { MessageParams } from '../messages/schema.ts'
+import { reviewBlockedMessage } from './reviews.actions.ts'
+import { listReviews } from './reviews.list.ts'
+import { BlockedMessage, Decision, ReviewQuery } from './reviews.schema.ts'
+
+const access: Access = {
+  scope: 'fullAccess',
+  users: false,
+  onBehalfOf: 'ignored',
+  rate: 'standard',
+}
+const tags = ['blocked_messages']
+
+const Decided = Data(
+  Type.Object({
+    success: Type.Literal(true),
+    message: Type.String({ description: 'The decision.' }),
+  }),
+)
+
+export const reviewRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/moderation/blocked-messages',
+      {
+        config: access,
+        schema: {
+          operationId: 'listBlockedMessages',
+          tags,
+          summary: 'List blocked messages that wait for a review',
+          querystring: ReviewQuery,
+          response: { 200: IdPage(BlockedMessage) },
+        },
+      },
+      async ({ actor, query }) => listReviews(actor, 'open', query),
+    )
+
+    app.patch(
+      '/moderation/blocked-messages/:id',
+      {
+        config: {
+          ...access,
+          errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_MESSAGE_ACTION_NOT_ALLOWED'],
+        },
+        schema: {
+          operationId: 'reviewBlockedMessage',
+          tags,
+          summary: 'Approve or reject a blocked message',
+          params: MessageParams,
+          body: Decision,
+          response: { 200: Decided },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        data: await reviewBlockedMessage(deps, actor, params.id, body),
+      }),
+    )
+
+    app.get(
+      '/moderation/reviewed-messages',
+      {
+        config: access,
+        schema: {
+          operationId: 'listBlockedMessagesReviewed',
+          tags,
+          summary: 'List blocked messages that were reviewed',
+          querystring: ReviewQuery,
+          response: { 200: IdPage(BlockedMessage) },
+        },
+      },
+      async ({ actor, query }) => listReviews(actor, 'done', query),
+    )
+  }
