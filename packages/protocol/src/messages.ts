@@ -74,6 +74,24 @@ const added = {
     ByName(EmbeddedUser, { description: 'Mentioned users as they are now, by uid.' }),
   ),
   reactions: Type.Optional(Type.Array(ReactionCount, { description: 'Oldest first.' })),
+  moderation: Type.Optional(
+    Type.Object(
+      {
+        status: Type.Enum(['pending', 'approved', 'disapproved']),
+        rule: Type.Optional(
+          Type.Object(
+            { id: Type.String(), name: Type.String() },
+            { ...closed, description: 'The rule that disapproved it.' },
+          ),
+        ),
+      },
+      {
+        ...closed,
+        description:
+          'What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved.',
+      },
+    ),
+  ),
 }
 
 const { id, category: _category, type: _type, data: _data, ...fields } = MessageRecord.properties

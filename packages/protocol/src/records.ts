@@ -215,12 +215,19 @@ export const ReactionRecord = Type.Object(
 )
 export type ReactionRecord = Static<typeof ReactionRecord>
 
+/** The condition of a rule that applied to a message. */
+export const FoundCondition = Type.Object(
+  {
+    id: Type.Optional(Type.Integer({ description: 'Its place in the rule, from 1.' })),
+    found: Type.Optional(Type.String({ description: 'What it found in the message.' })),
+  },
+  { description: 'The condition that applied. Empty if no rule disapproved the message.' },
+)
+
 /** Why a message was disapproved, as events show it. */
 export const ReviewRecord = Type.Object(
   {
-    condition: Type.Optional(
-      Type.Integer({ description: 'The place of the condition that applied, from 1.' }),
-    ),
+    condition: FoundCondition,
     reason: Type.Optional(Type.String({ description: 'Set if no rule disapproved it.' })),
     rule: Type.Optional(
       Type.Object({

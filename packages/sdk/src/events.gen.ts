@@ -10,8 +10,13 @@ import type {
 } from './operations.gen.ts'
 
 export type Review = {
-  /** The place of the condition that applied, from 1. */
-  condition?: number
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
   /** Set if no rule disapproved it. */
   reason?: string
   rule?: {

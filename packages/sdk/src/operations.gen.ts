@@ -98,10 +98,13 @@ export type BlockedMessage = {
   ruleName?: string
   /** Revision of the rule. */
   revisionId?: string
-  /** The place of the condition that applied, from 1. */
-  condition?: number
-  /** What the condition found. */
-  found?: string
+  /** The condition that applied. Empty if no rule disapproved the message. */
+  condition: {
+    /** Its place in the rule, from 1. */
+    id?: number
+    /** What it found in the message. */
+    found?: string
+  }
   /** Why it was blocked if no rule did it. */
   reason?: string
   message: Message
@@ -201,6 +204,15 @@ export type CardMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -404,6 +416,15 @@ export type CustomInteractiveMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -474,6 +495,15 @@ export type CustomMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -600,6 +630,15 @@ export type EmbeddedMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -733,6 +772,15 @@ export type FormMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -885,6 +933,15 @@ export type MediaMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -1603,6 +1660,15 @@ export type SchedulerMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -1724,6 +1790,15 @@ export type TextMessage = {
     mentions?: Record<string, EmbeddedUser>
     /** Oldest first. */
     reactions?: ReactionCount[]
+    /** What moderation says about the message. Absent if no rule looked at it. Only its sender and the app see a message that is not approved. */
+    moderation?: {
+      status: 'pending' | 'approved' | 'disapproved'
+      /** The rule that disapproved it. */
+      rule?: {
+        id: string
+        name: string
+      }
+    }
     [field: string]: unknown
   }
 }
@@ -4534,12 +4609,12 @@ export class BlockedMessagesMethods {
 
   /** Approve or reject a blocked message. */
   async review(
-    id: string,
+    messageId: string,
     body: ReviewBlockedMessageBody,
     options?: CallOptions,
   ): Promise<ReviewBlockedMessageAnswer> {
     return this.#transport.data(
-      { method: 'PATCH', path: `/v3/moderation/blocked-messages/${segment(id)}`, body },
+      { method: 'PATCH', path: `/v3/moderation/blocked-messages/${segment(messageId)}`, body },
       options,
     )
   }

@@ -2177,7 +2177,7 @@ CREATE TABLE public.reviews (
 
 CREATE FUNCTION public.review_record(r public.reviews) RETURNS jsonb
     LANGUAGE sql STABLE
-    RETURN jsonb_strip_nulls(jsonb_build_object('condition', (r).condition, 'reason', (r).reason, 'rule', CASE WHEN ((r).rule_id IS NOT NULL) THEN jsonb_build_object('id', (r).rule_id, 'name', (r).rule_name, 'revisionId', (r).revision_id, 'action', (r).actions, 'blockedAt', public.unix((r).blocked_at)) ELSE NULL::jsonb END));
+    RETURN jsonb_strip_nulls(jsonb_build_object('condition', jsonb_build_object('id', (r).condition, 'found', (r).found), 'reason', (r).reason, 'rule', CASE WHEN ((r).rule_id IS NOT NULL) THEN jsonb_build_object('id', (r).rule_id, 'name', (r).rule_name, 'revisionId', (r).revision_id, 'action', (r).actions, 'blockedAt', public.unix((r).blocked_at)) ELSE NULL::jsonb END));
 
 CREATE FUNCTION public.roll_up_usage(p_app_no integer, p_limit integer) RETURNS integer
     LANGUAGE plpgsql

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Operation, operations } from './conformity.ts'
+import { insertBlocked } from './held.ts'
 import type { CallOptions, TestApp } from './kit.ts'
 import { addToLog, rows } from './log-writers.ts'
 
@@ -28,6 +29,8 @@ export interface Sample {
 const HOOK_URL = 'https://8.8.8.8/hook'
 
 const newId = () => `id-${randomBytes(6).toString('hex')}`
+
+const unusedMessageId = () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14))
 
 const user: Resource = {
   async make(app) {
@@ -116,6 +119,11 @@ export const resources: Record<string, Resource> = {
     },
     unknown: () => randomBytes(20).toString('hex'),
   },
+  'blocked_messages.messageId': {
+    make: async (app) =>
+      insertBlocked(app, await user.make(app, {}), await user.make(app, {}), 'the ending'),
+    unknown: unusedMessageId,
+  },
   role: {
     async make(app) {
       const role = newId()
@@ -164,7 +172,7 @@ export const resources: Record<string, Resource> = {
     async make(app) {
       return sendText(app, await user.make(app, {}), 'user', await user.make(app, {}))
     },
-    unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
+    unknown: unusedMessageId,
   },
   'bots.uid': {
     async make(app) {
@@ -186,7 +194,7 @@ export const resources: Record<string, Resource> = {
       const message = { ...body, category: 'interactive', data }
       return (await app.call('POST', '/v3/messages', { body: message, headers })).body.data.id
     },
-    unknown: () => String(10 ** 14 + Math.floor(Math.random() * 10 ** 14)),
+    unknown: unusedMessageId,
   },
   webhookId: {
     async make(app) {
@@ -328,6 +336,9 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   listMessages: () => ({
     query: { searchKey: 'hel', limit: '10', affix: 'prepend', id: '100000' },
   }),
+  listBlockedMessages: () => ({ query: { limit: '10', affix: 'prepend', ruleId: 'no-spoilers' } }),
+  listBlockedMessagesReviewed: () => ({ query: { limit: '10', sender: newId() } }),
+  reviewBlockedMessage: () => ({ body: { status: 'approved', reviewed: true } }),
   listUserMessages: () => ({ query: { limit: '10', affix: 'prepend', id: '100000' } }),
   listGroupMessages: () => ({ query: { limit: '10', affix: 'append', sentAt: '1700000000' } }),
   listConversations: async (app, { onBehalfOf = '' }) => {

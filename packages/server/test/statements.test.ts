@@ -1,6 +1,13 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
-import '../src/cli/program.ts' // reaches everything
+import '../src/api.ts'
+import '../src/cli/program.ts'
+import '../src/gateway/gateway.ts'
+import '../src/workers/jobs.ts'
+import { HELD_IS_SHOWN } from '../src/core/visibility.ts'
 import { statements } from '../src/platform/db/query.ts'
 import { cloneDatabase, dropDatabase } from './databases.ts'
 
@@ -27,4 +34,48 @@ suite('every statement is valid against the migrated schema', () => {
       }
     })
   }
+})
+
+suite('a held message is shown to nobody but its sender and moderators', () => {
+  /** Statements that show no message: they decide about one, or count. */
+  const SHOWN_TO_NOBODY = [
+    'reviews.lockHead',
+    'reviews.findStatus',
+    ...['reviews.listOpenUp', 'reviews.listOpenDown', 'reviews.listDoneUp', 'reviews.listDoneDown'],
+    // In events for the sender and webhooks alone.
+    'reviews.describeHeld',
+  ]
+  const condition = HELD_IS_SHOWN.replaceAll(/:(viewer|moderates)/g, '\\$\\d+').replaceAll(
+    /[()]/g,
+    '\\$&',
+  )
+  const held = [...statements].filter(([, { text }]) => text.includes('held_messages'))
+
+  for (const [name, { text }] of held) {
+    test(name, () => {
+      const reads = text.split('held_messages').length - 1
+      const limited = [...text.matchAll(new RegExp(condition, 'g'))].length
+      assert.ok(SHOWN_TO_NOBODY.includes(name) ? limited === 0 : limited >= reads, text)
+    })
+  }
+
+  test('by statements that exist', () => {
+    const names = held.map(([name]) => name)
+    assert.deepEqual(
+      SHOWN_TO_NOBODY.filter((name) => !names.includes(name)),
+      [],
+    )
+    assert.ok(names.includes('messages.findHeld') && names.includes('history.directUp'))
+  })
+
+  test('nor by functions other than those of moderation', () => {
+    const folder = join(import.meta.dirname, '..', 'db', 'cell', 'functions')
+    const others = readdirSync(folder).filter(
+      (file) =>
+        file !== 'moderation.sql' &&
+        readFileSync(join(folder, file), 'utf8').includes('held_messages'),
+    )
+    // A mark stops before a held message, sweeps delete it, and send.sql gives the order of locks.
+    assert.deepEqual(others, ['marks.sql', 'send.sql', 'sweeps.sql'])
+  })
 })

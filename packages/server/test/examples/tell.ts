@@ -6,6 +6,7 @@ import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
 import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
+import { moderate } from './moderation.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
 
@@ -29,6 +30,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await createPeople(story)
   await createGroups(story)
   await talk(story)
+  await moderate(story, served)
   await manageConversations(story)
   await managePeople(story)
   await manageGroups(story)

@@ -90,7 +90,7 @@ $$;
 create or replace function review_record(r reviews) returns jsonb
 language sql stable
 return jsonb_strip_nulls(jsonb_build_object(
-  'condition', r.condition, 'reason', r.reason,
+  'condition', jsonb_build_object('id', r.condition, 'found', r.found), 'reason', r.reason,
   'rule', case when r.rule_id is not null then jsonb_build_object('id', r.rule_id, 'name', r.rule_name,
     'revisionId', r.revision_id, 'action', r.actions, 'blockedAt', unix(r.blocked_at)) end));
 

@@ -4,10 +4,9 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { IdPage } from '../../platform/http/id-page.ts'
 import { Data } from '../../platform/http/schemas.ts'
-import { MessageParams } from '../messages/schema.ts'
 import { reviewBlockedMessage } from './reviews.actions.ts'
 import { listReviews } from './reviews.list.ts'
-import { BlockedMessage, Decision, ReviewQuery } from './reviews.schema.ts'
+import { BlockedMessage, BlockedParams, Decision, ReviewQuery } from './reviews.schema.ts'
 
 const access: Access = {
   scope: 'fullAccess',
@@ -43,7 +42,7 @@ export const reviewRoutes =
     )
 
     app.patch(
-      '/moderation/blocked-messages/:id',
+      '/moderation/blocked-messages/:messageId',
       {
         config: {
           ...access,
@@ -53,13 +52,13 @@ export const reviewRoutes =
           operationId: 'reviewBlockedMessage',
           tags,
           summary: 'Approve or reject a blocked message',
-          params: MessageParams,
+          params: BlockedParams,
           body: Decision,
           response: { 200: Decided },
         },
       },
       async ({ actor, params, body }) => ({
-        data: await reviewBlockedMessage(deps, actor, params.id, body),
+        data: await reviewBlockedMessage(deps, actor, params.messageId, body),
       }),
     )
 

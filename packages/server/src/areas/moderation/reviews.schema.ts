@@ -1,7 +1,8 @@
-import { MessageRecord } from '@loquat/protocol'
+import { FoundCondition, MessageRecord } from '@loquat/protocol'
 import { type Static, Type } from 'typebox'
 import { IdCursor } from '../../platform/http/id-page.ts'
 import { Id, Timestamp } from '../../platform/http/schemas.ts'
+import { MessageParams } from '../messages/schema.ts'
 
 export const ReviewQuery = Type.Object({
   ...IdCursor('a message', 50),
@@ -11,6 +12,8 @@ export const ReviewQuery = Type.Object({
   ),
 })
 export type ReviewQuery = Static<typeof ReviewQuery>
+
+export const BlockedParams = Type.Object({ messageId: MessageParams.properties.id })
 
 export const Decision = Type.Object({
   status: Type.Enum(['approved', 'rejected'], {
@@ -29,10 +32,7 @@ export const BlockedMessage = Type.Object(
     ruleId: Type.Optional(Type.String({ description: 'Absent if no rule blocked the message.' })),
     ruleName: Type.Optional(Type.String()),
     revisionId: Type.Optional(Type.String({ description: 'Revision of the rule.' })),
-    condition: Type.Optional(
-      Type.Integer({ description: 'The place of the condition that applied, from 1.' }),
-    ),
-    found: Type.Optional(Type.String({ description: 'What the condition found.' })),
+    condition: FoundCondition,
     reason: Type.Optional(Type.String({ description: 'Why it was blocked if no rule did it.' })),
     message: MessageRecord,
     action: Type.Array(Type.String(), { description: 'Actions of the rule.' }),
