@@ -174,7 +174,8 @@ suite('held messages', () => {
       for (const { type, payload } of told) {
         const audience = audienceOf(type as EventType, payload)
         if (audience) assert.deepEqual(audience, { users: ['sender'] }, type)
-        assert.match(events[type as EventType].trigger ?? 'moderation_', /^moderation_/, type)
+        const { trigger = 'moderation_' } = events[type as EventType] as { trigger?: string }
+      assert.match(trigger, /^moderation_/, type)
       }
     })
 

@@ -196,6 +196,7 @@ suite("an app's data", () => {
     auth_tokens: credentials,
     bots: credentials,
     webhooks: credentials,
+    blocked_messages: ['owner', 'admin', 'moderator'],
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
