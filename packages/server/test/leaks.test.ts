@@ -175,7 +175,7 @@ suite('held messages', () => {
         const audience = audienceOf(type as EventType, payload)
         if (audience) assert.deepEqual(audience, { users: ['sender'] }, type)
         const { trigger = 'moderation_' } = events[type as EventType] as { trigger?: string }
-      assert.match(trigger, /^moderation_/, type)
+        assert.match(trigger, /^moderation_/, type)
       }
     })
 
