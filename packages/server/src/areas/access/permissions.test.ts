@@ -104,6 +104,17 @@ suite('updateRolePermissions', () => {
     assert.deepEqual(await valuesOf(), [null, null])
   })
 
+  test('no group gets a type that its owner could not create', async () => {
+    const app = await ruledApp()
+    const ana = app.as('ana')
+    await setRole(app, { 'createGroup.allowedGroupTypes': ['private'] })
+    await ana.groups.create({ guid: 'own', name: 'Own', type: 'private' })
+    await refused(ana.groups.update('own', { type: 'public' }), 'ERR_PERMISSION_DENIED')
+    await ana.groups.update('own', { type: 'private', name: 'Renamed' })
+    await app.client.groups.update('own', { type: 'public' })
+    assert.equal((await ana.groups.get('own')).type, 'public')
+  })
+
   test('apply as the stricter one if the two differ', async () => {
     const app = await ruledApp()
     const text = `update roles set settings = '{"listUsers":"friendsOnly"}',

@@ -170,6 +170,7 @@ export async function updateGroup(
     refuseIf(refuseUpdate(locked.acting))
     if (user && !known) throw fail('ERR_UID_NOT_FOUND', { uid: user })
     checkPassword(locked, fields)
+    checkType(locked, fields)
     const edited = !isEmpty(fields)
     const given = owner !== undefined && owner !== locked.group.owner
     if (edited) await updateFields(tx, locked, fields, { passwordHash, unset })
@@ -196,6 +197,11 @@ function checkPassword(
   if (type !== 'password') return
   const needed = group.type !== 'password' || password !== undefined
   if (needed && !password) throw fail('ERR_EMPTY_GROUP_PASS')
+}
+
+/** A new type needs the right to create a group of that type, or everybody could get there by a detour. */
+function checkType({ actor, group }: LockedGroup, { type = group.type }: GroupChanges): void {
+  if (type !== group.type) authorize(actor, { permission: 'createGroup' }, { groupType: type })
 }
 
 async function updateFields(

@@ -122,6 +122,7 @@ export const groupRoutes =
               'ERR_UID_NOT_FOUND',
               'ERR_GROUP_NO_MODERATOR_SCOPE',
               'ERR_EMPTY_GROUP_PASS',
+              'ERR_PERMISSION_DENIED',
             ] as const),
             ...CEILINGS,
           ),
