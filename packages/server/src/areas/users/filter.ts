@@ -1,5 +1,5 @@
 import { storable } from '../../core/time.ts'
-import { USER_COLUMNS } from '../../core/user-rows.ts'
+import { PRINTED_COLUMNS } from '../../core/user-print.ts'
 import { joinSql, Sql, sql } from '../../platform/db/sql.ts'
 import type { Keyset } from '../../platform/lists/keyset.ts'
 import { onlineTo } from './queries.ts'
@@ -81,7 +81,7 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
     where,
     // Without other columns of the table, the order index alone suffices.
     looked: columnsOf(others.flatMap(({ column }) => column ?? [])),
-    columns: new Sql([USER_COLUMNS], []),
+    columns: new Sql([PRINTED_COLUMNS], []),
     join: sql`join users on users.app_no = ${appNo} and users.uid = sort_id`,
     whole: sql`*`,
     ...{ appNo, states, among, search },
@@ -93,8 +93,8 @@ export function toFilter(appNo: number, query: Filters, viewer?: string): UserFi
 
 /** In the name order of `presence`, where online users are adjacent. */
 const PRESENT = sql`presence join (
-  select app_no, uid, name, avatar, link, role, status_message, metadata, tags, online,
-    last_active_at, created_at, updated_at, deactivated_at, removed_at
+  select app_no, uid, name, card, role, metadata, tags, online, last_active_at,
+    created_at, updated_at, deactivated_at, removed_at
   from users) as u using (app_no, uid)`
 
 /** Records say `available`; as a filter, `online` means the same. */

@@ -1,4 +1,4 @@
-import type { UserRow } from '../../core/user-rows.ts'
+import type { PrintedUser } from '../../core/user-print.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { sql } from '../../platform/db/sql.ts'
 import type { Count } from '../../platform/lists/count.ts'
@@ -28,7 +28,7 @@ import type { Search, UserFilter } from './filter.ts'
 /** The walk width if too few users pass near the start of the page. */
 const LONG_WALK = 50_000
 
-export type ListedUser = UserRow & Keyed
+export type ListedUser = PrintedUser & Keyed
 
 export const usersOf = (db: Db, filter: UserFilter): Paging<ListedUser> => ({
   keyOf,
@@ -39,9 +39,9 @@ export const usersOf = (db: Db, filter: UserFilter): Paging<ListedUser> => ({
 
 /** The first users of the range; reading them can show how many there are. */
 async function listUsers(db: Db, filter: UserFilter, range: Range): Promise<Listed<ListedUser>> {
-  if (filter.where.length === 0) return { rows: await listNext<UserRow>(db, filter, range) }
+  if (filter.where.length === 0) return { rows: await listNext<PrintedUser>(db, filter, range) }
   if (!filter.few) {
-    const { rows, ...sample } = await walk<UserRow>(db, filter, range, WALK)
+    const { rows, ...sample } = await walk<PrintedUser>(db, filter, range, WALK)
     const ended = sample.walked < WALK
     if (ended && !range.after) return { rows, count: known(sample.passed) }
     const count = () => countUsers(db, filter, sample)
@@ -63,7 +63,7 @@ const known = (total: number) => async (): Promise<Count> => ({ total, capped: f
 
 /** Walks until the rows are found or no users are left. */
 const walkUsers = (db: Db, filter: UserFilter, range: Range): Promise<ListedUser[]> =>
-  planned(db, orderIndex, (tx) => walkOn<UserRow>(tx, filter, range, LONG_WALK))
+  planned(db, orderIndex, (tx) => walkOn<PrintedUser>(tx, filter, range, LONG_WALK))
 
 /**
  * Finds matching users through the filter's indexes and sorts them: for filters that few users
@@ -74,8 +74,8 @@ const seekUsers = (
   filter: UserFilter,
   range: Range,
   cap?: number,
-): Promise<Sought<UserRow>> =>
-  planned(db, filterIndexes, (tx) => seek<UserRow>(tx, filter, range, cap))
+): Promise<Sought<PrintedUser>> =>
+  planned(db, filterIndexes, (tx) => seek<PrintedUser>(tx, filter, range, cap))
 
 /**
  * The same if too many names start with the text to be sorted: those are read in order, and only
@@ -86,11 +86,11 @@ function seekInside(
   filter: UserFilter,
   { starting, inside }: Search,
   { after, limit }: Range,
-): Promise<Sought<UserRow>> {
+): Promise<Sought<PrintedUser>> {
   const starts = { ...filter, ranges: filter.among([starting, ...filter.where]) }
   const insides = { ...filter, sources: filter.among([inside]) }
   return planned(db, anyIndex, (tx) =>
-    runSought<UserRow>(
+    runSought<PrintedUser>(
       tx,
       'users.seekInside',
       sql`with passing as materialized (

@@ -1,8 +1,8 @@
 import { authorize } from '../../core/access/authorize.ts'
 import { listIn } from '../../core/access/rules.ts'
 import type { Actor } from '../../core/actor.ts'
-import { toUser, withTags } from '../../core/user-record.ts'
-import { showTo } from '../../core/user-seen.ts'
+import { type PrintedUser, printUser } from '../../core/user-print.ts'
+import { printTo } from '../../core/user-seen.ts'
 import type { Deps } from '../../deps.ts'
 import { noAccess } from '../../platform/http/fail.ts'
 import { keysetPage } from '../../platform/lists/page.ts'
@@ -51,14 +51,14 @@ const limitsOf = ({ policy }: Actor) => [
   listIn(policy, 'listUsers.allowedRoles') ?? [],
 ]
 
-/** A page of the app's users. */
+/** A page of the app's users, as JSON. */
 export async function pageOfUsers(
   { secrets }: Deps,
   starts: PageStarts,
   actor: Actor,
   filter: UserFilter,
   query: UserListQuery,
-) {
+): Promise<string> {
   const { page, perPage, cursor, withTags: tagged = false, ...filters } = query
   const { no: appNo, cell } = actor.app
   const list = {
@@ -67,6 +67,8 @@ export async function pageOfUsers(
     filters: [actor.credential.toString('base64'), actor.uid ?? '', filters, limitsOf(actor)],
   }
   const { rows, meta } = await keysetPage({ secrets, starts }, list, { page, perPage, cursor })
-  const show = actor.uid === undefined ? toUser : await showTo(actor, rows)
-  return { data: rows.map((row) => (tagged ? withTags(show(row), row) : show(row))), meta }
+  const print = actor.uid === undefined ? printUser : await printTo(actor, rows)
+  const tagsOf = ({ tags }: PrintedUser) => (tagged && tags ? `,"tags":${tags}` : '')
+  const data = rows.map((row) => `${print(row)}${tagsOf(row)}}`)
+  return `{"data":[${data.join(',')}],"meta":${JSON.stringify(meta)}}`
 }

@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts'
 import type { Access } from '../../gate/plugin.ts'
 import { fail } from '../../platform/http/fail.ts'
 import { Acknowledged, Data, Page } from '../../platform/http/schemas.ts'
+import { sendJson } from '../../platform/http/serialization.ts'
 import { createUser, deactivateUsers, deleteUser, reactivateUsers, updateUser } from './actions.ts'
 import { countUsers } from './count.ts'
 import { checkProfile, filterFor, pageOfUsers } from './page.ts'
@@ -74,9 +75,11 @@ export const userRoutes =
           response: { 200: Type.Union([Page(UserRecord), Data(UserCount)]) },
         },
       },
-      async ({ actor, query }) => {
+      async ({ actor, query }, reply) => {
         const filter = filterFor(actor, query)
-        if (!query.count) return pageOfUsers(deps, starts, actor, filter, query)
+        if (!query.count) {
+          return sendJson(reply, await pageOfUsers(deps, starts, actor, filter, query))
+        }
         const { total, capped } = await countUsers(actor.app.cell.db, filter)
         return { data: { count: total, ...(capped && { total_capped: true as const }) } }
       },

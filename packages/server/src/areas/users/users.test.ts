@@ -208,6 +208,30 @@ suite('listUsers', () => {
     assert.deepEqual(await listed({ sortBy: 'name', sortOrder: 'desc' }), sorted.toReversed())
   })
 
+  test('shows each user exactly as getUser does, to the app and to every user', async () => {
+    const app = await server.newApp()
+    await app.client.roles.create({ role: 'guest', name: 'Guest' })
+    await app.client.roles.create({ role: 'gone', name: 'Gone' })
+    const everything = { avatar: 'https://a.example/"b"', link: 'https://c.example', role: 'guest' }
+    await fill(app, {
+      plain: { name: 'Plain "quoted" \\ 😀' },
+      full: { name: 'Full', ...everything, statusMessage: 'At\nlunch', tags: ['vip'] },
+      secret: { name: 'Secret', metadata: { '@private': { age: 9 }, shown: '"{}"' } },
+      alone: { name: 'Alone', metadata: { '@private': 1 } },
+      moved: { name: 'Moved', role: 'gone' },
+      apart: { name: 'Apart' },
+    })
+    await app.client.users.update('full', { name: 'Full again' })
+    await app.client.roles.delete('gone')
+    await app.as('plain').blockedUsers.block('plain', { blockedUids: ['apart'] })
+    for (const viewer of [undefined, 'plain', 'secret', 'apart']) {
+      const client = viewer ? app.as(viewer) : app.client
+      const { data } = await client.users.list({ withTags: true })
+      assert.ok(data.length > 4)
+      for (const user of data) assert.deepEqual(user, await client.users.get(user.uid))
+    }
+  })
+
   test('searches names and the beginnings of uids, and takes wildcards literally', async () => {
     const app = await server.newApp()
     await fill(app, {
