@@ -70,7 +70,7 @@ const GROUPS = { areas: 6, others: 4 }
 
 /** Files that start processes or engines, or change their own process, run in one of their own. */
 const ALONE =
-  /child_process|\/(loquat|private-engines|engines)\.ts'|playwright|mock\.timers|process\.(env|cpuUsage)/
+  /child_process|\/(loquat|private-engines|engines|test\/clamd)\.ts'|playwright|mock\.timers|process\.(env|cpuUsage)/
 /** So do files that call every operation: coverage.test.ts recognizes them by the process. */
 const GENERATED = /\b(isolation|access|bad-input|management-access)\.test\.ts$/
 
