@@ -7,7 +7,7 @@ import type { Verdict } from '../src/core/moderation/verdict.ts'
 import type { TestApp, TestServer } from './kit.ts'
 
 export const PENDING: Verdict = { status: 'pending' }
-export const DISAPPROVED: Verdict = {
+export const DISAPPROVED: Extract<Verdict, { status: 'disapproved' }> = {
   status: 'disapproved',
   rule: { id: 'no-spoilers', name: 'Spoilers', revisionId: 'app_no-spoilers_1' },
   condition: 1,
@@ -15,10 +15,11 @@ export const DISAPPROVED: Verdict = {
   actions: ['blockMessage'],
 }
 
-const actorOf = (app: TestApp, uid: string): Actor => ({
-  ...{ kind: 'appOnBehalf', scope: 'fullAccess', uid },
-  ...{ app, settings: {}, credential: Buffer.alloc(32) },
-})
+/** Acts for a user, or as the app. */
+export function actorOf(app: TestApp, uid?: string): Actor {
+  const caller = { app, settings: {}, credential: Buffer.alloc(32), scope: 'fullAccess' as const }
+  return uid === undefined ? { ...caller, kind: 'app' } : { ...caller, kind: 'appOnBehalf', uid }
+}
 
 /** Sends a text to a user, or to a group if `more` says so, with a verdict, by the action that the route calls. */
 export async function sendJudged(
