@@ -14,7 +14,7 @@ import { LONG } from './long.ts'
 import { seeded } from './seed.ts'
 
 const server = useServer()
-const HISTORIES = LONG ? 1_000 : 10
+const HISTORIES = LONG ? 1_000 : 6
 const STEPS = 30
 
 /** c is outside the 1:1 conversation of a and b. */
