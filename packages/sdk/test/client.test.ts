@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
+import { settleHeldMessage } from '../../server/src/areas/moderation/reviews.actions.ts'
 import { announce } from '../../server/src/platform/events/announce.ts'
+import { PENDING, sendJudged } from '../../server/test/held.ts'
 import { refused, type TestApp, useServer } from '../../server/test/kit.ts'
 import { until } from '../../server/test/until.ts'
 import { type ClientOptions, LoquatClient, type Target } from '../src/client/index.ts'
@@ -61,6 +63,31 @@ const unreadIn = (client: LoquatClient, id: string) =>
   client.state.conversations.find(({ conversationId }) => conversationId === id)?.unreadMessageCount
 
 suite('a client', () => {
+  test('places and counts a message that moderation releases after a later one', async (t) => {
+    const app = await newChat()
+    const { client: amira } = await clientOf(t, app, 'amira')
+    const { client: ben } = await clientOf(t, app, 'ben')
+    amira.open(BEN)
+    const room = ben.open(AMIRA)
+    await app.as('amira').sendText('ben', 'one')
+    const text = { data: { text: 'two' } }
+    const { id } = await sendJudged(server, app, ['amira', 'ben'], PENDING, text)
+    await app.as('amira').sendText('ben', 'three')
+    await until('ben has the last one', () => textsIn(ben, room)?.includes('three'))
+    await until('the sender has all', () => textsIn(amira, room)?.length === 3)
+    assert.deepEqual(textsIn(ben, room), ['one', 'three'])
+    const held = amira.state.rooms[room]?.messages[1]
+    assert.deepEqual([held?.pending, held?.data.moderation], [undefined, { status: 'pending' }])
+    await settleHeldMessage(app, id, { status: 'approved' })
+    const all = ['one', 'two', 'three']
+    await until('ben has all', () => String(textsIn(ben, room)) === String(all))
+    await until('ben counts all', () => unreadIn(ben, 'amira_user_ben') === 3)
+    await until('the sender knows', () => {
+      const moderation = amira.state.rooms[room]?.messages[1]?.data.moderation
+      return (moderation as { status: string }).status === 'approved'
+    })
+  })
+
   test('shows a sent message immediately, and the other user receives it', async (t) => {
     const app = await newChat()
     const { client: amira } = await clientOf(t, app, 'amira')

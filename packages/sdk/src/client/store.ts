@@ -133,6 +133,7 @@ export class Store {
 
   #applyMessage(type: string, body: Frame['body']): void {
     if (type === 'message.sent') this.#add(body.message)
+    else if (type === 'message.held') this.#showInRoom(body.message)
     else if (type === 'message.edited' || type === 'message.deleted') {
       const message: Message = body.message.data.entities.on.entity
       this.#changed(message.id, message.parentId)
@@ -144,6 +145,7 @@ export class Store {
       this.#changed(body.reaction.messageId, body.parentMessageId)
     } else if (body.messageId !== undefined) this.#changed(body.messageId)
     else if (body.message !== undefined) this.#changed(body.message.id, body.message.parentId)
+    if (type === 'message.restored') this.#markConversationStale(body.message)
   }
 
   /** Refetches a message and its parent, which may show it as the last reply. */
@@ -154,23 +156,31 @@ export class Store {
 
   #add(message: Message): void {
     const { parentId, conversationId: id } = message
-    this.#show(parentId === undefined ? id : threadKey(parentId), message)
+    this.#showInRoom(message)
     if (parentId !== undefined) this.refresher.message(parentId)
     const known = this.#known(id)
-    const { mentions = {} } = message.data as { mentions?: object }
+    const { mentions = {}, moderation } = message.data as { mentions?: object; moderation?: object }
     // The sender and the app's settings decide whether a custom message updates the conversation and counts as unread.
     const isCustom = message.category === 'custom'
     const plain = known && parentId === undefined && !isCustom && !(this.#me in mentions)
-    if (!plain || this.refresher.isFetching(id)) this.#markConversationStale(message)
-    if (!plain || Number(message.id) <= Number(known.lastMessage?.id ?? 0)) return
+    const isLast = Number(message.id) > Number(known?.lastMessage?.id ?? 0)
+    // A message that moderation has held comes after later ones. Only the server knows whether it is unread.
+    const wasHeld = moderation !== undefined && !isLast
+    if (!plain || wasHeld || this.refresher.isFetching(id)) this.#markConversationStale(message)
+    if (!plain || !isLast) return
     const unread = known.unreadMessageCount + (message.sender === this.#me ? 0 : 1)
     const conversation: Conversation = {
       ...known,
       lastMessage: message,
-      updatedAt: message.sentAt,
+      updatedAt: Math.max(message.sentAt, message.updatedAt),
       unreadMessageCount: unread,
     }
     this.set({ conversations: withConversation(this.state.conversations, id, conversation) })
+  }
+
+  #showInRoom(message: Message): void {
+    const { parentId, conversationId } = message
+    this.#show(parentId === undefined ? conversationId : threadKey(parentId), message)
   }
 
   /**
