@@ -146,6 +146,15 @@ export const audiences: Audiences = {
   'role.created': NOBODY,
   'role.updated': NOBODY,
   'role.deleted': NOBODY,
+  'moderation.rule.created': NOBODY,
+  'moderation.rule.updated': NOBODY,
+  'moderation.rule.deleted': NOBODY,
+  'moderation.keywords.created': NOBODY,
+  'moderation.keywords.updated': NOBODY,
+  'moderation.keywords.deleted': NOBODY,
+  'moderation.reason.created': NOBODY,
+  'moderation.reason.updated': NOBODY,
+  'moderation.reason.deleted': NOBODY,
   // A user who doesn't exist has no devices. Only the user's own devices learn of an update at once; others see it
   // in the user's next message, which contains the sender's current record.
   'user.created': NOBODY,

@@ -123,6 +123,30 @@ export const errors = {
       'This auth token is already in use on another platform. Create a new one for this device.',
     when: 'The auth token was already registered for another platform.',
   },
+  ERR_RULE_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no rule "{id}".',
+    when: 'The app has no rule of moderation with this id.',
+  },
+  ERR_KEYWORD_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no keyword list "{id}".',
+    when: 'The app has no keyword list with this id.',
+  },
+  ERR_KEYWORD_IN_USE: {
+    status: 400,
+    retry: false,
+    message: 'The rule "{rule}" uses the keyword list "{id}".',
+    when: 'A rule of moderation refers to the keyword list.',
+  },
+  ERR_REASON_NOT_FOUND: {
+    status: 404,
+    retry: false,
+    message: 'There is no reason "{id}".',
+    when: 'The app has no reason for flags with this id.',
+  },
   ERR_ROLE_NOT_FOUND: {
     status: 404,
     retry: false,

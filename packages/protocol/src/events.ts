@@ -31,6 +31,23 @@ const Settings = Type.Record(
 
 const OneUser = Type.Object({ user: UserSnapshot })
 const OneRole = Type.Object({ role: RoleRecord })
+const OneRule = Type.Object({
+  rule: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    enabled: Type.Boolean(),
+    revisionId: Type.String(),
+  }),
+})
+const OneKeywordList = Type.Object({
+  list: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    category: Type.String(),
+    revisionId: Type.String(),
+  }),
+})
+const OneReason = Type.Object({ reason: Type.Object({ id: Type.String(), name: Type.String() }) })
 const Uids = Type.Array(Type.String())
 const Friends = Type.Object({ uid: Type.String(), friends: Uids })
 const Blocks = Type.Object({ users: Type.Record(Type.String(), UserSnapshot), by: UserSnapshot })
@@ -213,6 +230,21 @@ export const events = {
     summary: 'A role was deleted. Its users now have the role `default`.',
     payload: OneRole,
   },
+  'moderation.rule.created': { summary: 'A rule of moderation was created.', payload: OneRule },
+  'moderation.rule.updated': { summary: 'A rule of moderation changed.', payload: OneRule },
+  'moderation.rule.deleted': { summary: 'A rule of moderation was deleted.', payload: OneRule },
+  'moderation.keywords.created': {
+    summary: 'A keyword list was created. The event does not contain its entries.',
+    payload: OneKeywordList,
+  },
+  'moderation.keywords.updated': { summary: 'A keyword list changed.', payload: OneKeywordList },
+  'moderation.keywords.deleted': {
+    summary: 'A keyword list was deleted.',
+    payload: OneKeywordList,
+  },
+  'moderation.reason.created': { summary: 'A reason for flags was created.', payload: OneReason },
+  'moderation.reason.updated': { summary: 'A reason for flags changed.', payload: OneReason },
+  'moderation.reason.deleted': { summary: 'A reason for flags was deleted.', payload: OneReason },
   'user.created': { summary: 'A user was created.', payload: OneUser },
   'user.updated': { summary: 'A user changed. Contains the updated user.', payload: OneUser },
   'user.deactivated': { summary: 'A user was deactivated.', payload: OneUser },

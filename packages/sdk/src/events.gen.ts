@@ -108,6 +108,81 @@ export interface EventPayloads {
   'role.deleted': {
     role: Role
   }
+  /** A rule of moderation was created. */
+  'moderation.rule.created': {
+    rule: {
+      id: string
+      name: string
+      enabled: boolean
+      revisionId: string
+    }
+  }
+  /** A rule of moderation changed. */
+  'moderation.rule.updated': {
+    rule: {
+      id: string
+      name: string
+      enabled: boolean
+      revisionId: string
+    }
+  }
+  /** A rule of moderation was deleted. */
+  'moderation.rule.deleted': {
+    rule: {
+      id: string
+      name: string
+      enabled: boolean
+      revisionId: string
+    }
+  }
+  /** A keyword list was created. The event does not contain its entries. */
+  'moderation.keywords.created': {
+    list: {
+      id: string
+      name: string
+      category: string
+      revisionId: string
+    }
+  }
+  /** A keyword list changed. */
+  'moderation.keywords.updated': {
+    list: {
+      id: string
+      name: string
+      category: string
+      revisionId: string
+    }
+  }
+  /** A keyword list was deleted. */
+  'moderation.keywords.deleted': {
+    list: {
+      id: string
+      name: string
+      category: string
+      revisionId: string
+    }
+  }
+  /** A reason for flags was created. */
+  'moderation.reason.created': {
+    reason: {
+      id: string
+      name: string
+    }
+  }
+  /** A reason for flags changed. */
+  'moderation.reason.updated': {
+    reason: {
+      id: string
+      name: string
+    }
+  }
+  /** A reason for flags was deleted. */
+  'moderation.reason.deleted': {
+    reason: {
+      id: string
+      name: string
+    }
+  }
   /** A user was created. */
   'user.created': {
     user: UserSnapshot

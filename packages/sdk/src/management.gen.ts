@@ -113,6 +113,18 @@ export type Cursor = {
   affix?: 'append' | 'prepend'
 }
 
+export type FlagReason = {
+  id: string
+  name: string
+  description?: string
+  /** The reason comes with the service. */
+  default?: true
+  /** Time when the reason was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
 export type Job = {
   id: string
   /** What it does, such as `users.sweep`. */
@@ -138,6 +150,125 @@ export type Job = {
   runAt: number
   /** When it ended, in Unix seconds. */
   endedAt?: number
+}
+
+export type KeywordList = {
+  id: string
+  name: string
+  description?: string
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category: 'word' | 'pattern'
+  /** Whether the entries came from a file. */
+  isCSV: boolean
+  /** The entries. Lists of lists leave them out. */
+  searchTerms?: string[]
+  /** Number of entries. */
+  termsCount: number
+  /** Ends with a number that grows with each change. */
+  revisionId: string
+  active: boolean
+  /** The list comes with the service. */
+  default?: true
+  /** Time when the list was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of the last change, in Unix seconds. */
+  updatedAt: number
+}
+
+export type ModerationRule = {
+  id: string
+  name: string
+  description?: string
+  enabled: boolean
+  action: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[]
+  filters: RuleFilter[]
+  conditions: RuleCondition[]
+  /** Whether this is the last revision. */
+  active: boolean
+  /** The rule comes with the service. */
+  default?: true
+  /** Ends with a number that grows with each change. */
+  revisionId: string
+  /** Time when the rule was created, in Unix seconds; 0 for the service. */
+  createdAt: number
+  /** Time of this revision, in Unix seconds. */
+  updatedAt: number
+}
+
+export type NewFlagReason = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** What users choose. */
+  name: string
+  /** What it stands for. */
+  description?: string | undefined
+}
+
+export type NewKeywordList = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** Display name. */
+  name: string
+  /** What the list is for. */
+  description?: string | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category: 'word' | 'pattern'
+  /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
+  searchTerms?: string | string[] | undefined
+  /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
+  file?: string | undefined
+}
+
+export type NewModerationRule = {
+  /** Id of your choice. Converted to lower case; it can't be changed later. */
+  id: string
+  /** Display name. */
+  name: string
+  /** What the rule is for. */
+  description?: string | undefined
+  /** Whether messages are checked. Default: false. */
+  enabled?: boolean | undefined
+  /** What happens on a hit. `blockMessage` is always part of it. */
+  action?: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[] | undefined
+  /** Whom the rule concerns: all of them must match. At most 10. */
+  filters?: NewRuleFilter[] | undefined
+  /** What is a hit: any of them. At most 10. */
+  conditions: NewRuleCondition[]
+}
+
+export type NewRuleCondition = {
+  entity?: 'message' | undefined
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
+  operand?: 'text' | 'custom' | undefined
+  operator?: 'contains' | 'equals' | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
+  category: 'word' | 'pattern'
+  /** Whether `value` names keyword lists. */
+  isKeywordReferencePresent?: boolean | undefined
+  /** The same: answers spell it this way. */
+  isKeywordsReferencePresent?: boolean | undefined
+  /** Words, patterns or ids of keyword lists; any of them is a hit. */
+  value: string | string[]
+}
+
+export type NewRuleFilter = {
+  type: 'sender' | 'receiver'
+  /** A sender is always a user. */
+  entity: 'user' | 'group'
+  operand: 'uid' | 'name' | 'role' | 'tags' | 'createdAt' | 'guid' | 'type'
+  operator:
+    | 'equals'
+    | 'notEquals'
+    | 'in'
+    | 'notIn'
+    | 'startsWith'
+    | 'endsWith'
+    | 'lessThan'
+    | 'greaterThan'
+    | 'not equals'
+    | 'not in'
+  /** One value or a list. Times are Unix seconds. */
+  value: string | number | (string | number)[]
 }
 
 export type Operator = {
@@ -182,6 +313,49 @@ export type Pagination = {
   total_pages: number
   /** Present if counting stopped at `total`: there can be more records. `total_pages` is then an upper limit until you reach the last page. */
   total_capped?: true
+}
+
+export type RuleCondition = {
+  /** Place of the condition in the rule. */
+  id: number
+  entity: 'message'
+  /** `text`: the text or caption of a message. `custom`: all texts in the data of a custom or interactive message. */
+  operand: 'text' | 'custom'
+  operator: 'contains' | 'equals'
+  /** Whole words, or regular expressions in the syntax of RE2. Case never matters. */
+  category: 'word' | 'pattern'
+  isKeywordsReferencePresent: boolean
+  isMediaPresent: boolean
+  value: string[]
+  /** The condition in words. */
+  message: string
+}
+
+export type RuleFilter = {
+  type: 'sender' | 'receiver'
+  /** A sender is always a user. */
+  entity: 'user' | 'group'
+  operand: 'uid' | 'name' | 'role' | 'tags' | 'createdAt' | 'guid' | 'type'
+  operator:
+    | 'equals'
+    | 'notEquals'
+    | 'in'
+    | 'notIn'
+    | 'startsWith'
+    | 'endsWith'
+    | 'lessThan'
+    | 'greaterThan'
+  value: (string | number)[]
+}
+
+export type RuleTestResult = {
+  hits: {
+    ruleId?: string
+    /** Place of the condition in its rule, from 1. */
+    condition: number
+    /** What was found, as rules read it. */
+    text: string
+  }[]
 }
 
 export type Session = {
@@ -320,6 +494,123 @@ export type WebhookDelivery = {
   answer?: string
   /** Time of the entry, in Unix seconds. */
   at: number
+}
+
+export type CreateRuleBody = NewModerationRule
+
+export type ListRulesAnswer = {
+  data: ModerationRule[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRulesQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateRuleBody = {
+  /** The id of the rule; it is not changed. */
+  id?: string | undefined
+  /** Display name. */
+  name?: string | undefined
+  /** What the rule is for. */
+  description?: string | undefined
+  /** Whether messages are checked. Default: false. */
+  enabled?: boolean | undefined
+  /** What happens on a hit. `blockMessage` is always part of it. */
+  action?: ('blockMessage' | 'kickUser' | 'banUser' | 'blockUser' | 'deactivateUser')[] | undefined
+  /** Whom the rule concerns: all of them must match. At most 10. */
+  filters?: NewRuleFilter[] | undefined
+  /** What is a hit: any of them. At most 10. */
+  conditions?: NewRuleCondition[] | undefined
+}
+
+export type ListRuleRevisionsAnswer = {
+  data: ModerationRule[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListRuleRevisionsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type TestRulesBody = {
+  /** The text to check. */
+  text: string
+  /** Conditions that need not be saved. Absent: all rules that are enabled. */
+  rule?:
+    | {
+        /** What is a hit: any of them. At most 10. */
+        conditions: NewRuleCondition[]
+      }
+    | undefined
+}
+
+export type CreateKeywordListBody = NewKeywordList
+
+export type ListKeywordListsAnswer = {
+  data: KeywordList[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListKeywordListsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateKeywordListBody = {
+  /** The id of the list; it is not changed. */
+  id?: string | undefined
+  /** Display name. */
+  name?: string | undefined
+  /** What the list is for. */
+  description?: string | undefined
+  /** Whole words, or regular expressions in the syntax of RE2. */
+  category?: 'word' | 'pattern' | undefined
+  /** The entries, of up to 100 characters each: a list, or a text in which commas separate them. An entry with a comma is written in double quotes. */
+  searchTerms?: string | string[] | undefined
+  /** A CSV file with the entries, of up to 1 MB. In a request as JSON: its content. Used if there are no `searchTerms`. */
+  file?: string | undefined
+}
+
+export type CreateFlagReasonBody = NewFlagReason
+
+export type ListFlagReasonsAnswer = {
+  data: FlagReason[]
+  meta: {
+    current: {
+      limit: number
+      count: number
+    }
+  }
+}
+
+export type ListFlagReasonsQuery = {
+  /** Maximum number of records. */
+  limit?: number | undefined
+}
+
+export type UpdateFlagReasonBody = {
+  /** What users choose. */
+  name?: string | undefined
+  /** What it stands for. */
+  description?: string | undefined
 }
 
 export type CreateOperatorBody = {
@@ -707,6 +998,224 @@ export type ListJobsQuery = {
   state?: 'blocked' | 'waiting' | 'ready' | 'running' | 'done' | 'dead' | 'cancelled' | undefined
   /** Only jobs with this name. */
   name?: string | undefined
+}
+
+/** `client.moderationRules` */
+export class ModerationRulesMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a rule. */
+  async create(
+    appId: string,
+    body: CreateRuleBody,
+    options?: CallOptions,
+  ): Promise<ModerationRule> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/rules`, body },
+      options,
+    )
+  }
+
+  /** List rules. */
+  async list(
+    appId: string,
+    query?: ListRulesQuery,
+    options?: CallOptions,
+  ): Promise<ListRulesAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/rules`, query },
+      options,
+    )
+  }
+
+  /** Get a rule. */
+  async get(appId: string, ruleId: string, options?: CallOptions): Promise<ModerationRule> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/rules/${segment(ruleId)}` },
+      options,
+    )
+  }
+
+  /** Change a rule. */
+  async update(
+    appId: string,
+    ruleId: string,
+    body: UpdateRuleBody,
+    options?: CallOptions,
+  ): Promise<ModerationRule> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/apps/${segment(appId)}/moderation/rules/${segment(ruleId)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a rule. */
+  async delete(appId: string, ruleId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/apps/${segment(appId)}/moderation/rules/${segment(ruleId)}` },
+      options,
+    )
+  }
+
+  /** List the revisions of a rule. */
+  async listRevisions(
+    appId: string,
+    ruleId: string,
+    query?: ListRuleRevisionsQuery,
+    options?: CallOptions,
+  ): Promise<ListRuleRevisionsAnswer> {
+    return this.#transport.answer(
+      {
+        method: 'GET',
+        path: `/apps/${segment(appId)}/moderation/rules/${segment(ruleId)}/revisions`,
+        query,
+      },
+      options,
+    )
+  }
+
+  /** Test rules on a text. */
+  async test(appId: string, body: TestRulesBody, options?: CallOptions): Promise<RuleTestResult> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/rules/test`, body },
+      options,
+    )
+  }
+}
+
+/** `client.keywordLists` */
+export class KeywordListsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a keyword list. */
+  async create(
+    appId: string,
+    body: CreateKeywordListBody,
+    options?: CallOptions,
+  ): Promise<KeywordList> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/keywords`, body },
+      options,
+    )
+  }
+
+  /** List keyword lists. */
+  async list(
+    appId: string,
+    query?: ListKeywordListsQuery,
+    options?: CallOptions,
+  ): Promise<ListKeywordListsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/keywords`, query },
+      options,
+    )
+  }
+
+  /** Get a keyword list. */
+  async get(appId: string, keywordId: string, options?: CallOptions): Promise<KeywordList> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/keywords/${segment(keywordId)}` },
+      options,
+    )
+  }
+
+  /** Change a keyword list. */
+  async update(
+    appId: string,
+    keywordId: string,
+    body: UpdateKeywordListBody,
+    options?: CallOptions,
+  ): Promise<KeywordList> {
+    return this.#transport.data(
+      {
+        method: 'PUT',
+        path: `/apps/${segment(appId)}/moderation/keywords/${segment(keywordId)}`,
+        body,
+      },
+      options,
+    )
+  }
+
+  /** Delete a keyword list. */
+  async delete(appId: string, keywordId: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      {
+        method: 'DELETE',
+        path: `/apps/${segment(appId)}/moderation/keywords/${segment(keywordId)}`,
+      },
+      options,
+    )
+  }
+}
+
+/** `client.flagReasons` */
+export class FlagReasonsMethods {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Create a reason. */
+  async create(
+    appId: string,
+    body: CreateFlagReasonBody,
+    options?: CallOptions,
+  ): Promise<FlagReason> {
+    return this.#transport.data(
+      { method: 'POST', path: `/apps/${segment(appId)}/moderation/reasons`, body },
+      options,
+    )
+  }
+
+  /** List reasons. */
+  async list(
+    appId: string,
+    query?: ListFlagReasonsQuery,
+    options?: CallOptions,
+  ): Promise<ListFlagReasonsAnswer> {
+    return this.#transport.answer(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/reasons`, query },
+      options,
+    )
+  }
+
+  /** Get a reason. */
+  async get(appId: string, id: string, options?: CallOptions): Promise<FlagReason> {
+    return this.#transport.data(
+      { method: 'GET', path: `/apps/${segment(appId)}/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
+
+  /** Change a reason. */
+  async update(
+    appId: string,
+    id: string,
+    body: UpdateFlagReasonBody,
+    options?: CallOptions,
+  ): Promise<FlagReason> {
+    return this.#transport.data(
+      { method: 'PUT', path: `/apps/${segment(appId)}/moderation/reasons/${segment(id)}`, body },
+      options,
+    )
+  }
+
+  /** Delete a reason. */
+  async delete(appId: string, id: string, options?: CallOptions): Promise<Acknowledged> {
+    return this.#transport.data(
+      { method: 'DELETE', path: `/apps/${segment(appId)}/moderation/reasons/${segment(id)}` },
+      options,
+    )
+  }
 }
 
 /** `client.operators` */
@@ -1147,6 +1656,9 @@ export class JobsMethods {
 
 /** All operations, grouped by area. */
 export class ManagementOperations {
+  readonly moderationRules: ModerationRulesMethods
+  readonly keywordLists: KeywordListsMethods
+  readonly flagReasons: FlagReasonsMethods
   readonly operators: OperatorsMethods
   readonly invitations: InvitationsMethods
   readonly sessions: SessionsMethods
@@ -1161,6 +1673,9 @@ export class ManagementOperations {
   readonly jobs: JobsMethods
 
   constructor(transport: Transport) {
+    this.moderationRules = new ModerationRulesMethods(transport)
+    this.keywordLists = new KeywordListsMethods(transport)
+    this.flagReasons = new FlagReasonsMethods(transport)
     this.operators = new OperatorsMethods(transport)
     this.invitations = new InvitationsMethods(transport)
     this.sessions = new SessionsMethods(transport)

@@ -3236,6 +3236,7 @@ CREATE TABLE public.apps (
     throttle integer,
     search_upto bigint DEFAULT 0 NOT NULL,
     special_roles boolean DEFAULT false NOT NULL,
+    moderation text,
     CONSTRAINT apps_throttle_check CHECK (((throttle >= 1) AND (throttle <= 99)))
 );
 
@@ -3533,6 +3534,15 @@ CREATE VIEW public.events AS
           WHERE ((event_bodies.id = p.body_id) AND (event_bodies.day = p.body_day))
          OFFSET 0) b);
 
+CREATE TABLE public.flag_reasons (
+    app_no integer NOT NULL,
+    reason_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    description text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.former_members (
     app_no integer NOT NULL,
     uid text NOT NULL COLLATE pg_catalog."C",
@@ -3646,6 +3656,20 @@ CREATE TABLE public.jobs (
 )
 WITH (fillfactor='70');
 
+CREATE TABLE public.keyword_lists (
+    app_no integer NOT NULL,
+    list_id text NOT NULL COLLATE pg_catalog."C",
+    revision integer DEFAULT 1 NOT NULL,
+    name text NOT NULL,
+    description text,
+    category text NOT NULL,
+    from_file boolean NOT NULL,
+    entries text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT keyword_lists_category_check CHECK ((category = ANY (ARRAY['word'::text, 'pattern'::text])))
+);
+
 CREATE TABLE public.leases (
     job text NOT NULL,
     worker_id uuid NOT NULL,
@@ -3683,6 +3707,21 @@ CREATE TABLE public.mentions (
 CREATE TABLE public.migrations (
     name text NOT NULL,
     ran_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.moderation_rules (
+    app_no integer NOT NULL,
+    rule_id text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    active boolean NOT NULL,
+    name text NOT NULL,
+    description text,
+    enabled boolean NOT NULL,
+    action text[] NOT NULL,
+    filters jsonb NOT NULL,
+    conditions jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.muids (
@@ -4039,6 +4078,9 @@ ALTER TABLE ONLY public.event_bodies
 ALTER TABLE ONLY public.event_positions
     ADD CONSTRAINT event_positions_pkey PRIMARY KEY (app_no, "position", day);
 
+ALTER TABLE ONLY public.flag_reasons
+    ADD CONSTRAINT flag_reasons_pkey PRIMARY KEY (app_no, reason_id);
+
 ALTER TABLE ONLY public.former_members
     ADD CONSTRAINT former_members_pkey PRIMARY KEY (app_no, uid, conversation);
 
@@ -4078,6 +4120,9 @@ ALTER TABLE ONLY public.job_steps
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (app_no, id);
 
+ALTER TABLE ONLY public.keyword_lists
+    ADD CONSTRAINT keyword_lists_pkey PRIMARY KEY (app_no, list_id);
+
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (job);
 
@@ -4095,6 +4140,9 @@ ALTER TABLE ONLY public.messages
 
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.moderation_rules
+    ADD CONSTRAINT moderation_rules_pkey PRIMARY KEY (app_no, rule_id, revision);
 
 ALTER TABLE ONLY public.muids
     ADD CONSTRAINT muids_pkey PRIMARY KEY (app_no, sender, muid, target);
@@ -4302,6 +4350,8 @@ CREATE INDEX messages_tagged ON public.messages USING btree (app_no, id) WHERE (
 
 CREATE INDEX messages_type ON public.messages USING btree (app_no, type, id) WHERE (type <> 'text'::text);
 
+CREATE UNIQUE INDEX moderation_rules_active ON public.moderation_rules USING btree (app_no, rule_id) WHERE active;
+
 CREATE INDEX presence_order ON public.presence USING btree (app_no, name_key, uid);
 
 CREATE UNIQUE INDEX reactions_message ON public.reactions USING btree (app_no, message_id, id);
@@ -4380,6 +4430,15 @@ CREATE TRIGGER update_user_card AFTER UPDATE OF uid, name, avatar, link, status_
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.flag_reasons
+    ADD CONSTRAINT flag_reasons_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.keyword_lists
+    ADD CONSTRAINT keyword_lists_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
+
+ALTER TABLE ONLY public.moderation_rules
+    ADD CONSTRAINT moderation_rules_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);
 
 ALTER TABLE ONLY public.roles
     ADD CONSTRAINT roles_app_no_fkey FOREIGN KEY (app_no) REFERENCES public.apps(app_no);

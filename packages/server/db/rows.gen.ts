@@ -143,6 +143,7 @@ export interface CellRows {
     throttle: number | null
     search_upto: number
     special_roles: boolean
+    moderation: string | null
   }
   auth_tokens: {
     app_no: number
@@ -223,6 +224,14 @@ export interface CellRows {
     type: string
     to_first: string
     to_second: string | null
+  }
+  flag_reasons: {
+    app_no: number
+    reason_id: string
+    name: string
+    description: string | null
+    created_at: Date
+    updated_at: Date
   }
   former_members: {
     app_no: number
@@ -364,6 +373,18 @@ export interface CellRows {
     total: number | null
     error: string | null
   }
+  keyword_lists: {
+    app_no: number
+    list_id: string
+    revision: number
+    name: string
+    description: string | null
+    category: string
+    from_file: boolean
+    entries: string[]
+    created_at: Date
+    updated_at: Date
+  }
   leases: {
     job: string
     worker_id: string
@@ -425,6 +446,20 @@ export interface CellRows {
     pinned_by: string | null
     reacted: boolean
     saved: boolean
+  }
+  moderation_rules: {
+    app_no: number
+    rule_id: string
+    revision: number
+    active: boolean
+    name: string
+    description: string | null
+    enabled: boolean
+    action: string[]
+    filters: unknown
+    conditions: unknown
+    created_at: Date
+    updated_at: Date
   }
   muids: {
     app_no: number

@@ -18,6 +18,9 @@ import { historyRoutes } from './areas/history/routes.ts'
 import { jobRoutes } from './areas/jobs/routes.ts'
 import { messageRoutes } from './areas/messages/routes.ts'
 import { reviewRoutes } from './areas/moderation/reviews.routes.ts'
+import { keywordRoutes } from './areas/moderation/keywords.routes.ts'
+import { reasonRoutes } from './areas/moderation/reasons.routes.ts'
+import { ruleRoutes } from './areas/moderation/rules.routes.ts'
 import { operatorKeyRoutes } from './areas/operators/keys.routes.ts'
 import { operatorRoutes } from './areas/operators/routes.ts'
 import { sessionRoutes } from './areas/operators/sessions.routes.ts'
@@ -39,7 +42,7 @@ import type { Deps } from './deps.ts'
 import { documents } from './documents.ts'
 import { addPreflight } from './gate/cors.ts'
 import { Credentials } from './gate/credentials.ts'
-import { addManagement, describeWebhooks } from './gate/manage.ts'
+import { addManagement, describeShared } from './gate/manage.ts'
 import { MANAGE, routedUrl } from './gate/managed.ts'
 import { addAccess } from './gate/plugin.ts'
 import { addOpenApi } from './platform/http/openapi.ts'
@@ -60,6 +63,9 @@ const areas: ((deps: Deps) => FastifyPluginAsync)[] = [
   memberRoutes,
   messageRoutes,
   reviewRoutes,
+  ruleRoutes,
+  keywordRoutes,
+  reasonRoutes,
   threadRoutes,
   reactionRoutes,
   pinnedMessageRoutes,
@@ -115,7 +121,7 @@ export async function buildApi(
   })
   addHealth(app, draining)
   for (const document of documents) {
-    const also = document.prefix === MANAGE ? { also: describeWebhooks } : {}
+    const also = document.prefix === MANAGE ? { also: describeShared } : {}
     await addOpenApi(app, { ...document, ...also })
   }
   const credentials = new Credentials(deps)

@@ -120,11 +120,12 @@ function readOperations(file: string, prefix: string): Operation[] {
 /** The operations of the REST API. */
 export const operations = readOperations('openapi.json', '')
 const managed = readOperations('management.openapi.json', '/manage')
-const ofWebhooks = ({ path }: Operation) => path.startsWith('/manage/apps/{appId}/webhooks')
+const isShared = ({ path }: Operation) =>
+  /^\/manage\/apps\/\{appId\}\/(webhooks|moderation)(\/|$)/.test(path)
 /** The operations of the management API. */
-export const managementOperations = managed.filter((operation) => !ofWebhooks(operation))
-/** The operations of webhooks, which both documents describe. */
-export const managedWebhookOperations = managed.filter(ofWebhooks)
+export const managementOperations = managed.filter((operation) => !isShared(operation))
+/** The operations of webhooks and moderation, which both documents describe. */
+export const sharedOperations = managed.filter(isShared)
 
 /** The fields that a body can have, of all its kinds. */
 export function fieldsOf({ $ref, properties = {}, anyOf = [] }: Schema): string[] {

@@ -4,12 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { buildApi } from '../src/api.ts'
 import { ROLES, type Role, sectionOfTag } from '../src/gate/operator.ts'
-import {
-  assertConforms,
-  managedWebhookOperations,
-  managementOperations,
-  operations,
-} from './conformity.ts'
+import { assertConforms, managementOperations, operations, sharedOperations } from './conformity.ts'
 import { type TestApp, useServer } from './kit.ts'
 import { type ManagedRequest, prepareManaged, staleSamples } from './management-resources.ts'
 import { join, manage, newOperator, type TestOperator } from './operators.ts'
@@ -191,12 +186,16 @@ for (const operation of managementOperations) {
 suite("an app's data", () => {
   /** Sections of the specification's table, by the operation's tag. */
   const credentials: Role[] = ['owner', 'admin', 'developer']
+  const moderators: Role[] = ['owner', 'admin', 'moderator']
   const TAGS: Record<string, Role[]> = {
     api_keys: credentials,
     auth_tokens: credentials,
     bots: credentials,
     webhooks: credentials,
     blocked_messages: ['owner', 'admin', 'moderator'],
+    moderation_rules: moderators,
+    keyword_lists: moderators,
+    flag_reasons: moderators,
     ...Object.fromEntries(
       [
         ...['roles', 'users', 'friends', 'blocked_users', 'groups', 'group_members', 'events'],
@@ -235,21 +234,23 @@ suite("an app's data", () => {
     for (const tag of tags) assert.ok(sectionOfTag(tag) !== 'settings', tag)
   })
 
-  test('has its webhooks in the document of the management API', () => {
+  test('has webhooks and moderation in the document of the management API', () => {
     const both = operations
-      .filter(({ path }) => /^\/v3\/webhooks(\/|$)/.test(path))
+      .filter(({ path }) => /^\/v3\/(webhooks|moderation)(\/|$)/.test(path))
       .map(({ path, method, operationId }) => {
         return [path.replace('/v3/', '/manage/apps/{appId}/'), method, operationId]
       })
     assert.ok(both.length > 10)
     assert.deepEqual(
-      managedWebhookOperations.map(({ path, method, operationId }) => [path, method, operationId]),
+      sharedOperations.map(({ path, method, operationId }) => [path, method, operationId]),
       both,
     )
-    for (const { manage, scope, parameters, operationId } of managedWebhookOperations) {
-      assert.deepEqual([manage, scope], ['integration', undefined], operationId)
+    for (const { manage, scope, parameters, operationId, path } of sharedOperations) {
+      const section = path.includes('/webhooks') ? 'integration' : 'moderation'
+      assert.deepEqual([manage, scope], [section, undefined], operationId)
       const names = parameters.filter(({ in: place }) => place !== 'query').map(({ name }) => name)
-      const known = ['appId', 'webhookId', 'Idempotency-Key']
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      const known = [...inPath, 'Idempotency-Key']
       assert.ok(names.includes('appId') && names.every((name) => known.includes(name)), operationId)
     }
   })

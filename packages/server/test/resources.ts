@@ -196,6 +196,27 @@ export const resources: Record<string, Resource> = {
     },
     unknown: unusedMessageId,
   },
+  ruleId: {
+    async make(app) {
+      const body = { id: newId(), name: 'Made', conditions: [{ category: 'word', value: 'spam' }] }
+      return (await app.call('POST', '/v3/moderation/rules', { body })).body.data.id
+    },
+    unknown: newId,
+  },
+  keywordId: {
+    async make(app) {
+      const body = { id: newId(), name: 'Made', category: 'word', searchTerms: ['spam'] }
+      return (await app.call('POST', '/v3/moderation/keywords', { body })).body.data.id
+    },
+    unknown: newId,
+  },
+  'flag_reasons.id': {
+    async make(app) {
+      const body = { id: newId(), name: 'Off topic' }
+      return (await app.call('POST', '/v3/moderation/reasons', { body })).body.data.id
+    },
+    unknown: newId,
+  },
   webhookId: {
     async make(app) {
       const id = `hook${randomBytes(6).toString('hex')}`
@@ -380,6 +401,42 @@ export const samples: Record<string, (app: TestApp, ids: Ids) => Sample | Promis
   sendBotMessage: async (app) => ({
     body: { receiver: await user.make(app, {}), receiverType: 'user', data: { text: 'Hello' } },
   }),
+  createRule: () => ({
+    body: {
+      id: newId(),
+      name: 'Numbers',
+      description: 'No long numbers',
+      enabled: true,
+      action: ['kickUser'],
+      filters: [
+        { type: 'sender', entity: 'user', operand: 'role', operator: 'not in', value: ['staff'] },
+        { type: 'receiver', entity: 'group', operand: 'createdAt', operator: 'lessThan', value: 9 },
+      ],
+      conditions: [{ operand: 'text', operator: 'contains', category: 'pattern', value: '\\d{9}' }],
+    },
+  }),
+  listRules: () => ({ query: { limit: '20' } }),
+  updateRule: () => ({ body: { name: 'Renamed', enabled: true } }),
+  listRuleRevisions: () => ({ query: { limit: '5' } }),
+  testRules: () => ({
+    body: { text: 'Cheap pills', rule: { conditions: [{ category: 'word', value: ['pills'] }] } },
+  }),
+  createKeywordList: () => ({
+    body: {
+      id: newId(),
+      name: 'Spoilers',
+      description: 'Of films',
+      category: 'word',
+      searchTerms: 'ending,finale',
+    },
+  }),
+  listKeywordLists: () => ({ query: { limit: '20' } }),
+  updateKeywordList: () => ({ body: { name: 'More spoilers', file: 'ending\nfinale' } }),
+  createFlagReason: () => ({
+    body: { id: newId(), name: 'Off topic', description: 'Not for this room' },
+  }),
+  listFlagReasons: () => ({ query: { limit: '20' } }),
+  updateFlagReason: () => ({ body: { name: 'Off the topic', description: 'Elsewhere' } }),
   createWebhook: () => ({
     body: {
       id: randomBytes(6).toString('hex'),

@@ -61,7 +61,9 @@ create table apps (
   -- one adds the id to search_changes. Read it once the transaction has its xid.
   search_upto bigint not null default 0,
   -- Whether special_roles returns any: sends read this row anyway. A trigger keeps it (names.sql).
-  special_roles boolean not null default false
+  special_roles boolean not null default false,
+  -- Changes with every change of its rules of moderation and their lists. Null: no rule is enabled.
+  moderation text
 );
 create index apps_archived on apps (app_no) where archived_at is not null;
 create index apps_restrained on apps (app_no) where suspended_at is not null or throttle is not null;
@@ -341,6 +343,54 @@ create table roles (
 -- What sends must know of an app's roles (special_roles).
 create index roles_special on roles (app_no, role)
 where removed_at is not null or settings ->> 'sendMessagesTo' = 'friendsOnly';
+
+-- Rules of moderation, a row for each revision. Rules that come with the service have rows once they were changed.
+create table moderation_rules (
+  app_no int not null references apps,
+  rule_id text collate "C" not null,
+  revision int not null,
+  -- Whether it is the last revision.
+  active boolean not null,
+  name text not null,
+  description text,
+  enabled boolean not null,
+  action text[] not null,
+  -- As core/moderation/filters.ts and rules.ts define them.
+  filters jsonb not null,
+  conditions jsonb not null,
+  -- Of the rule, and of the revision.
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, rule_id, revision)
+);
+create unique index moderation_rules_active on moderation_rules (app_no, rule_id) where active;
+
+-- Words and patterns that rules refer to.
+create table keyword_lists (
+  app_no int not null references apps,
+  list_id text collate "C" not null,
+  revision int not null default 1,
+  name text not null,
+  description text,
+  category text not null check (category in ('word', 'pattern')),
+  -- Whether the entries came from a CSV file.
+  from_file boolean not null,
+  entries text[] not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, list_id)
+);
+
+-- Why users flag messages.
+create table flag_reasons (
+  app_no int not null references apps,
+  reason_id text collate "C" not null,
+  name text not null,
+  description text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (app_no, reason_id)
+);
 
 create table users (
   app_no int not null,

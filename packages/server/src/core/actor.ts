@@ -15,6 +15,8 @@ interface Caller {
   settings: Settings
   /** The rules of the acting user's role, at most a second old. Absent if there are none. */
   policy?: RolePolicy | undefined
+  /** The version of the app's rules of moderation, at most a second old. Absent if none is enabled. */
+  moderation?: string | undefined
   /** Hash of the API key or auth token of the request. */
   credential: Buffer
   /** Present if the request has an Idempotency-Key. */

@@ -82,6 +82,15 @@ export const settings = {
     10_000,
     'The same for requests that change something. Plain messages have a queue of their own.',
   ),
+  'limits.moderationRules': count(25, 90, 'Maximum number of rules of moderation.'),
+  'limits.keywordLists': count(25, 90, 'Maximum number of keyword lists.'),
+  'limits.keywordsPerList': count(10_000, 50_000, 'Maximum number of entries per keyword list.'),
+  'limits.filtersPerRule': count(10, 100, 'Maximum number of filters per rule of moderation.'),
+  'limits.conditionsPerRule': count(
+    10,
+    100,
+    'Maximum number of conditions per rule of moderation.',
+  ),
   'rate.core': count(
     10_000,
     NO_CEILING,

@@ -28,6 +28,8 @@ export interface AppState {
   scoped: boolean
   /** Whether the operator of the installation has suspended it. */
   suspended: boolean
+  /** The version of its rules of moderation; undefined if none is enabled. */
+  moderation: string | undefined
 }
 
 /** Beyond this number of keys or tokens, the oldest are read again at their next use. */
@@ -83,6 +85,7 @@ export class Credentials {
     const state = row && {
       ...{ settings: settingsInForce(row), scoped: row.scoped, suspended: row.suspended },
       rules: compileRules(row.rules ?? []),
+      moderation: row.moderation ?? undefined,
     }
     if (state && revoked === this.#revoked) this.#apps.set(appNo, state)
     else this.#apps.delete(appNo)

@@ -9,7 +9,14 @@ import { completeRoute, isWrite } from '../platform/http/route.ts'
 import { failures as failureSchemas } from '../platform/http/schemas.ts'
 import { Failures } from './failures.ts'
 import { addLimitHeaders, IdempotencyKey } from './headers.ts'
-import { type ManagedApp, mayUse, type Operator, roleIsTooSmall, type Section } from './operator.ts'
+import {
+  type ManagedApp,
+  mayUse,
+  type Operator,
+  roleIsTooSmall,
+  type Section,
+  sectionOfTag,
+} from './operator.ts'
 import { managedAppOf, operatorOf, refuseForeignPages } from './operators.ts'
 
 /** Who may call an operation of the management API. Every route declares it. */
@@ -95,12 +102,13 @@ function commonErrors({ method }: RouteOptions, manage: ManageAccess['manage']):
 }
 
 /**
- * The routes of an app's webhooks as the management API offers them: `managed.ts` leads from there to the routes of the
- * REST API. The rest of an app's data is only described by the REST API's document.
+ * The routes of an app's webhooks and of moderation as the management API offers them: `managed.ts` leads from there to
+ * the routes of the REST API. The rest of an app's data is only described by the REST API's document.
  */
-export const describeWebhooks: NonNullable<DocumentOptions['also']> = ({ schema, url, route }) => {
-  if (!/^\/v3\/webhooks(\/|$)/.test(url)) return undefined
-  const errors = [...commonErrors(route, 'integration'), ...(route.config?.errors ?? [])]
+export const describeShared: NonNullable<DocumentOptions['also']> = ({ schema, url, route }) => {
+  if (!/^\/v3\/(webhooks|moderation)(\/|$)/.test(url)) return undefined
+  const section = sectionOfTag(schema.tags?.[0] ?? '')
+  const errors = [...commonErrors(route, section), ...(route.config?.errors ?? [])]
   const answers = schema.response as Record<string, TSchema>
   const { properties } = (schema.params ?? Type.Object({})) as ReturnType<typeof Type.Object>
   const appId = Type.String({ maxLength: 100, description: 'Id of the app.' })
@@ -115,7 +123,7 @@ export const describeWebhooks: NonNullable<DocumentOptions['also']> = ({ schema,
       ...(isWrite(route.method) && { headers: RetryHeaders }),
       response: { 200: answers[200], ...failureSchemas([...errors, 'AUTH_ERR_INVALID_APPID']) },
       security: SECURITY,
-      ...{ 'x-manage': 'integration', 'x-session-only': false },
+      ...{ 'x-manage': section, 'x-session-only': false },
     } as FastifySchema,
   }
 }

@@ -14,8 +14,8 @@ function managePath(
   return url.startsWith(`${MANAGE}/`) ? url : undefined
 }
 
-/** An app's data: the operations of `/v3`, and its webhooks where the contract has them too. */
-const DATA = /^\/manage\/apps\/([^/?#]+)\/(?:v3\/(.*)|(webhooks(?:[/?#].*)?))$/s
+/** An app's data: the operations of `/v3`, and those on webhooks and moderation where the contract has them too. */
+const DATA = /^\/manage\/apps\/([^/?#]+)\/(?:v3\/(.*)|((?:webhooks|moderation)(?:[/?#].*)?))$/s
 
 interface Managed {
   appId: string
@@ -24,8 +24,8 @@ interface Managed {
 
 /** The request for an app's data that a URL of the management API contains. */
 function readData(path: string): Managed | undefined {
-  const [, appId, data, webhooks] = DATA.exec(path) ?? []
-  return appId === undefined ? undefined : { appId, url: `/v3/${data ?? webhooks}` }
+  const [, appId, data, short] = DATA.exec(path) ?? []
+  return appId === undefined ? undefined : { appId, url: `/v3/${data ?? short}` }
 }
 
 type Raw = Pick<FastifyRequest['raw'], 'headers' | 'method' | 'url'>

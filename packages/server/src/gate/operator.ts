@@ -48,6 +48,9 @@ const SECTION_OF_TAG: Record<string, Section> = {
   events: 'data',
   stats: 'data',
   blocked_messages: 'moderation',
+  moderation_rules: 'moderation',
+  keyword_lists: 'moderation',
+  flag_reasons: 'moderation',
 }
 
 export const sectionOfTag = (tag: string): Section => SECTION_OF_TAG[tag] ?? 'settings'

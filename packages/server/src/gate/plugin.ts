@@ -322,7 +322,7 @@ const NO_UID = 'onBehalfOf must be a uid: 1 to 100 characters of a-z, 0-9, - and
 
 async function toActor(
   app: ServedApp,
-  { settings, rules }: AppState,
+  { settings, rules, moderation }: AppState,
   caller: Caller,
   access: Access,
   request: FastifyRequest,
@@ -331,7 +331,7 @@ async function toActor(
     const { hash, uid } = caller.user
     checkUserMay(access, uid, request)
     const policy = rules.size > 0 ? await policyOf(app, rules, uid) : undefined
-    return { app, settings, policy, credential: hash, kind: 'user', uid }
+    return { app, settings, policy, moderation, credential: hash, kind: 'user', uid }
   }
   const { hash: credential, scope } = caller.key
   if (scope === 'authOnly' && access.scope === 'fullAccess') {
@@ -347,7 +347,8 @@ async function toActor(
       access.checksUser && rules.size > 0
         ? await policyOf(app, rules, uid)
         : !access.checksUser && rules.get(await checkUser(app, uid))
-    return { app, settings, ...(policy && { policy }), credential, scope, kind: 'appOnBehalf', uid }
+    const of = { app, settings, ...(policy && { policy }), moderation }
+    return { ...of, credential, scope, kind: 'appOnBehalf', uid }
   }
   // A server whose variable is empty must not act as the app by accident.
   if (header !== undefined) {
@@ -358,7 +359,7 @@ async function toActor(
   if (access.onBehalfOf === 'required') {
     throw badRequest({ onBehalfOf: ['the header onBehalfOf is required'] })
   }
-  return { app, settings, credential, scope, kind: 'app' }
+  return { app, settings, moderation, credential, scope, kind: 'app' }
 }
 
 /** Users act only for themselves. What only another user may see looks as if it didn't exist. */

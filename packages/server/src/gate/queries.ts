@@ -14,10 +14,11 @@ export const findServedSettings = query<
     suspended: boolean
     rules: RoleRules[] | null
     scoped: boolean
+    moderation: string | null
   }
 >(
   'gate.findSettings',
-  `select settings, ceilings, throttle, suspended_at is not null as suspended, (
+  `select settings, ceilings, throttle, moderation, suspended_at is not null as suspended, (
      select json_agg(json_build_object('role', role, 'settings', r.settings,
        'permissions', permissions, 'restrictions', restrictions))
      from roles r

@@ -18,6 +18,12 @@ const AREAS: Record<string, [title: string, description: string]> = {
     'Blocked messages',
     'Messages that moderation disapproved, and what moderators decide about them.',
   ],
+  moderation_rules: [
+    'Moderation rules',
+    'What messages may not contain. Rules are checked before a message is stored.',
+  ],
+  keyword_lists: ['Keyword lists', 'Words and patterns that rules refer to.'],
+  flag_reasons: ['Flag reasons', 'Why users report messages.'],
   threads: ['Threads', 'Replies to one message, and who follows them.'],
   interactions: [
     'Interactions',

@@ -12,3 +12,102 @@ export async function moderate(story: Story, app: ServedApp): Promise<void> {
   })
   await story.show('listBlockedMessagesReviewed', { query: { limit: 10 } })
 }
+
+/** Rules of moderation, keyword lists and reasons for flags. */
+export async function manageModeration(story: Story): Promise<void> {
+  await story.show('createKeywordList', {
+    body: {
+      id: 'ward-slang',
+      name: 'Ward slang',
+      description: 'Words that patients should not read',
+      category: 'word',
+      searchTerms: ['frequent flyer', 'bed blocker'],
+    },
+  })
+  await story.show('createKeywordList', {
+    title: 'Create a list of patterns',
+    body: {
+      id: 'patient-numbers',
+      name: 'Patient numbers',
+      category: 'pattern',
+      searchTerms: ['\\bP-[0-9]{6,8}\\b'],
+    },
+  })
+  await story.show('createKeywordList', {
+    title: 'A pattern is not valid',
+    body: { id: 'broken', name: 'Broken', category: 'pattern', searchTerms: ['(unclosed'] },
+    status: 400,
+  })
+  await story.show('listKeywordLists', { query: { limit: 20 } })
+  await story.show('getKeywordList', { ids: { keywordId: 'ward-slang' } })
+  await story.show('updateKeywordList', {
+    ids: { keywordId: 'ward-slang' },
+    body: { searchTerms: 'frequent flyer,bed blocker,"code brown, again"' },
+  })
+  await manageRules(story)
+  await story.show('deleteKeywordList', { ids: { keywordId: 'ward-slang' } })
+  await manageReasons(story)
+}
+
+async function manageRules(story: Story): Promise<void> {
+  await story.show('createRule', {
+    body: {
+      id: 'patients',
+      name: 'Patients stay private',
+      enabled: true,
+      filters: [
+        { type: 'receiver', entity: 'group', operand: 'type', operator: 'equals', value: 'public' },
+      ],
+      conditions: [
+        {
+          operand: 'text',
+          operator: 'contains',
+          category: 'pattern',
+          isKeywordReferencePresent: true,
+          value: 'patient-numbers',
+        },
+        { category: 'word', value: ['diagnosis', 'room number'] },
+      ],
+    },
+  })
+  await story.show('testRules', { body: { text: 'Ask for P-4491127 at the desk' } })
+  await story.show('testRules', {
+    title: 'Test conditions before you save them',
+    body: {
+      text: 'The ｄıägnosis is here',
+      rule: { conditions: [{ category: 'word', value: ['diagnosis'] }] },
+    },
+  })
+  await story.show('listRules', { query: { limit: 20 } })
+  await story.show('getRule', { ids: { ruleId: 'patients' } })
+  await story.show('updateRule', {
+    ids: { ruleId: 'patients' },
+    body: { enabled: false, description: 'Until the trial starts' },
+  })
+  await story.show('updateRule', {
+    title: 'Enable a rule that comes with the service',
+    ids: { ruleId: 'default-phone-numbers' },
+    body: { enabled: true },
+  })
+  await story.run('updateRule', {
+    ids: { ruleId: 'default-phone-numbers' },
+    body: { enabled: false },
+  })
+  await story.show('listRuleRevisions', { ids: { ruleId: 'patients' }, query: { limit: 5 } })
+  await story.show('deleteKeywordList', {
+    title: 'A rule uses the list',
+    ids: { keywordId: 'patient-numbers' },
+    status: 400,
+  })
+  await story.show('deleteRule', { ids: { ruleId: 'patients' } })
+}
+
+async function manageReasons(story: Story): Promise<void> {
+  await story.show('createFlagReason', {
+    body: { id: 'off-topic', name: 'Off topic', description: 'Not for this ward' },
+  })
+  await story.show('listFlagReasons', { query: { limit: 20 } })
+  await story.show('getFlagReason', { ids: { id: 'off-topic' } })
+  await story.show('updateFlagReason', { ids: { id: 'off-topic' }, body: { name: 'Wrong place' } })
+  await story.show('deleteFlagReason', { ids: { id: 'off-topic' } })
+}

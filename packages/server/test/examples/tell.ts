@@ -6,7 +6,7 @@ import { createAccountAndApp, manageApp, secureAccount } from './account.ts'
 import { createGroups, manageGroups } from './groups.ts'
 import { followEvents, manageJobs, manageWebhooks, readUsage } from './integrations.ts'
 import { manageConversations, talk } from './messages.ts'
-import { moderate } from './moderation.ts'
+import { manageModeration, moderate } from './moderation.ts'
 import { createPeople, managePeople } from './people.ts'
 import { openStory } from './story.ts'
 
@@ -34,6 +34,7 @@ export async function tellStories({ deps, apiPort }: Service): Promise<Examples>
   await manageConversations(story)
   await managePeople(story)
   await manageGroups(story)
+  await manageModeration(story)
   await followEvents(story, served)
   await manageWebhooks(story, served)
   await readUsage(story, served)

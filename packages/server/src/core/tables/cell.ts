@@ -8,7 +8,7 @@ import { ADD_CHANGE, ADD_REMOVE, ALL, CHANGE, type Table } from './table.ts'
 // biome-ignore format: one line per table
 export const cellTables = {
   // Apps and their credentials.
-  apps: { moves: 'replicated', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id settings ceilings created_at archived_at suspended_at throttle search_upto special_roles' },
+  apps: { moves: 'replicated', exported: 'settings', service: ALL, audit: '*', plain: 'app_no app_id settings ceilings created_at archived_at suspended_at throttle search_upto special_roles moderation' },
   api_keys: { moves: 'replicated', service: ALL, audit: 'app_no name scope created_at', sealed: { key_sealed: 'api_keys.key' }, hashed: 'key_hash', plain: 'app_no name scope created_at' },
   auth_tokens: { moves: 'replicated', service: ALL, audit: 'app_no uid audit_id created_at', people: 'uid', personal: 'platform user_agent app_info', sealed: { token_sealed: 'auth_tokens.token' }, hashed: 'token_hash', plain: 'app_no audit_id created_at' },
   revocations: { moves: 'stays', service: ADD_REMOVE, people: 'id', plain: 'at app_no kind' },
@@ -31,6 +31,9 @@ export const cellTables = {
 
   // Users and their relations.
   roles: { moves: 'replicated', exported: 'roles', service: ALL, plain: 'app_no role name description metadata settings permissions restrictions built_in created_at updated_at removed_at' },
+  moderation_rules: { moves: 'replicated', exported: 'settings', service: ALL, people: 'filters', plain: 'app_no rule_id revision active name description enabled action conditions created_at updated_at' },
+  keyword_lists: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no list_id revision name description category from_file entries created_at updated_at' },
+  flag_reasons: { moves: 'replicated', exported: 'settings', service: ALL, plain: 'app_no reason_id name description created_at updated_at' },
   users: { moves: 'replicated', exported: 'users', service: ALL, people: 'uid', personal: 'name name_key avatar link status_message metadata tags last_active_at online card', plain: 'app_no role created_at updated_at deactivated_at removed_at bot' },
   friends: { moves: 'replicated', exported: 'friends', service: ADD_REMOVE, people: 'uid friend_uid', plain: 'app_no created_at' },
   blocks: { moves: 'replicated', exported: 'blocks', service: ADD_REMOVE, people: 'uid blocked_uid', plain: 'app_no created_at' },
